@@ -1,0 +1,107 @@
+"""All contracts, by id and by family."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from saverproof.contracts.contract import Contract, Level, release
+from saverproof.contracts.tables import (
+    atomicity,
+    channels,
+    concurrency,
+    deletion,
+    delta_history,
+    durability,
+    filtering,
+    graph,
+    identity,
+    interface,
+    isolation,
+    lifecycle,
+    ordering,
+    parity,
+    pending_writes,
+    serialization,
+    upsert,
+)
+
+__all__ = ["FAMILIES", "Contract", "Level", "UnknownContract", "contract", "contracts", "release"]
+
+_TABLES = (
+    interface,
+    ordering,
+    upsert,
+    pending_writes,
+    identity,
+    serialization,
+    channels,
+    isolation,
+    filtering,
+    deletion,
+    delta_history,
+    parity,
+    lifecycle,
+    atomicity,
+    durability,
+    concurrency,
+    graph,
+)
+
+
+class UnknownContract(KeyError):  # noqa: N818 (named by what was asked for)
+    """No contract has that id; the message offers the nearest ones."""
+
+    def __init__(self, wanted: str, nearest: list[str]) -> None:
+        super().__init__(wanted)
+        self.wanted = wanted
+        self.nearest = nearest
+
+    def __str__(self) -> str:
+        hint = f"; nearest: {', '.join(self.nearest)}" if self.nearest else ""
+        return f"no contract {self.wanted!r}{hint}"
+
+
+def _collect() -> dict[str, Contract]:
+    found: dict[str, Contract] = {}
+    for table in _TABLES:
+        for entry in table.CONTRACTS:
+            if entry.id in found:
+                raise ValueError(f"contract {entry.id!r} is defined twice")
+            found[entry.id] = entry
+    # Without the base operations nothing else can be judged, so everything may break with them.
+    complete = found["interface/complete"]
+    found[complete.id] = replace(complete, implies=frozenset(found) - {complete.id})
+    return found
+
+
+_CONTRACTS: Mapping[str, Contract] = MappingProxyType(_collect())
+
+FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(entry.family for entry in _CONTRACTS.values()))
+
+
+def contract(id: str) -> Contract:
+    """The contract with that id.
+
+    Raises:
+        UnknownContract: there is none; the nearest ids are offered.
+    """
+    found = _CONTRACTS.get(id)
+    if found is None:
+        raise UnknownContract(id, difflib.get_close_matches(id, _CONTRACTS, n=3, cutoff=0.5))
+    return found
+
+
+def contracts(family: str | None = None) -> tuple[Contract, ...]:
+    """Every contract, or those of one family, in the order of the documentation.
+
+    Raises:
+        ValueError: no such family; the known ones are named.
+    """
+    if family is None:
+        return tuple(_CONTRACTS.values())
+    if family not in FAMILIES:
+        raise ValueError(f"no family {family!r}; known: {', '.join(FAMILIES)}")
+    return tuple(entry for entry in _CONTRACTS.values() if entry.family == family)

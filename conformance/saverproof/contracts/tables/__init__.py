@@ -1,0 +1,1 @@
+"""The contracts, one module a family."""
