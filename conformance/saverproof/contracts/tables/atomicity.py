@@ -64,7 +64,10 @@ CONTRACTS = (
             "An await that is cancelled leaves all of its operation or nothing, judged once the "
             "work has settled, and the saver stays usable."
         ),
-        source="`langgraph.pregel.Pregel.astream` cancels what runs when its consumer leaves",
+        source=(
+            "`langgraph.pregel.Pregel.abulk_update_state` awaits the saver in the caller's task, "
+            "which a time-out or a client that leaves cancels"
+        ),
         wrong="a cancelled await between two statements leaves the first one in the transaction",
         needs=frozenset({Capability.ASYNC}),
     ),

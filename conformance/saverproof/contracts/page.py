@@ -1,0 +1,72 @@
+"""The page docs/contracts.md, written by `python -m saverproof.contracts.page`."""
+
+from __future__ import annotations
+
+import sys
+
+from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.registry import FAMILIES, contracts
+
+_INTRODUCTION = """\
+# The contracts
+
+<!-- Generated: python -m saverproof.contracts.page > docs/contracts.md -->
+
+What a LangGraph checkpointer promises, each promise as one statement that saverproof judges. A
+contract's id is what reports, reproducers and known-violations files call it by.
+
+- **must**: the base class documents it, LangGraph's own loop relies on it, every official saver
+  agrees on it, or breaking it loses, repeats or blocks work that a user was told is done. A breach
+  fails the run.
+- **should**: good savers do it, and official ones differ. A breach is reported as advice and
+  never fails a run.
+
+A contract applies only if the saver has what the contract needs and the installed
+langgraph-checkpoint knows the promise. Each ends with one of the verdicts `held` (judged at least
+once, never broken), `violated`, `known` (violated, and listed as known), `unknown` (the search was
+cut off), `not-exercised` (nothing in this run reached it) or `not-applicable`. Only `held` is a
+pass.
+"""
+
+
+def render() -> str:
+    """The whole page as Markdown, ending in a newline."""
+    parts = [_INTRODUCTION, _overview()]
+    for family in FAMILIES:
+        parts.append(f"## {family}\n")
+        parts.extend(_entry(contract) for contract in contracts(family))
+    return "\n".join(parts)
+
+
+def _overview() -> str:
+    rows = ["| family | must | should |", "|---|---:|---:|"]
+    for family in FAMILIES:
+        levels = [contract.level for contract in contracts(family)]
+        must, should = levels.count(Level.MUST), levels.count(Level.SHOULD)
+        rows.append(f"| [{family}](#{family}) | {must} | {should} |")
+    return "\n".join(rows) + "\n"
+
+
+def _entry(contract: Contract) -> str:
+    lines = [f"### {contract.id}", "", f"**{contract.level}**: {contract.statement}", ""]
+    lines.append(f"- Source: {contract.source}")
+    lines.append(f"- Catches, for example: {contract.wrong}")
+    if conditions := _conditions(contract):
+        lines.append(f"- Applies: {conditions}")
+    return "\n".join(lines) + "\n"
+
+
+def _conditions(contract: Contract) -> str:
+    conditions = []
+    if contract.since is not None:
+        before = f" (before: {contract.before_since})" if contract.before_since else ""
+        conditions.append(f"langgraph-checkpoint {contract.since} and newer{before}")
+    if contract.durable:
+        conditions.append("durable savers")
+    if contract.needs:
+        conditions.append(f"savers with {', '.join(sorted(contract.needs))}")
+    return "; ".join(conditions)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())
