@@ -1,0 +1,31 @@
+"""What a saver may or may not be able to do."""
+
+from enum import StrEnum
+
+
+class Capability(StrEnum):
+    """One thing that some savers do and others do not.
+
+    Each is found by calling the saver, so that a method that only raises NotImplementedError counts
+    as absent. A target may decline one, with a reason: ``target(capabilities={Capability.PRUNE:
+    "not planned"})``.
+    """
+
+    SYNC = "sync"
+    """put, put_writes, get_tuple, list answer."""
+    ASYNC = "async"
+    """aput, aput_writes, aget_tuple, alist answer."""
+    DELETE_THREAD = "delete_thread"
+    DELETE_FOR_RUNS = "delete_for_runs"
+    COPY_THREAD = "copy_thread"
+    PRUNE = "prune"
+    DELTA_HISTORY = "delta_history"
+    """get_delta_channel_history answers."""
+    HISTORY = "history"
+    """Older checkpoints of a thread stay readable."""
+    SERIALIZER = "serializer"
+    """Values pass through ``saver.serde``, also when another one is assigned after opening."""
+    MANY_PROCESSES = "many_processes"
+    """A second process may open the store while the first has it open."""
+    EARLY_WRITES = "early_writes"
+    """Pending writes may arrive before their checkpoint."""

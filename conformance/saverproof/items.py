@@ -1,0 +1,81 @@
+"""What the pytest side and the judge tell each other: plain data, JSON both ways by ``asdict`` and
+``from_json``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one item is to judge: one family of contracts through one API of one saver."""
+
+    target: dict[str, Any]
+    """``TargetRef.to_json()``: how a child process finds the target again."""
+    facts: dict[str, Any]
+    """What the probe found out (see ``saverproof.targets.facts``)."""
+    family: str
+    api: str
+    """"sync", "async" or "crossed"."""
+    profile: str
+    """"quick", "default" or "deep"."""
+    seed: int
+    folder: str
+    """Private scratch folder of this item; workspaces are made below it."""
+    journal: str | None = None
+    """If set, each step is appended to this file as a JSON line before it is executed."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The plan that ``asdict`` gave."""
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violated contract in one item, already shrunk. Texts are already cut."""
+
+    contract: str
+    api: str
+    phase: str
+    """"functional", "fault", "crash", "power", "concurrency" or "graph"."""
+    summary: str
+    expected: str
+    observed: str
+    steps: tuple[str, ...]
+    """The program, one line a step, for people."""
+    program: Any
+    """The program as JSON, for the artefact."""
+    reproducer: str
+    """Source text of a standalone script; "" if none could be made."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The finding that ``asdict`` gave."""
+        return cls(**{**data, "steps": tuple(data["steps"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What judging one item came to."""
+
+    checked: dict[str, int]
+    """Contract id -> how often it was judged through this API."""
+    findings: tuple[Finding, ...]
+    unknown: dict[str, str]
+    """Contract id -> why nothing can be said (the search was cut off, a checker broke)."""
+    inapplicable: dict[str, str]
+    """Contract id -> why it does not apply."""
+    operations: int
+    saver_s: float
+    """Seconds spent inside the saver."""
+    total_s: float
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Sections for report.json: "faults", "crash", "power"."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The outcome that ``asdict`` gave."""
+        findings = tuple(Finding.from_json(finding) for finding in data["findings"])
+        return cls(**{**data, "findings": findings})

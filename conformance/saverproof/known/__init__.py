@@ -1,0 +1,1 @@
+"""Known violations: which violated contracts a run is told to expect."""

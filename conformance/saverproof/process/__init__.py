@@ -1,0 +1,1 @@
+"""The judge process: a child in which savers may hang, crash or print without harming the run."""

@@ -1,0 +1,52 @@
+"""The judge's sign of life: a counter in memory shared with the pytest process.
+
+``beat`` is called before every call of a saver, so it does nothing but two stores. Without a judge
+process it writes to a list that nobody reads.
+"""
+
+import mmap
+import os
+from collections.abc import MutableSequence
+
+_BEATS, _STEP = 0, 1
+_SIZE = 16
+
+_cells: "MutableSequence[int] | memoryview[int]" = [0, 0]
+
+
+def beat(step_number: int) -> None:
+    """Say that the saver is about to be called for step ``step_number`` of the current program."""
+    cells = _cells
+    cells[_STEP] = step_number
+    cells[_BEATS] += 1
+
+
+class Pulse:
+    """The shared memory itself, made by the pytest process and handed to the judge as a file
+    descriptor.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._map = mmap.mmap(descriptor, _SIZE)
+        self._cells: memoryview[int] = memoryview(self._map).cast("Q")
+
+    @classmethod
+    def create(cls) -> "tuple[Pulse, int]":
+        """A new pulse and the descriptor to hand over; the caller closes the descriptor."""
+        descriptor = os.memfd_create("saverproof-pulse")
+        os.ftruncate(descriptor, _SIZE)
+        return cls(descriptor), descriptor
+
+    def read(self) -> tuple[int, int]:
+        """The number of beats so far, and the step that the last one named."""
+        return self._cells[_BEATS], self._cells[_STEP]
+
+    def install(self) -> None:
+        """Let ``beat`` write here, in the process that judges."""
+        global _cells
+        _cells = self._cells
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._cells.release()
+        self._map.close()
