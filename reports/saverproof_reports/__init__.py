@@ -1,1 +1,58 @@
-"""Placeholder."""
+"""What a run of saverproof found: as JSON, HTML, Markdown; and how two runs compare.
+
+Plain data in, text and files out: this package knows no saver and nothing of the kit.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saverproof_reports.artefacts import artefact, read_artefact, write_artefact
+    from saverproof_reports.assembly import assemble
+    from saverproof_reports.document import markdown
+    from saverproof_reports.errors import ReportError
+    from saverproof_reports.events import report_of
+    from saverproof_reports.page import html
+    from saverproof_reports.spool import Spool, read_spool
+    from saverproof_reports.storage import read_report, write_report
+    from saverproof_reports.validation import validate
+
+__all__ = [
+    "ReportError",
+    "Spool",
+    "artefact",
+    "assemble",
+    "html",
+    "markdown",
+    "read_artefact",
+    "read_report",
+    "read_spool",
+    "report_of",
+    "validate",
+    "write_artefact",
+    "write_report",
+]
+
+# Where the public names live; looked up on first use, so that importing the package costs nothing.
+_HOMES = {
+    "ReportError": "errors",
+    "Spool": "spool",
+    "artefact": "artefacts",
+    "assemble": "assembly",
+    "html": "page",
+    "markdown": "document",
+    "read_artefact": "artefacts",
+    "read_report": "storage",
+    "read_spool": "spool",
+    "report_of": "events",
+    "validate": "validation",
+    "write_artefact": "artefacts",
+    "write_report": "storage",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)

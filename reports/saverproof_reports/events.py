@@ -1,0 +1,135 @@
+"""From the events of a run to its report; the events of a killed run give one too.
+
+Events are plain dicts with ``event`` naming their kind; other kinds and fields are ignored:
+
+``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win.
+``saver``  ``saver`` (as in report.json); ``target`` (how a process finds it again);
+           ``contracts`` (each as in report.json, without verdict, checked and violations; one
+           with a ``reason`` is not applicable); ``items`` (the planned ``[family, api]`` pairs).
+``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
+           id to count), ``findings``, ``unknown`` and ``inapplicable`` (contract id to reason),
+           ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults, crash, power)
+           and ``stale``.
+``end``    everything planned was judged.
+
+A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
+``program`` and ``reproducer`` (source text), and may have ``fault_plan``, ``schedule``, ``stacks``
+and ``known`` (reason and link, where the author lists it).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from saverproof_reports.artefacts import artefact
+from saverproof_reports.assembly import assemble
+from saverproof_reports.sections import merge_crash, merge_faults, merge_power
+from saverproof_reports.verdicts import Evidence, decide
+
+Event = Mapping[str, Any]
+_VIOLATION = ("api", "phase", "summary", "expected", "observed", "steps", "stacks", "known")
+
+
+def report_of(events: Iterable[Event]) -> dict[str, Any]:
+    """The assembled report that `events` tell of; incomplete unless an ``end`` is among them."""
+    environment: dict[str, Any] = {"python": "", "platform": "", "packages": {}}
+    run: dict[str, Any] = {
+        "profile": "unknown",
+        "seed": 0,
+        "started": "1970-01-01T00:00:00Z",
+        "duration_s": 0.0,
+        "workers": 0,
+    }
+    savers: dict[str, Event] = {}
+    items: dict[str, list[Event]] = {}
+    complete = False
+    for event in events:
+        match event.get("event"):
+            case "run":
+                environment |= event.get("environment", {})
+                run |= event.get("run", {})
+            case "saver":
+                savers[event["saver"]["name"]] = event
+            case "item":
+                items.setdefault(event["saver"], []).append(event)
+            case "end":
+                complete = True
+    versions = {"python": environment["python"], **environment["packages"]}
+    judged = [
+        _judged(saver, items.get(name, []), versions, complete) for name, saver in savers.items()
+    ]
+    return assemble(environment, run, judged, complete)
+
+
+def _judged(
+    saver: Event, items: list[Event], versions: Mapping[str, str], complete: bool
+) -> dict[str, Any]:
+    planned = [(family, api) for family, api in saver.get("items", [])]
+    reported = {(item["family"], item["api"]) for item in items}
+    unreported = [] if complete else [pair for pair in planned if pair not in reported]
+    extras = [item.get("extra") or {} for item in items]
+    return {
+        "saver": saver["saver"],
+        "contracts": [
+            _contract(contract, saver, items, unreported, versions)
+            for contract in saver["contracts"]
+        ],
+        "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
+        "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
+        "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
+        "timing": {
+            "operations": sum(item.get("operations", 0) for item in items),
+            "saver_s": round(sum(item.get("saver_s", 0.0) for item in items), 3),
+            "total_s": round(sum(item.get("total_s", 0.0) for item in items), 3),
+        },
+        "stale": [entry for item in items for entry in item.get("stale", [])],
+    }
+
+
+def _contract(
+    contract: Event,
+    saver: Event,
+    items: list[Event],
+    unreported: list[tuple[str, str]],
+    versions: Mapping[str, str],
+) -> dict[str, Any]:
+    identity, family = contract["id"], contract["family"]
+    evidence = Evidence(inapplicable=contract.get("reason"))
+    evidence.unreported = [api for planned, api in unreported if planned == family]
+    violations: list[dict[str, Any]] = []
+    for item in items:
+        evidence.add(item, identity)
+        violations += [
+            _violation(finding, item, saver, versions)
+            for finding in item.get("findings", [])
+            if finding["contract"] == identity
+        ]
+    verdict, reason = decide(evidence, violations)
+    return {
+        **contract,
+        "verdict": verdict,
+        "reason": reason,
+        "checked": evidence.checked,
+        "violations": violations,
+    }
+
+
+def _violation(
+    finding: Event, item: Event, saver: Event, versions: Mapping[str, str]
+) -> dict[str, Any]:
+    violation = {key: finding[key] for key in _VIOLATION if finding.get(key) is not None}
+    violation["reproducer_source"] = finding.get("reproducer") or ""
+    if finding.get("program") is not None:
+        violation["artefact_data"] = artefact(
+            contract=finding["contract"],
+            saver=saver["saver"]["name"],
+            target=saver.get("target") or saver["saver"]["name"],
+            versions=versions,
+            api=finding["api"],
+            phase=finding["phase"],
+            seed=item.get("seed", 0),
+            program=finding["program"],
+            fault_plan=finding.get("fault_plan"),
+            schedule=finding.get("schedule"),
+            summary=finding["summary"],
+        )
+    return violation

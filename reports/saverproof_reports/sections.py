@@ -1,0 +1,76 @@
+"""The figures of several items joined to one section of the report."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Section = Mapping[str, Any]
+
+
+def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``faults`` sections of the items as one: counts added, maps one after the other."""
+    return _merged(sections, {"points": 0, "injected": 0, "by_kind": {}})
+
+
+def merge_crash(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``crash`` sections as one; the percentiles anew from all trials where they are told."""
+    parts = list(sections)
+    empty = {"trials": 0, "kill_points": {}, "lost": 0, "torn": 0}
+    merged = _merged([{**part, "recovery_ms": None} for part in parts], empty)
+    figures = [value for trial in merged.get("trials_detail", []) for value in recoveries(trial)]
+    merged["recovery_ms"] = (
+        {"p50": percentile(figures, 50), "p99": percentile(figures, 99), "max": max(figures)}
+        if figures
+        else _worst([part["recovery_ms"] for part in parts if part.get("recovery_ms")])
+    )
+    return merged
+
+
+def merge_power(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``power`` sections as one: images added, the most that was lost of all."""
+    parts = list(sections)
+    empty = {"images": 0, "corrupt": 0}
+    merged = _merged([{**part, "lost_acknowledged_max": None} for part in parts], empty)
+    merged["lost_acknowledged_max"] = max(
+        (part.get("lost_acknowledged_max", 0) for part in parts), default=0
+    )
+    return merged
+
+
+def recoveries(trial: Section) -> list[float]:
+    """Recovery times in milliseconds of one entry of ``trials_detail``."""
+    return list(trial.get("recovery_ms", ()))
+
+
+def percentile(figures: Sequence[float], percent: float) -> float:
+    """The least of `figures` that `percent` of them do not exceed (nearest rank)."""
+    rank = max(1, math.ceil(len(figures) * percent / 100))
+    return sorted(figures)[rank - 1]
+
+
+def _merged(sections: Iterable[Section], empty: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(empty)
+    for section in sections:
+        for key, value in section.items():
+            if value is not None:
+                merged[key] = _joined(merged.get(key), value)
+    return merged
+
+
+def _joined(one: Any, other: Any) -> Any:
+    if one is None or type(one) is not type(other) or isinstance(other, str | bool):
+        return other
+    if isinstance(other, Mapping):
+        return {
+            **one,
+            **{key: _joined(one.get(key), value) for key, value in other.items()},
+        }
+    return one + other
+
+
+def _worst(summaries: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    worst = {"p50": 0.0, "p99": 0.0}
+    for summary in summaries:
+        for name, value in summary.items():
+            worst[name] = max(worst.get(name, 0.0), value)
+    return worst

@@ -1,0 +1,105 @@
+"""A report as a folder: report.json, report.md, report.html, reproducers, artefacts."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from saverproof_reports.artefacts import artefact_text
+from saverproof_reports.assembly import SCHEMA
+from saverproof_reports.document import markdown
+from saverproof_reports.errors import ReportError
+from saverproof_reports.files import private_folder, write_private
+from saverproof_reports.page import html
+from saverproof_reports.reading import read_json
+from saverproof_reports.validation import validate
+
+
+def write_report(report: Mapping[str, Any], folder: Path) -> Path:
+    """Write an assembled `report` to `folder`, and return the path of its report.json.
+
+    Each file is written whole or not at all, readable by its owner alone, report.json last.
+    The reproducers and artefacts of an earlier report in `folder` go. Raises ReportError if
+    `report` breaks its schema, OSError if the folder cannot be written.
+    """
+    plain = _without_artefacts(report)
+    found = validate(plain)
+    if found:
+        raise ReportError(f"the report breaks its own schema: {found[0]}")
+    texts = dict(_side_files(report))
+    outdated = _listed(folder) - texts.keys()
+    private_folder(folder)
+    for relative, text in texts.items():
+        private_folder((folder / relative).parent)
+        write_private(folder / relative, text)
+    write_private(folder / "report.md", markdown(plain))
+    write_private(folder / "report.html", html(plain))
+    write_private(folder / "report.json", _json(plain))
+    for relative in outdated:
+        (folder / relative).unlink(missing_ok=True)
+    return folder / "report.json"
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """The report in the file or folder `path`.
+
+    Raises ReportError, one line, if the file is missing, unreadable, cut short, of another
+    version, or not a report.
+    """
+    file = path / "report.json" if path.is_dir() else path
+    return read_json(file, SCHEMA, "report-1")
+
+
+def violations(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every violation of every saver in `report`."""
+    for judged in report["savers"]:
+        for contract in judged["contracts"]:
+            yield from contract["violations"]
+
+
+def _json(report: Mapping[str, Any]) -> str:
+    return json.dumps(report, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
+
+
+def _without_artefacts(report: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **report,
+        "savers": [
+            {
+                **judged,
+                "contracts": [
+                    {
+                        **contract,
+                        "violations": [
+                            {key: item for key, item in found.items() if key != "artefact_data"}
+                            for found in contract["violations"]
+                        ],
+                    }
+                    for contract in judged["contracts"]
+                ],
+            }
+            for judged in report["savers"]
+        ],
+    }
+
+
+def _side_files(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for violation in violations(report):
+        if violation["reproducer"] and "reproducer_source" in violation:
+            yield violation["reproducer"], violation["reproducer_source"]
+        if violation["artefact"] and "artefact_data" in violation:
+            yield violation["artefact"], artefact_text(violation["artefact_data"])
+
+
+def _listed(folder: Path) -> set[str]:
+    """The reproducers and artefacts that the report in `folder`, if there is one, speaks of."""
+    try:
+        earlier = read_report(folder)
+    except ReportError:
+        return set()
+    return {
+        violation[kind]
+        for violation in violations(earlier)
+        for kind in ("reproducer", "artefact")
+        if violation[kind]
+    }

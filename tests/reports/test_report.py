@@ -1,0 +1,144 @@
+"""The report: assembled, checked against its schema, and read back."""
+
+import copy
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.reports.sample import Data, comparison_report, good_report
+
+from saverproof_reports import assemble, validate
+from saverproof_reports.schemas import schema
+
+ENVIRONMENT = {"python": "3.11.7", "platform": "Linux", "packages": {"langgraph": "1.2.22"}}
+RUN = {
+    "profile": "quick",
+    "seed": 0,
+    "started": "2026-11-21T22:18:04Z",
+    "duration_s": 1.5,
+    "workers": 1,
+}
+SAVER = {"name": "mine", "class": "mine.Saver", "distribution": None, "version": None}
+CONTRACT = {
+    "id": "ordering/list-newest-first",
+    "family": "ordering",
+    "level": "must",
+    "since": None,
+    "statement": "newest first",
+    "source": "base",
+    "verdict": "violated",
+    "reason": None,
+    "checked": {"sync": 3},
+}
+NEVER = {"sync": 0, "async": 0, "crossed": 0}
+VIOLATION = {
+    "api": "sync",
+    "phase": "functional",
+    "summary": "oldest first",
+    "expected": "2, 1",
+    "observed": "1, 2",
+    "steps": ["put 1", "put 2", "list"],
+    "reproducer_source": "assert False",
+}
+
+
+def one_saver(*violations: Data, **changes: object) -> Data:
+    contract = {**CONTRACT, "violations": list(violations), **changes}
+    return assemble(ENVIRONMENT, RUN, [{"saver": SAVER, "contracts": [contract]}], True)
+
+
+@pytest.mark.parametrize("build", [good_report, comparison_report])
+def test_whole_runs_keep_the_schema(build):
+    assert validate(build()) == []
+
+
+def test_the_smallest_run_keeps_the_schema_and_counts_its_contracts():
+    report = one_saver(VIOLATION)
+    assert validate(report) == []
+    assert report["savers"][0]["summary"]["must"]["violated"] == 1
+    assert report["savers"][0]["crash"]["trials"] == 0
+
+
+@pytest.mark.parametrize(
+    "field", ["schema", "complete", "environment", "run", "savers"], ids=lambda name: name
+)
+def test_a_missing_field_is_named(field):
+    report = one_saver(VIOLATION)
+    del report[field]
+    assert validate(report) == [f"the whole: found no {field}, which is required"]
+
+
+def _required(part: object) -> set[str]:
+    if isinstance(part, dict):
+        own = set(part.get("required", ())) if isinstance(part.get("required"), list) else set()
+        return own.union(*(_required(value) for value in part.values()))
+    return set()
+
+
+def test_every_field_that_the_design_fixes_is_required():
+    fixed = """
+        schema complete environment python platform packages run profile seed started duration_s
+        workers savers saver name class distribution version summary must should contracts id
+        family level since statement source verdict reason checked violations sync async crossed
+        api phase expected observed steps reproducer artefact faults points injected by_kind crash
+        trials kill_points recovery_ms p50 p99 lost torn power images lost_acknowledged_max
+        corrupt timing operations saver_s total_s
+    """
+    assert set(fixed.split()) <= _required(schema("report-1"))
+
+
+def test_fields_may_be_added():
+    report = one_saver(VIOLATION)
+    report["savers"][0]["contracts"][0]["violations"][0]["colour"] = "red"
+    assert validate(report) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"verdict": "held", "violations": [], "checked": NEVER}, "held, but it was never judged"),
+        ({"violations": []}, "violated without a violation that shows it"),
+        ({"verdict": "held"}, "held, but it has violations"),
+        ({"family": "upsert"}, "found family upsert"),
+        ({"verdict": "fine"}, 'found "fine", expected one of held, violated'),
+    ],
+)
+def test_a_report_that_contradicts_itself_is_told_so(changes, said):
+    report = copy.deepcopy(one_saver(VIOLATION))
+    report["savers"][0]["contracts"][0] |= changes
+    assert said in "\n".join(validate(report))
+
+
+def test_a_summary_that_miscounts_is_told_so():
+    report = one_saver(VIOLATION)
+    report["savers"][0]["summary"]["must"]["held"] = 55
+    assert "summary.must" in validate(report)[0]
+
+
+def test_a_contract_that_stands_twice_is_told_so():
+    report = one_saver(VIOLATION)
+    contracts = report["savers"][0]["contracts"]
+    contracts.append(contracts[0])
+    assert "found 2 times" in "\n".join(validate(report))
+
+
+def test_reproducers_get_names_of_their_own():
+    report = one_saver(VIOLATION, VIOLATION, {**VIOLATION, "api": "async"})
+    names = [one["reproducer"] for one in report["savers"][0]["contracts"][0]["violations"]]
+    stem = "reproducers/mine-ordering-list-newest-first"
+    assert names == [
+        f"{stem}-sync-functional.py",
+        f"{stem}-sync-functional-2.py",
+        f"{stem}-async-functional.py",
+    ]
+
+
+def test_a_violation_without_a_script_names_none():
+    report = one_saver({**VIOLATION, "reproducer_source": ""})
+    violation = report["savers"][0]["contracts"][0]["violations"][0]
+    assert violation["reproducer"] is None
+    assert "reproducer_source" not in violation
+
+
+@pytest.mark.parametrize("name", ["report-1", "artefact-1"])
+def test_each_schema_is_a_json_schema(name):
+    Draft202012Validator.check_schema(schema(name))
