@@ -1,0 +1,39 @@
+"""The I/O of SQLite, seen and failed from inside the process.
+
+A shim of SQLite's VFS, in ctypes on the library that the standard `sqlite3` module uses, hears
+every open, write, sync, truncate and delete of files below one folder, whoever opened the
+connection (aiosqlite and SQLAlchemy go the same way). It needs no compiler, no preloading and no
+privileges; `available()` gives the reason where a Python hides the library's symbols.
+
+    reason = available()
+    if reason is None:
+        with IoWatch(folder) as watch:
+            connection = sqlite3.connect(folder / "a.db")
+            watch.arm(IoFault(place=3, failure=Failure.DISK_FULL, kind=IoKind.WRITE))
+            ...                       # the third write from here on fails with SQLITE_FULL
+            assert watch.fired        # a plan that never fired has tested nothing
+
+`Recorder` keeps the bytes as well; `saverproof_faults.power` makes disk images from them.
+"""
+
+from .calls import IoCall, IoKind, Mark, MarkKind, Recording
+from .library import LibraryUnavailable, available
+from .plan import Extent, Failure, IoAction, IoFault
+from .watch import IoWatch, Recorder, files_below
+
+__all__ = [
+    "Extent",
+    "Failure",
+    "IoAction",
+    "IoCall",
+    "IoFault",
+    "IoKind",
+    "IoWatch",
+    "LibraryUnavailable",
+    "Mark",
+    "MarkKind",
+    "Recorder",
+    "Recording",
+    "available",
+    "files_below",
+]

@@ -1,0 +1,75 @@
+"""What SQLite asked of the file system, and what was said about it, as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from . import codes
+
+
+class IoKind(StrEnum):
+    """The calls that can change what is on the disk."""
+
+    OPEN = "open"
+    WRITE = "write"
+    SYNC = "sync"
+    TRUNCATE = "truncate"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class IoCall:
+    """One call of SQLite on one file.
+
+    `file` is relative to the watched folder. `offset` is where a write begins, or the size a
+    truncation leaves, in bytes. `contents` are the bytes of a write, kept by a `Recorder` only.
+    `creates` marks an open that made the file; `syncs_folder` a sync or delete by which SQLite
+    makes the folder's earlier changes durable as well. `result` is the engine's code, 0 for done.
+    """
+
+    kind: IoKind
+    file: str
+    offset: int = 0
+    length: int = 0
+    contents: bytes = b""
+    creates: bool = False
+    syncs_folder: bool = False
+    result: int = codes.OK
+
+    @property
+    def done(self) -> bool:
+        """Whether the call had its effect."""
+        return self.result == codes.OK
+
+    def __str__(self) -> str:
+        where = f" {self.length} bytes at {self.offset}" if self.kind is IoKind.WRITE else ""
+        return f"{self.kind} {self.file}{where}"
+
+
+class MarkKind(StrEnum):
+    """What a program says about its own progress, between two I/O calls."""
+
+    STARTED = "started"
+    ACKNOWLEDGED = "acknowledged"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`STARTED` and `ACKNOWLEDGED` name an operation by its number.
+
+    `SETTLED` says that all that came before has reached the disk, however it was written: a
+    quiet time after set-up. Power-cut images begin at the last such mark.
+    """
+
+    kind: MarkKind
+    operation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """All that happened in a folder: its files at the beginning (taken to be on the disk), then
+    calls and marks in order."""
+
+    initial: Mapping[str, bytes]
+    log: tuple[IoCall | Mark, ...]

@@ -1,0 +1,94 @@
+"""What is to happen at which I/O call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from . import codes
+from .calls import IoCall, IoKind
+
+
+class Failure(StrEnum):
+    """What the file system is made to say."""
+
+    IO_ERROR = "I/O error"
+    DISK_FULL = "disk full"
+
+
+class Extent(StrEnum):
+    """How long it goes on saying so."""
+
+    ONCE = "once"
+    ONWARDS = "from there on"
+
+
+_CODES = {
+    Failure.IO_ERROR: {
+        IoKind.OPEN: codes.CANTOPEN,
+        IoKind.WRITE: codes.IOERR_WRITE,
+        IoKind.SYNC: codes.IOERR_FSYNC,
+        IoKind.TRUNCATE: codes.IOERR_TRUNCATE,
+        IoKind.DELETE: codes.IOERR_DELETE,
+    },
+    # A full disk refuses new bytes, at the write or when they are flushed; it still lets go of
+    # old ones, so that truncating and deleting succeed.
+    Failure.DISK_FULL: {IoKind.WRITE: codes.FULL, IoKind.SYNC: codes.IOERR_FSYNC},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IoFault:
+    """Fail the `place`-th call after arming, counted from 1 over all calls or those of one kind.
+
+    The engine gets the code that its own VFS would return: SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE,
+    _DELETE, SQLITE_CANTOPEN, or SQLITE_FULL. A full disk leaves other calls than writes and syncs
+    alone: placed on one of those, the fault does not fire.
+    """
+
+    place: int
+    failure: Failure = Failure.IO_ERROR
+    extent: Extent = Extent.ONCE
+    kind: IoKind | None = None
+
+    def __post_init__(self) -> None:
+        check_place(self.place)
+
+    def hits(self, call: IoCall, number: int) -> bool:
+        """Whether the `number`-th counted call is to fail."""
+        if call.kind not in _CODES[self.failure]:
+            return False
+        return number >= self.place if self.extent is Extent.ONWARDS else number == self.place
+
+    def strike(self, call: IoCall) -> int:
+        """The code with which the call ends instead of happening."""
+        return _CODES[self.failure][call.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class IoAction:
+    """Run `action` just before the `place`-th call after arming takes effect."""
+
+    place: int
+    action: Callable[[IoCall], None]
+    kind: IoKind | None = None
+
+    def __post_init__(self) -> None:
+        check_place(self.place)
+
+    def hits(self, call: IoCall, number: int) -> bool:
+        """Whether this is the place."""
+        return number == self.place
+
+    def strike(self, call: IoCall) -> int:
+        """Act; the call itself goes on."""
+        self.action(call)
+        return codes.OK
+
+
+IoPlan = IoFault | IoAction
+
+
+def check_place(place: int) -> None:
+    """Raise ValueError unless `place` can be counted to."""
+    if place < 1:
+        raise ValueError(f"an I/O place is counted from 1, got {place}")

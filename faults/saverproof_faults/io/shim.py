@@ -1,0 +1,205 @@
+"""The VFS that stands between SQLite and its files.
+
+It is a copy of the default VFS whose `xOpen` and `xDelete` are ours, and whose open files point
+at copies of their method tables with `xWrite`, `xSync`, `xTruncate` and `xClose` replaced. There
+is one in a process, it is never freed (connections keep pointers into it as long as they live),
+and a call on a file that nobody watches costs no more than the way through Python.
+"""
+
+import ctypes
+import os
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from . import codes
+from .calls import IoCall, IoKind
+from .library import sqlite_library
+from .structures import (
+    CloseFunction,
+    DeleteFunction,
+    File,
+    IoMethods,
+    OpenFunction,
+    SyncFunction,
+    TruncateFunction,
+    Vfs,
+    WriteFunction,
+)
+
+
+class Listener(Protocol):
+    """Who hears of the calls on the files below a folder."""
+
+    @property
+    def root(self) -> str:
+        """The folder, absolute, with a separator at its end."""
+
+    @property
+    def keeps_contents(self) -> bool:
+        """Whether the bytes of each write are wanted."""
+
+    def perform(self, call: IoCall, really: Callable[[], int]) -> int:
+        """Let the call happen, or not; returns the engine's code."""
+
+    def report(self, problem: BaseException) -> None:
+        """Hear what was raised where it cannot travel on, through SQLite's own frames."""
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    path: str
+    folder_sync_due: bool
+
+
+class Shim:
+    """The process's one interposed VFS; use `shim()`."""
+
+    def __init__(self) -> None:
+        self._library = sqlite_library()
+        self._base: Any = self._library.sqlite3_vfs_find(None).contents
+        self._lock = threading.Lock()
+        self._listeners: tuple[Listener, ...] = ()
+        self._files: dict[int, _OpenFile] = {}
+        self._tables: dict[int, Any] = {}
+        self._vfs = Vfs.from_buffer_copy(self._base)
+        self._vfs.zName = b"saverproof"
+        self._vfs.xOpen = OpenFunction(self._guarded(self._open))
+        self._vfs.xDelete = DeleteFunction(self._guarded(self._delete))
+
+    def add(self, listener: Listener) -> None:
+        """Report to `listener`; SQLite's default VFS is this one while there is a listener."""
+        with self._lock:
+            if not self._listeners:
+                self._library.sqlite3_vfs_register(ctypes.byref(self._vfs), 1)
+            self._listeners = (listener, *self._listeners)
+
+    def remove(self, listener: Listener) -> None:
+        """Report to `listener` no more; files opened meanwhile go on working."""
+        with self._lock:
+            self._listeners = tuple(other for other in self._listeners if other is not listener)
+            if not self._listeners:
+                self._library.sqlite3_vfs_unregister(ctypes.byref(self._vfs))
+
+    def _listener_for(self, path: str) -> Listener | None:
+        return next((one for one in self._listeners if path.startswith(one.root)), None)
+
+    def _heard(self, path: str, kind: IoKind, really: Callable[[], int], **facts: Any) -> int:
+        listener = self._listener_for(path)
+        if listener is None:
+            return really()
+        return listener.perform(IoCall(kind, path[len(listener.root) :], **facts), really)
+
+    def _guarded(self, callback: Callable[..., int]) -> Callable[..., int]:
+        """`callback`, such that whatever it raises fails the engine's call and is reported.
+
+        ctypes prints what a callback raises and goes on with an undefined result.
+        """
+
+        def guarded(*arguments: Any) -> int:
+            try:
+                return callback(*arguments)
+            except BaseException as problem:  # noqa: BLE001 - reported to whoever watches
+                listeners = self._listeners
+                for listener in listeners:
+                    listener.report(problem)
+                if not listeners:
+                    traceback.print_exception(problem)
+                return codes.IOERR
+
+        return guarded
+
+    def _open(self, vfs: int, name: int | None, file: int, flags: int, out: int | None) -> int:
+        def really() -> int:
+            return cast(int, self._base.xOpen(vfs, name, file, flags, out))
+
+        if name is None:  # a temporary file of SQLite's own, gone with the process
+            return really()
+        path = os.fsdecode(ctypes.string_at(name))
+        creates = bool(flags & codes.OPEN_CREATE) and not os.path.exists(path)
+        head = ctypes.cast(file, ctypes.POINTER(File)).contents
+        # SQLite closes a file even when its open failed, unless this is null.
+        head.pMethods = ctypes.POINTER(IoMethods)()
+        result = self._heard(path, IoKind.OPEN, really, creates=creates)
+        if result == codes.OK and head.pMethods:
+            due = bool(flags & codes.OPEN_CREATE) and bool(flags & codes.OPEN_JOURNALS)
+            self._files[file] = _OpenFile(path, due)
+            head.pMethods = ctypes.pointer(self._table(head.pMethods.contents))
+        return result
+
+    def _delete(self, vfs: int, name: int, sync_folder: int) -> int:
+        def really() -> int:
+            return cast(int, self._base.xDelete(vfs, name, sync_folder))
+
+        path = os.fsdecode(ctypes.string_at(name))
+        syncs_folder = bool(sync_folder & codes.SYNC_DIRECTORY)
+        return self._heard(path, IoKind.DELETE, really, syncs_folder=syncs_folder)
+
+    def _table(self, real: Any) -> Any:
+        """The table of the same methods with ours among them, one for each of SQLite's own."""
+        address = ctypes.addressof(real)
+        with self._lock:
+            if address not in self._tables:
+                self._tables[address] = self._interposed(real)
+            return self._tables[address]
+
+    def _interposed(self, real: Any) -> Any:
+        real_write, real_truncate = real.xWrite, real.xTruncate
+        real_sync, real_close = real.xSync, real.xClose
+
+        def write(file: int, data: int, length: int, offset: int) -> int:
+            path = self._files[file].path
+            listener = self._listener_for(path)
+            if listener is None:
+                return cast(int, real_write(file, data, length, offset))
+            contents = ctypes.string_at(data, length) if listener.keeps_contents else b""
+            name = path[len(listener.root) :]
+            call = IoCall(IoKind.WRITE, name, offset=offset, length=length, contents=contents)
+            return listener.perform(call, lambda: real_write(file, data, length, offset))
+
+        def truncate(file: int, size: int) -> int:
+            path = self._files[file].path
+            return self._heard(
+                path, IoKind.TRUNCATE, lambda: real_truncate(file, size), offset=size
+            )
+
+        def sync(file: int, flags: int) -> int:
+            opened = self._files[file]
+            result = self._heard(
+                opened.path,
+                IoKind.SYNC,
+                lambda: real_sync(file, flags),
+                syncs_folder=opened.folder_sync_due,
+            )
+            if result == codes.OK:
+                opened.folder_sync_due = False
+            return result
+
+        def close(file: int) -> int:
+            self._files.pop(file, None)
+            return cast(int, real_close(file))
+
+        table = IoMethods.from_buffer_copy(real)
+        table.xWrite = WriteFunction(self._guarded(write))
+        table.xTruncate = TruncateFunction(self._guarded(truncate))
+        table.xSync = SyncFunction(self._guarded(sync))
+        table.xClose = CloseFunction(self._guarded(close))
+        return table
+
+
+_shim: Shim | None = None
+_shim_lock = threading.Lock()
+
+
+def shim() -> Shim:
+    """The process's shim, made when first asked for.
+
+    Raises LibraryUnavailable where SQLite cannot be reached.
+    """
+    global _shim
+    with _shim_lock:
+        if _shim is None:
+            _shim = Shim()
+        return _shim
