@@ -92,6 +92,7 @@ class IoWatch:
     def perform(self, call: IoCall, really: Callable[[], int]) -> int:
         """Count the call, then fail it or let it happen; the shim calls this."""
         with self._lock:
+            call = self._completed(call)
             code = self._decide(call)
             # A sync covers what was written before it began, a write is there when it is over.
             slot = self._append(call) if call.kind is IoKind.SYNC else None
@@ -120,6 +121,9 @@ class IoWatch:
         self.fired.append(replace(call, result=code))
         return code
 
+    def _completed(self, call: IoCall) -> IoCall:
+        return call
+
     def _append(self, entry: IoCall | Mark) -> int:
         self._log.append(entry)
         return len(self._log) - 1
@@ -128,7 +132,8 @@ class IoWatch:
 class Recorder(IoWatch):
     """An `IoWatch` that keeps the bytes too, and the program's marks between them.
 
-    The folder's files as they are on entering count as durable.
+    The folder's files as they are on entering count as durable. A file that appears later by
+    other means than SQLite's counts as created, with what it holds, when SQLite first opens it.
     """
 
     keeps_contents = True
@@ -136,9 +141,11 @@ class Recorder(IoWatch):
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         super().__init__(folder)
         self._initial: dict[str, bytes] = {}
+        self._known: set[str] = set()
 
     def __enter__(self) -> Self:
         self._initial = files_below(self.root)
+        self._known = set(self._initial)
         return super().__enter__()
 
     def started(self, operation: int) -> None:
@@ -157,6 +164,16 @@ class Recorder(IoWatch):
         """What was recorded until now."""
         with self._lock:
             return Recording(dict(self._initial), tuple(self._log))
+
+    def _completed(self, call: IoCall) -> IoCall:
+        """`call`, or for the first sight of a file that others made meanwhile, its creation."""
+        if call.kind is not IoKind.OPEN or call.file in self._known:
+            return call
+        self._known.add(call.file)
+        if call.creates:
+            return call
+        contents = Path(self.root, call.file).read_bytes()
+        return replace(call, creates=True, contents=contents, length=len(contents))
 
     def _mark(self, mark: Mark) -> None:
         with self._lock:

@@ -1,0 +1,22 @@
+"""Power cuts: the disks that one recorded run may leave, without cutting any power.
+
+A `Recorder` of `saverproof_faults.io` logs what SQLite wrote and synced, and the program's marks
+between. From that log come, with no further process, the files that kill -9 would leave at each
+I/O (`kill_images`), and those of every legal power cut (`PowerCuts`): see `disk` for the model.
+
+    with Recorder(folder) as recorder:
+        program(folder, recorder)         # calls recorder.started(n), recorder.acknowledged(n)
+        recording = recorder.recording()
+        assert not unexplained(recording, folder)
+    cuts = PowerCuts(recording, seed=1, cap=2000)
+    for number, image in enumerate(cuts):
+        materialize(image, elsewhere / str(number))
+        ...                               # open it: is image.acknowledged there?
+
+An image is legal, not likely: a loss found is one that the settings allow.
+"""
+
+from .cuts import ImageKind
+from .images import DiskImage, PowerCuts, kill_images, materialize, unexplained
+
+__all__ = ["DiskImage", "ImageKind", "PowerCuts", "kill_images", "materialize", "unexplained"]

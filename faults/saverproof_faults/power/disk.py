@@ -1,0 +1,176 @@
+"""A disk between the calls of a recording: what is durable, and what may yet be lost.
+
+The model is POSIX's and adversarial. A sync makes the earlier writes and truncations of that file
+durable; until then each may be kept or lost independently of the others, and a write may be torn
+at multiples of 512 bytes. New names and deletions take effect in order, and are durable once
+SQLite has synced the folder: at the first sync of a journal or write-ahead log that it may have
+created, and at a delete that asks for it. A drive that lies about flushing, bit rot and faults of
+the file system are not modelled.
+"""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+from saverproof_faults.io import IoCall, IoKind, Mark, MarkKind
+
+SECTOR = 512
+"""What a disk writes whole, in bytes."""
+
+
+@dataclass(slots=True)
+class _Inode:
+    durable: bytearray
+
+
+@dataclass(frozen=True, slots=True)
+class FolderChange:
+    """A name that appeared (`inode` is its file), or went away (None)."""
+
+    name: str
+    inode: _Inode | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A write or truncation that no sync has covered yet."""
+
+    inode: _Inode
+    call: IoCall
+
+
+@dataclass(slots=True)
+class Disk:
+    """The state after some entries of a recording; `advance` it by the next one."""
+
+    names: dict[str, _Inode]
+    durable_names: dict[str, _Inode]
+    changes: list[FolderChange] = field(default_factory=list)
+    pending: list[PendingCall] = field(default_factory=list)
+
+    @classmethod
+    def holding(cls, files: Mapping[str, bytes]) -> "Disk":
+        """A disk on which `files` are durable."""
+        inodes = {name: _Inode(bytearray(data)) for name, data in files.items()}
+        return cls(dict(inodes), dict(inodes))
+
+    def advance(self, entry: IoCall | Mark) -> None:
+        """Let one entry happen. Raises ValueError for one whose effect cannot be known."""
+        if isinstance(entry, Mark):
+            if entry.kind is MarkKind.SETTLED:
+                self._flush_folder()
+                self._flush(self.pending)
+            return
+        if not entry.done:
+            if entry.kind in (IoKind.WRITE, IoKind.TRUNCATE):
+                raise ValueError(f"the {entry} failed: what it left on the disk is unknown")
+            return
+        match entry.kind:
+            case IoKind.OPEN:
+                self._open(entry)
+            case IoKind.DELETE:
+                self._delete(entry)
+            case IoKind.WRITE | IoKind.TRUNCATE:
+                self.pending.append(PendingCall(self._inode(entry), entry))
+            case IoKind.SYNC:
+                inode = self._inode(entry)
+                self._flush([one for one in self.pending if one.inode is inode])
+                if entry.syncs_folder:
+                    self._flush_folder()
+
+    def image(
+        self, changes: int, kept: int, torn: Mapping[int, Set[int]] | None = None
+    ) -> dict[str, bytes]:
+        """The files found after a power cut.
+
+        The first `changes` changes of names survive, and the pending calls whose bit is set in
+        `kept` (bit i for the i-th); of a write in `torn`, by its index, only the sectors listed
+        there, counted within the write.
+        """
+        names = dict(self.durable_names)
+        for change in self.changes[:changes]:
+            _rename(names, change)
+        contents = {id(inode): bytearray(inode.durable) for inode in names.values()}
+        for index, one in enumerate(self.pending):
+            if kept >> index & 1 and id(one.inode) in contents:
+                sectors = torn.get(index) if torn else None
+                _apply(contents[id(one.inode)], one.call, sectors)
+        return {name: bytes(contents[id(inode)]) for name, inode in names.items()}
+
+    @property
+    def everything(self) -> int:
+        """The `kept` of an image that keeps all pending calls."""
+        return (1 << len(self.pending)) - 1
+
+    def complete_image(self) -> dict[str, bytes]:
+        """The files with nothing lost: what the operating system shows, and kill -9 leaves."""
+        return self.image(len(self.changes), self.everything)
+
+    def _open(self, call: IoCall) -> None:
+        if not call.creates or call.file in self.names:
+            return
+        inode = _Inode(bytearray())
+        self.names[call.file] = inode
+        self.changes.append(FolderChange(call.file, inode))
+        if call.contents:
+            self.pending.append(PendingCall(inode, call))
+
+    def _delete(self, call: IoCall) -> None:
+        if call.file in self.names:
+            del self.names[call.file]
+            self.changes.append(FolderChange(call.file, None))
+        if call.syncs_folder:
+            self._flush_folder()
+
+    def _inode(self, call: IoCall) -> _Inode:
+        if call.file not in self.names:
+            raise ValueError(f"the recording has a {call}, but not how that file came to be")
+        return self.names[call.file]
+
+    def _flush(self, synced: list[PendingCall]) -> None:
+        for one in synced:
+            _apply(one.inode.durable, one.call, None)
+        gone = {id(one) for one in synced}
+        self.pending = [one for one in self.pending if id(one) not in gone]
+
+    def _flush_folder(self) -> None:
+        for change in self.changes:
+            _rename(self.durable_names, change)
+        self.changes.clear()
+
+
+def sectors_of(call: IoCall) -> int:
+    """How many sectors a write touches."""
+    if not call.length:
+        return 0
+    return (call.offset + call.length - 1) // SECTOR - call.offset // SECTOR + 1
+
+
+def _rename(names: dict[str, _Inode], change: FolderChange) -> None:
+    if change.inode is None:
+        names.pop(change.name, None)
+    else:
+        names[change.name] = change.inode
+
+
+def _apply(contents: bytearray, call: IoCall, sectors: Set[int] | None) -> None:
+    if call.kind is IoKind.TRUNCATE:
+        _resize(contents, call.offset)
+        del contents[call.offset :]
+    elif sectors is None:
+        _put(contents, call.offset, call.contents)
+    else:
+        for sector in sorted(sectors):
+            first = (call.offset // SECTOR + sector) * SECTOR
+            start = max(first, call.offset)
+            end = min(first + SECTOR, call.offset + call.length)
+            _put(contents, start, call.contents[start - call.offset : end - call.offset])
+
+
+def _put(contents: bytearray, offset: int, data: bytes) -> None:
+    _resize(contents, offset)
+    contents[offset : offset + len(data)] = data
+
+
+def _resize(contents: bytearray, size: int) -> None:
+    if len(contents) < size:
+        contents.extend(bytes(size - len(contents)))
