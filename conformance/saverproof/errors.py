@@ -40,7 +40,11 @@ class KnownFileError(SaverproofError):
 
 
 class JudgeError(SaverproofError):
-    """The judge process could not do what it was asked, through no fault of a saver's data."""
+    """Something broke in the kit itself. ``details`` is the traceback, for a bug report."""
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:

@@ -1,0 +1,60 @@
+"""Messages between the pytest process and its judge: one line of ASCII JSON each, over a socket.
+
+Not over stdout: savers print.
+"""
+
+import json
+import select
+import socket
+import threading
+from typing import Any
+
+Message = dict[str, Any]
+
+
+class Channel:
+    """One end of the connection. Sending is safe among threads; receiving is for one thread."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._received = bytearray()
+        self._lock = threading.Lock()
+
+    def send(self, message: Message) -> None:
+        """Send ``message``, plain data.
+
+        Raises:
+            OSError: the other end is gone.
+        """
+        line = json.dumps(message, ensure_ascii=True).encode("ascii") + b"\n"
+        with self._lock:
+            self._socket.sendall(line)
+
+    def receive(self, timeout_s: float | None = None) -> Message | None:
+        """The next message; None if there is none within ``timeout_s`` (None: wait for ever).
+
+        Raises:
+            EOFError: the other end is gone.
+        """
+        end = self._received.find(b"\n")
+        while end < 0:
+            readable, _, _ = select.select([self._socket], [], [], timeout_s)
+            if not readable:
+                return None
+            try:
+                part = self._socket.recv(1 << 16)
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                raise EOFError("the other end of the channel is gone")
+            known = len(self._received)
+            self._received += part
+            end = self._received.find(b"\n", known)
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        message: Message = json.loads(line)
+        return message
+
+    def close(self) -> None:
+        """Close this end. Closing twice is fine."""
+        self._socket.close()

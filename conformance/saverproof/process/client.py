@@ -1,0 +1,227 @@
+"""The pytest side of the judge process: start it, ask it, notice that it hangs or died, end it."""
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import IO, Any, Self
+
+from saverproof import errors
+from saverproof.errors import JudgeError, SaverproofError
+from saverproof.process.channel import Channel, Message
+from saverproof.process.pulse import Pulse
+from saverproof.process.server import STACKS_SIGNAL
+from saverproof.process.setting import Setting
+
+_POLL_S = 0.1
+_TAIL = 4096
+_STACKS = 16384
+
+Listener = Callable[[dict[str, Any]], None]
+
+
+class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expected to do this
+    """The judge process died or hung while it worked on a request; it is no more.
+
+    ``reason`` says how in a few words, ``stacks`` where each thread was, as far as that could be
+    found out, and ``output`` is the end of what it printed, and ``step`` the number that the last
+    ``beat`` named.
+    """
+
+    def __init__(self, reason: str, stacks: str, output: str, step: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.stacks = stacks
+        self.output = output
+        self.step = step
+
+
+class JudgeProcess:
+    """One child process that works on one request at a time. It dies with this process."""
+
+    def __init__(self, setting: Setting) -> None:
+        # Both live as long as the child, and leave nothing on disk.
+        self._stacks: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        # Appending, so that cutting the file off between two items leaves no hole.
+        fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
+        self._pulse, pulse = Pulse.create()
+        ours, theirs = socket.socketpair()
+        descriptors = (theirs.fileno(), pulse, self._stacks.fileno())
+        arguments = [str(number) for number in (*descriptors, os.getpid())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "saverproof.process", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                pass_fds=descriptors,
+                # A group of its own: Ctrl-C is for pytest, and what a saver starts ends with it.
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+            os.close(pulse)
+        self._channel = Channel(ours)
+        self._started = False
+        self._setting = setting
+
+    @property
+    def pid(self) -> int:
+        """The process id, also after its end."""
+        return self._process.pid
+
+    def ask(
+        self,
+        work: str,
+        data: dict[str, Any],
+        *,
+        silence_s: float | None = None,
+        limit_s: float | None = None,
+        listener: Listener | None = None,
+    ) -> Any:
+        """Have the child call the function ``work`` ("module:function") with ``data``, and return
+        its answer.
+
+        Args:
+            work: a function of ``data`` and a progress callback.
+            data: plain data.
+            silence_s: seconds without a beat or a progress message after which it counts as hung.
+            limit_s: seconds after which it counts as hung in any case.
+            listener: gets the progress messages.
+
+        Raises:
+            JudgeGone: the child died or hung. This object is then closed.
+            SaverproofError: the work was refused in one line, of the class that the child raised.
+            JudgeError: the work raised something unexpected; a fault of the kit.
+        """
+        if not self._started:
+            self._started = True
+            # Starting Python is no fault of a saver, so it has its own, generous limit.
+            self._exchange({"setting": self._setting.to_json()}, None, 60.0, None)
+        return self._exchange({"work": work, "data": data}, silence_s, limit_s, listener)
+
+    def _exchange(
+        self,
+        request: Message,
+        silence_s: float | None,
+        limit_s: float | None,
+        listener: Listener | None,
+    ) -> Any:
+        try:
+            self._channel.send(request)
+            message = self._wait(silence_s, limit_s, listener)
+        except (EOFError, OSError):
+            raise self._died() from None
+        except JudgeGone:
+            raise
+        except BaseException:
+            # Ctrl-C, or a time limit of somebody else's: the answer will not be waited for.
+            self.close()
+            raise
+        if "refusal" in message:
+            raise _refusal(message["refusal"])
+        if "failure" in message:
+            details = message["failure"]
+            raise JudgeError(f"{request['work']}: {details.strip().splitlines()[-1]}", details)
+        return message["answer"]
+
+    def _wait(
+        self, silence_s: float | None, limit_s: float | None, listener: Listener | None
+    ) -> Message:
+        silent = total = 0.0
+        beats, _ = self._pulse.read()
+        while True:
+            before = time.monotonic()
+            message = self._channel.receive(_POLL_S)
+            # If this process was itself suspended, the child was too: no single wait counts for
+            # much.
+            waited = min(time.monotonic() - before, 5 * _POLL_S)
+            total += waited
+            now, _ = self._pulse.read()
+            silent = 0.0 if message is not None or now != beats else silent + waited
+            beats = now
+            if message is not None and "progress" not in message:
+                return message
+            if message is not None and listener is not None:
+                listener(message["progress"])
+            if silence_s is not None and silent >= silence_s:
+                raise self._hung(silence_s)
+            if limit_s is not None and total >= limit_s:
+                raise self._hung(limit_s)
+
+    def _hung(self, seconds: float) -> JudgeGone:
+        self._process.send_signal(STACKS_SIGNAL)
+        deadline = time.monotonic() + 1.0
+        size, before = os.fstat(self._stacks.fileno()).st_size, -1
+        while time.monotonic() < deadline and (size == 0 or size != before):
+            # Not for a result, but for the file to stop growing: faulthandler tells nobody that it
+            # is done.
+            time.sleep(0.03)
+            before, size = size, os.fstat(self._stacks.fileno()).st_size
+        return self._gone(f"no answer after {seconds:g} s")
+
+    def _died(self) -> JudgeGone:
+        try:
+            status = self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            # It closed its end of the socket but lives on.
+            status = None
+        return self._gone(_how_it_died(status))
+
+    def _gone(self, reason: str) -> JudgeGone:
+        stacks = os.pread(self._stacks.fileno(), _STACKS, 0).decode("utf-8", "replace")
+        gone = JudgeGone(reason, stacks, self.take_output(), self._pulse.read()[1])
+        self.close()
+        return gone
+
+    def take_output(self) -> str:
+        """What the child printed since the last call, the last 4 kB of it."""
+        if self._output.closed:
+            return ""
+        size = os.fstat(self._output.fileno()).st_size
+        text = os.pread(self._output.fileno(), _TAIL, max(0, size - _TAIL))
+        os.ftruncate(self._output.fileno(), 0)
+        return text.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """End the child and everything it started. Closing twice is fine."""
+        if self._output.closed:
+            return
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self._process.kill()
+        self._process.wait()
+        self._channel.close()
+        self._pulse.close()
+        self._stacks.close()
+        self._output.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+def _how_it_died(status: int | None) -> str:
+    if status is None:
+        return "the process closed its connection"
+    if status < 0:
+        try:
+            return f"the process died: {signal.Signals(-status).name}"
+        except ValueError:
+            return f"the process died: signal {-status}"
+    return f"the process ended itself with status {status}"
+
+
+def _refusal(refusal: dict[str, str]) -> SaverproofError:
+    kind = getattr(errors, refusal["kind"], SaverproofError)
+    error: SaverproofError = kind(refusal["message"])
+    return error

@@ -1,0 +1,78 @@
+"""The judge process itself: answers one request after the other until the pytest process is
+gone.
+"""
+
+import ctypes
+import faulthandler
+import importlib
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from saverproof.errors import SaverproofError
+from saverproof.process.channel import Channel, Message
+from saverproof.process.pulse import Pulse
+from saverproof.process.setting import Setting
+
+Progress = Callable[[dict[str, Any]], None]
+Work = Callable[[dict[str, Any], Progress], Any]
+"""A request's function: plain data in and out, and a way to tell how far it is."""
+
+STACKS_SIGNAL = signal.SIGUSR1
+_PR_SET_PDEATHSIG = 1
+
+
+def serve(connection: int, pulse: int, stacks: int, parent: int) -> None:
+    """Answer requests on the socket ``connection`` until its other end is closed.
+
+    ``pulse`` and ``stacks`` are descriptors: of the shared counter, and of the file that
+    faulthandler writes to when this process crashes or is asked to by a signal. ``parent`` is the
+    pytest process.
+    """
+    _die_with(parent)
+    faulthandler.enable(file=stacks, all_threads=True)
+    faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
+    Pulse(pulse).install()
+    channel = Channel(socket.socket(fileno=connection))
+    try:
+        while (request := channel.receive()) is not None:
+            answer = _answer(request, channel)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            channel.send(answer)
+    except (EOFError, OSError):
+        # Nobody is there to be told. Threads that a saver left behind must not keep this process.
+        os._exit(0)
+
+
+def _die_with(parent: int) -> None:
+    """Be killed when the pytest process dies, even while a saver holds the interpreter's lock."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _answer(request: Message, channel: Channel) -> Message:
+    def progress(figures: dict[str, Any]) -> None:
+        channel.send({"progress": figures})
+
+    try:
+        if "setting" in request:
+            Setting.from_json(request["setting"]).apply()
+            return {"answer": None}
+        return {"answer": _work(request["work"])(request["data"], progress)}
+    except SaverproofError as error:
+        return {"refusal": {"kind": type(error).__name__, "message": error.message}}
+    except BaseException:  # noqa: BLE001 - told to the pytest process, which reports it
+        return {"failure": traceback.format_exc(limit=-30)}
+
+
+def _work(name: str) -> Work:
+    module, _, function = name.partition(":")
+    work: Work = getattr(importlib.import_module(module), function)
+    return work

@@ -1,0 +1,67 @@
+"""What the probe finds out about a target, as plain data."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+
+class Facts(TypedDict):
+    """What is known of a target before anything is judged. JSON, and the same in every process."""
+
+    name: str
+    ref: dict[str, str | None]
+    """``TargetRef.to_json()``."""
+    saver_class: str
+    """Module and name of the saver's class."""
+    distribution: str | None
+    """The installed distribution that the class comes from, if it comes from one."""
+    version: str | None
+    durable: bool
+    apis: list[str]
+    """"sync", "async" or both, in this order."""
+    operations: dict[str, list[str]]
+    """For each API, the operations that do not merely raise NotImplementedError."""
+    capabilities: list[str]
+    absent: dict[str, str]
+    """Capability -> why it is not there: declined by the author, or not found by calling."""
+    opens_ms: float
+    """Milliseconds that opening and closing the saver in a new workspace take."""
+    extra_threads: int
+    """Threads that importing the target left running, beyond those of importing LangGraph's
+    base.
+    """
+    drops: bool
+    checks: bool
+    drivers: list[str]
+    known: str | None
+    """Absolute path of the target's known-violations file."""
+    packages: dict[str, str]
+    """Versions of the installed distributions that matter."""
+
+
+APIS = ("sync", "async")
+
+METHODS: Mapping[str, Mapping[str, str]] = {
+    "sync": {
+        "put": "put",
+        "put_writes": "put_writes",
+        "get_tuple": "get_tuple",
+        "list": "list",
+        "delete_thread": "delete_thread",
+        "delete_for_runs": "delete_for_runs",
+        "copy_thread": "copy_thread",
+        "prune": "prune",
+        "delta_history": "get_delta_channel_history",
+    },
+    "async": {
+        "put": "aput",
+        "put_writes": "aput_writes",
+        "get_tuple": "aget_tuple",
+        "list": "alist",
+        "delete_thread": "adelete_thread",
+        "delete_for_runs": "adelete_for_runs",
+        "copy_thread": "acopy_thread",
+        "prune": "aprune",
+        "delta_history": "aget_delta_channel_history",
+    },
+}
+"""Operation -> method, for each API."""

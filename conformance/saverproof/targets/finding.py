@@ -1,0 +1,69 @@
+"""From what a user writes after ``--saver`` to a reference, without importing the target."""
+
+import difflib
+import re
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from saverproof.errors import TargetError
+from saverproof.targets.reference import TargetRef
+
+GROUP = "saverproof.targets"
+"""Entry point group under which a distribution offers targets by name."""
+
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def installed() -> dict[str, EntryPoint]:
+    """The targets that installed distributions offer, by name, the bundled ones included."""
+    return {point.name: point for point in sorted(entry_points(group=GROUP))}
+
+
+def find(saver: str, folder: Path) -> TargetRef:
+    """The reference for ``saver``: a name, ``module:attribute`` or ``path/to/file.py:attribute``.
+
+    A relative path is taken from ``folder``. Nothing is imported: that is left to a child process.
+
+    Raises:
+        TargetError: there is no such name or file, or the text has none of the forms.
+    """
+    place, colon, attribute = saver.rpartition(":")
+    if not colon:
+        return _by_name(saver, folder)
+    if not _DOTTED.fullmatch(attribute):
+        raise TargetError(
+            f"--saver {saver}: {attribute!r} is no attribute name, "
+            "expected module:attribute or path/to/file.py:attribute"
+        )
+    if place.endswith(".py") or "/" in place:
+        return _by_file(saver, place, attribute, folder)
+    if not _DOTTED.fullmatch(place):
+        raise TargetError(
+            f"--saver {saver}: {place!r} is no module name, "
+            "expected module:attribute or path/to/file.py:attribute"
+        )
+    return TargetRef(saver, module=place, file=None, attribute=attribute)
+
+
+def _by_name(saver: str, folder: Path) -> TargetRef:
+    points = installed()
+    if saver in points:
+        point = points[saver]
+        return TargetRef(saver, module=point.module, file=None, attribute=point.attr)
+    if saver.endswith(".py") or "/" in saver:
+        found = "a file without an attribute" if (folder / saver).is_file() else "no such file"
+        raise TargetError(f"--saver {saver}: {found}, expected path/to/file.py:attribute")
+    near = difflib.get_close_matches(saver, points, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise TargetError(
+        f"--saver {saver}: no target has that name; {hint}Known: {', '.join(points) or 'none'}; "
+        "or write module:attribute or path/to/file.py:attribute"
+    )
+
+
+def _by_file(saver: str, place: str, attribute: str, folder: Path) -> TargetRef:
+    path = (folder / place).absolute()
+    if not path.is_file():
+        found = "is a folder" if path.is_dir() else "does not exist"
+        raise TargetError(f"--saver {saver}: {path} {found}, expected a Python file")
+    return TargetRef(saver, module=None, file=str(path), attribute=attribute)

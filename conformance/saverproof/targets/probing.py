@@ -1,0 +1,60 @@
+"""Getting to know a target: from the pytest process, through a child in which its code runs."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from saverproof.errors import TargetError, one_line
+from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.setting import Setting
+from saverproof.targets.facts import Facts
+from saverproof.targets.reference import TargetRef
+
+PROBE_LIMIT_S = 30.0
+"""Seconds that importing, opening and trying out a target may take."""
+
+
+def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> Facts:
+    """Import the target in a child process, open it, write, open it again, and call its methods.
+
+    Raises:
+        TargetError: it cannot be judged as it is; the one line says why.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="saverproof-probe-"))
+    stage = "starting"
+
+    def listen(progress: Mapping[str, Any]) -> None:
+        nonlocal stage
+        stage = str(progress["stage"])
+
+    try:
+        with JudgeProcess(setting) as child:
+            facts: Facts = child.ask(
+                "saverproof.targets.survey:survey",
+                {"ref": ref.to_json(), "folder": str(folder)},
+                limit_s=limit_s,
+                listener=listen,
+            )
+    except JudgeGone as gone:
+        raise TargetError(
+            f"--saver {ref.saver}: {gone.reason} while {stage}{_last_words(gone)}"
+        ) from None
+    finally:
+        # A process that was killed may have left anything; what cannot be removed is not ours.
+        shutil.rmtree(folder, ignore_errors=True)
+    return facts
+
+
+def _last_words(gone: JudgeGone) -> str:
+    """Where the thread that crashed or was waited for stood, else what the process printed last."""
+    _, _, current = gone.stacks.partition("Current thread")
+    frames = [line.strip() for line in current.splitlines() if line.startswith("  File ")]
+    library = os.path.dirname(os.__file__)
+    theirs = [frame for frame in frames if library not in frame]
+    lines = gone.output.strip().splitlines()
+    for text in [*theirs[:1], *frames[:1], *lines[-1:]]:
+        return f" ({one_line(text, 160)})"
+    return ""

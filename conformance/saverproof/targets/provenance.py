@@ -1,0 +1,63 @@
+"""Where a class comes from: its distribution, and the versions that matter in a report."""
+
+import json
+import sys
+from importlib import metadata
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+_OF_INTEREST = (
+    "saverproof",
+    "langgraph",
+    "langgraph-checkpoint",
+    "langchain-core",
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "aiosqlite",
+    "psycopg",
+    "asyncpg",
+    "redis",
+    "pymongo",
+    "mysql-connector-python",
+    "pymysql",
+    "sqlalchemy",
+)
+
+
+def distribution_of(kind: type) -> metadata.Distribution | None:
+    """The installed distribution whose files define ``kind``; None for a script or a test."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if file is None:
+        return None
+    path = Path(file).resolve()
+    top = kind.__module__.partition(".")[0]
+    for name in sorted(set(metadata.packages_distributions().get(top, ()))):
+        candidate = metadata.distribution(name)
+        if any(Path(str(one.locate())).resolve() == path for one in candidate.files or ()):
+            return candidate
+    return next((one for one in metadata.distributions() if _is_edited(one, path)), None)
+
+
+def _is_edited(distribution: metadata.Distribution, path: Path) -> bool:
+    """Whether ``path`` lies in the source folder of an editable installation."""
+    text = distribution.read_text("direct_url.json")
+    if text is None:
+        return False
+    origin = json.loads(text)
+    url = urlparse(str(origin.get("url", "")))
+    editable = bool(origin.get("dir_info", {}).get("editable"))
+    return editable and url.scheme == "file" and path.is_relative_to(unquote(url.path))
+
+
+def versions(distribution: metadata.Distribution | None) -> dict[str, str]:
+    """Versions of the installed distributions that matter, ``distribution`` among them."""
+    found = {}
+    for name in _OF_INTEREST:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    if distribution is not None:
+        found[distribution.name] = distribution.version
+    return found

@@ -1,0 +1,135 @@
+"""Trying a saver out by calling it: which operations answer through which API."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from saverproof.errors import TargetError, describe
+from saverproof.targets.facts import APIS, METHODS
+from saverproof.targets.opening import EventLoop
+
+CHANNEL, VALUE = "probe", "what the probe wrote"
+
+
+class Caller:
+    """Calls a saver's operations by name, through either API."""
+
+    def __init__(self, saver: Any, loop: EventLoop, stage: Callable[[str], None]) -> None:
+        self.saver = saver
+        self._loop = loop
+        self._stage = stage
+
+    def call(self, api: str, operation: str, *arguments: Any, **named: Any) -> Any:
+        """The answer of ``operation`` through ``api``; a listing as a list."""
+        method = METHODS[api][operation]
+        self._stage(f"calling {method}")
+        function = getattr(self.saver, method)
+        if api == "sync":
+            answer = function(*arguments, **named)
+            return list(answer) if operation == "list" else answer
+        return self._loop.run(_awaited(function, operation, arguments, named))
+
+    def absent(self, api: str, operation: str, *arguments: Any, **named: Any) -> str | None:
+        """Why the operation is not there; None if it is, whatever else it raises."""
+        method = METHODS[api][operation]
+        if not hasattr(self.saver, method):
+            return f"there is no {method} in this saver and this langgraph-checkpoint"
+        try:
+            self.call(api, operation, *arguments, **named)
+        except NotImplementedError:
+            return f"{method} raises NotImplementedError"
+        except Exception:  # noqa: BLE001 - it is there; whether it is right is for the contracts
+            return None
+        return None
+
+
+async def _awaited(function: Callable[..., Any], operation: str, arguments: Any, named: Any) -> Any:
+    if operation == "list":
+        return [item async for item in function(*arguments, **named)]
+    return await function(*arguments, **named)
+
+
+def config(thread: str, checkpoint_id: str | None = None) -> dict[str, Any]:
+    """A config as LangGraph sends it."""
+    address = {"thread_id": thread, "checkpoint_ns": ""}
+    return {"configurable": address | ({"checkpoint_id": checkpoint_id} if checkpoint_id else {})}
+
+
+def put_arguments(saver: Any, thread: str, parent: str | None = None) -> tuple[Any, ...]:
+    """Arguments for a legal ``put`` of a new checkpoint that holds ``VALUE`` in ``CHANNEL``."""
+    from langgraph.checkpoint.base import empty_checkpoint
+
+    version = saver.get_next_version(None, None)
+    checkpoint: dict[str, Any] = {
+        **empty_checkpoint(),
+        "channel_values": {CHANNEL: VALUE},
+        "channel_versions": {CHANNEL: version},
+    }
+    metadata = {"source": "loop", "step": 0, "parents": {}, "run_id": "probe-run"}
+    return config(thread, parent), checkpoint, metadata, {CHANNEL: version}
+
+
+def holds(found: Any) -> bool:
+    """Whether a tuple that was read is the one that ``put_arguments`` describes."""
+    return found is not None and found.checkpoint["channel_values"].get(CHANNEL) == VALUE
+
+
+def find_operations(caller: Caller) -> dict[str, list[str]]:
+    """For each API, the operations that do not merely raise NotImplementedError."""
+    return {api: [name for name, reason in _reasons(caller, api) if reason is None] for api in APIS}
+
+
+def _reasons(caller: Caller, api: str) -> Iterator[tuple[str, str | None]]:
+    saver = caller.saver
+    thread = f"probe-{api}"
+    written = put_arguments(saver, thread)
+    yield "put", caller.absent(api, "put", *written)
+    task = str(uuid.uuid4())
+    address = config(thread, written[1]["id"])
+    yield "put_writes", caller.absent(api, "put_writes", address, [(CHANNEL, VALUE)], task)
+    yield "get_tuple", caller.absent(api, "get_tuple", config(thread))
+    yield "list", caller.absent(api, "list", config(thread))
+    named = {"config": address, "channels": [CHANNEL]}
+    yield "delta_history", caller.absent(api, "delta_history", **named)
+    yield "copy_thread", caller.absent(api, "copy_thread", thread, f"{thread}-copy")
+    yield "prune", caller.absent(api, "prune", [thread], strategy="keep_latest")
+    yield "delete_for_runs", caller.absent(api, "delete_for_runs", ["probe-run"])
+    yield "delete_thread", caller.absent(api, "delete_thread", thread)
+
+
+def write_first(caller: Caller, apis: list[str], name: str, thread: str) -> str:
+    """Put one checkpoint through the first API that accepts it, and return that API.
+
+    Raises:
+        TargetError: none does.
+    """
+    troubles = []
+    for api in apis:
+        try:
+            caller.call(api, "put", *put_arguments(caller.saver, thread))
+        except Exception as error:  # noqa: BLE001 - told to the user, who must mend it
+            troubles.append(f"{METHODS[api]['put']} raised {describe(error)}")
+        else:
+            return api
+    raise TargetError(
+        f"target {name!r}: {'; '.join(troubles)}; expected it to store a first checkpoint "
+        "(is everything set up when the function yields the saver?)"
+    )
+
+
+def reads_back(caller: Caller, api: str, thread: str) -> bool:
+    """Whether the latest checkpoint of ``thread`` is the one that ``write_first`` put."""
+    try:
+        return holds(caller.call(api, "get_tuple", config(thread)))
+    except Exception:  # noqa: BLE001 - not to give back is not to give back, however
+        return False
+
+
+@contextmanager
+def timed(sink: list[float]) -> Iterator[None]:
+    """Append the milliseconds that the block took to ``sink``."""
+    before = time.perf_counter()
+    yield
+    sink.append(1000 * (time.perf_counter() - before))
