@@ -1,0 +1,327 @@
+"""Every kind of value that programs store in channels and pending writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from saverproof.values.kind import Kind, Seed, chosen
+
+_MESSAGES = "from langchain_core.messages import {}"
+_TYPES = "from langgraph.types import {}"
+
+
+def _integer(seed: Seed) -> int:
+    if not isinstance(seed, int):
+        raise TypeError(f"value of kind 'integer': seed {seed!r}, expected an integer")
+    return seed
+
+
+def _text(seed: Seed) -> str:
+    return seed if isinstance(seed, str) else f"text {seed}"
+
+
+_PLAIN = (
+    Kind("integer", "plain", _integer, lambda seed: repr(_integer(seed))),
+    Kind("text", "plain", _text, lambda seed: repr(_text(seed))),
+    chosen("plain", "none", "None"),
+    chosen("plain", "boolean", "False", "True"),
+    chosen(
+        "falsy",
+        "falsy",
+        *("None", "''", "0", "0.0", "False", "[]", "{}", "set()", "frozenset()", "b''"),
+    ),
+)
+
+_NUMBERS = (
+    chosen("scalar", "float", "<n>.5", "-<n>.25", "<n>.0", "<n>.1"),
+    chosen(
+        "scalar",
+        "integer-edge",
+        *("-(2**63)", "2**63 - 1", "2**63", "2**64 - 1", "-(2**31) - 1", "2**32", "2**53 + 1"),
+    ),
+    chosen(
+        "scalar",
+        "float-edge",
+        *("-0.0", "1e16", "1e22", "5e-324", "1.7976931348623157e308", "0.1 + 0.2", "-1e16"),
+    ),
+    chosen(
+        "scalar",
+        "decimal",
+        *("Decimal('0.10')", "Decimal('1E+30')", "Decimal('-0')", "Decimal('<n>')"),
+        imports=("from decimal import Decimal",),
+    ),
+)
+
+_TEXTS = (
+    chosen(
+        "scalar",
+        "unicode-text",
+        *(
+            "'\\U0001f9ff astral \\U00010348'",
+            "'e\\u0301 is not \\u00e9'",
+            "'\\u0131\\u0130\\u00df'",
+        ),
+        *("'\\u202eright to left'", "'\\ufeffbom'", "'\\u2028line'", "'\\U0010ffff'"),
+    ),
+    chosen(
+        "scalar",
+        "escaped-text",
+        *("'it\\'s \"quoted\"'", "'back\\\\slash \\\\u0041'", "'line\\nand\\r\\ntab\\t'"),
+        *("'%s %d {} $1 ?'", "' padded '", "'\\x7f\\x1b'", "'null'", "'1'", "'{\"a\": 1}'"),
+    ),
+    chosen(
+        "scalar",
+        "bytes",
+        *("b'bytes <n>'", "bytes(range(256))", "b'\\x00\\xff\\xfe'", "b'\\xc3\\x28'"),
+    ),
+)
+
+_TIMES = (
+    chosen(
+        "scalar",
+        "datetime",
+        "datetime(2024, 2, 29, 12, 30, 59, 123456)",
+        "datetime(2024, 2, 29, 12, 30, tzinfo=timezone.utc)",
+        "datetime(1969, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=5, minutes=30)))",
+        "datetime(1, 1, 1)",
+        "datetime(9999, 12, 31, 23, 59, 59, 999999)",
+        imports=("from datetime import datetime, timedelta, timezone",),
+    ),
+    chosen(
+        "scalar",
+        "zoned-datetime",
+        "datetime(2024, 7, 1, 12, tzinfo=ZoneInfo('Europe/Berlin'))",
+        "datetime(2024, 1, 1, 12, tzinfo=ZoneInfo('America/New_York'))",
+        imports=("from datetime import datetime", "from zoneinfo import ZoneInfo"),
+    ),
+    chosen(
+        "scalar",
+        "date",
+        *("date(2024, 2, 29)", "date(1, 1, 1)", "date(9999, 12, 31)"),
+        imports=("from datetime import date",),
+    ),
+    chosen(
+        "scalar",
+        "time",
+        *("time(23, 59, 59, 999999)", "time(0, 0)", "time(12, 30, tzinfo=timezone.utc)"),
+        imports=("from datetime import time, timezone",),
+    ),
+    chosen(
+        "scalar",
+        "timedelta",
+        *("timedelta(days=-1, microseconds=1)", "timedelta(days=<n>)", "timedelta(0)"),
+        imports=("from datetime import timedelta",),
+    ),
+)
+
+_SCALARS = (
+    chosen("scalar", "uuid", "UUID(int=<n>)", imports=("from uuid import UUID",)),
+    chosen(
+        "scalar",
+        "enum",
+        *("SafeUUID.safe", "SafeUUID.unknown"),
+        imports=("from uuid import SafeUUID",),
+    ),
+    chosen(
+        "scalar",
+        "integer-enum",
+        *("HTTPStatus.OK", "HTTPStatus.NOT_FOUND"),
+        imports=("from http import HTTPStatus",),
+    ),
+    chosen(
+        "scalar",
+        "text-enum",
+        *("HTTPMethod.GET", "HTTPMethod.DELETE"),
+        imports=("from http import HTTPMethod",),
+    ),
+    chosen(
+        "scalar",
+        "path",
+        *("Path('/tmp/a b/<n>.txt')", "Path('relative/<n>')"),
+        imports=("from pathlib import Path",),
+    ),
+    chosen(
+        "scalar",
+        "regex",
+        *("re.compile('a(b|c)*<n>')", "re.compile('^<n>$', re.IGNORECASE | re.MULTILINE)"),
+        imports=("import re",),
+    ),
+    chosen(
+        "scalar",
+        "ip-address",
+        *("IPv4Address('192.0.2.1')", "IPv6Address('2001:db8::1')", "IPv4Network('10.0.0.0/8')"),
+        imports=("from ipaddress import IPv4Address, IPv4Network, IPv6Address",),
+    ),
+)
+
+_CONTAINERS = (
+    chosen("container", "list", "[<n>]", "[<n>, None, 'a', [1.5]]", "[[], [<n>], {}]"),
+    chosen(
+        "container",
+        "dict",
+        "{'n': <n>}",
+        "{'b': <n>, 'a': {'b': [1, {'c': None}]}}",
+        "{'': <n>, 'a.b': 0, '$x': False, '\"': ''}",
+    ),
+    chosen(
+        "container",
+        "integer-keys",
+        "{<n>: 'a', -1: 'b'}",
+        "{1: <n>, '1': 'text'}",
+        "{'inner': {2**40: <n>}}",
+    ),
+    chosen("container", "set", "{<n>, 'a', None}", "{<n>, b'', 1.5}"),
+    chosen("container", "frozenset", "frozenset({<n>})", "frozenset({'a', <n>})"),
+    chosen(
+        "container",
+        "deque",
+        *("deque([<n>])", "deque([3, <n>, 1])"),
+        imports=("from collections import deque",),
+    ),
+    chosen("container", "bytearray-inside", "[bytearray(b'<n>')]", "{'a': bytearray(b'<n>')}"),
+    chosen(
+        "container",
+        "nested",
+        "[{'a': [{'b': {<n>, 1}}]}, b'x']",
+        "{'a': {'b': {'c': {'d': {'e': [[[[<n>]]]]}}}}}",
+        "{'when': datetime(2024, 1, 1, <n> % 24), 'list': [UUID(int=<n>), Decimal('1.10')]}",
+        imports=(
+            "from datetime import datetime",
+            "from decimal import Decimal",
+            "from uuid import UUID",
+        ),
+    ),
+)
+
+# Classes of the standard library and of LangGraph, so that a reproducer and the process that
+# reads its data back can both import them.
+_OBJECTS = (
+    chosen(
+        "object",
+        "pydantic-model",
+        *("Document(page_content='page <n>')", "Document(page_content='', metadata={'n': <n>})"),
+        imports=("from langchain_core.documents import Document",),
+    ),
+    chosen(
+        "object",
+        "dataclass",
+        "FunctionProfile('<n>', 0.5, 0.25, 1.0, 0.5, 'a.py', <n>)",
+        imports=("from pstats import FunctionProfile",),
+    ),
+    chosen(
+        "object",
+        "named-tuple",
+        *("Match(1, <n>, 3)", "Match(None, [], <n>)"),
+        imports=("from difflib import Match",),
+    ),
+    chosen(
+        "object",
+        "send",
+        *("Send('node', <n>)", "Send('n o.d\"e', {'a': [<n>]})"),
+        imports=(_TYPES.format("Send"),),
+    ),
+    chosen(
+        "object",
+        "interrupt",
+        *("Interrupt(value='question <n>')", "Interrupt(value={'ask': [<n>, None]})"),
+        imports=(_TYPES.format("Interrupt"),),
+    ),
+    # Before LangGraph 0.6 an interrupt was built without an id, and this kind cannot be made.
+    chosen(
+        "object",
+        "identified-interrupt",
+        "Interrupt(value='question', id='<n>')",
+        imports=(_TYPES.format("Interrupt"),),
+    ),
+)
+
+_MESSAGE_KINDS = (
+    chosen(
+        "message",
+        "human-message",
+        "HumanMessage(content='hello <n>', id='h<n>')",
+        "HumanMessage(content=[{'type': 'text', 'text': '<n>'}], name='ann')",
+        imports=(_MESSAGES.format("HumanMessage"),),
+    ),
+    chosen(
+        "message",
+        "ai-message",
+        "AIMessage(content='answer <n>')",
+        "AIMessage(content='', tool_calls=[{'name': 'f', 'args': {'x': <n>}, 'id': 'call'}])",
+        imports=(_MESSAGES.format("AIMessage"),),
+    ),
+    chosen(
+        "message",
+        "tool-message",
+        "ToolMessage(content='result <n>', tool_call_id='call', artifact={'n': <n>})",
+        imports=(_MESSAGES.format("ToolMessage"),),
+    ),
+    chosen(
+        "message",
+        "system-message",
+        "SystemMessage(content='be brief <n>')",
+        imports=(_MESSAGES.format("SystemMessage"),),
+    ),
+    chosen(
+        "message",
+        "message-list",
+        "[HumanMessage(content='<n>'), AIMessage(content='b', id='ai')]",
+        imports=(_MESSAGES.format("AIMessage, HumanMessage"),),
+    ),
+)
+
+_SPECIAL = (
+    chosen("large", "large-text", "'<n> ' + 'x' * 2**20", "'<n> ' + '\\u00e9\\n' * 2**19"),
+    chosen("large", "large-bytes", "b'<n> ' + bytes(range(256)) * 2**12"),
+    chosen("non-finite", "non-finite", "float('inf')", "float('-inf')", "float('nan')"),
+    chosen("nul", "nul-text", "'a\\x00b'", "'\\x00'", "'a\\x00'", "{'key': '\\x00<n>'}"),
+    chosen(
+        "exception",
+        "exception",
+        *("ValueError('failed <n>')", "KeyError('<n>')", "RuntimeError('<n>', 2)"),
+    ),
+    chosen(
+        "unserializable",
+        "unserializable",
+        *("object()", "(lambda: <n>)", "threading.Lock()", "{'fine': 1, 'not': [object()]}"),
+        imports=("import threading",),
+    ),
+)
+
+CATALOGUE: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            *_PLAIN,
+            *_NUMBERS,
+            *_TEXTS,
+            *_TIMES,
+            *_SCALARS,
+            *_CONTAINERS,
+            *_OBJECTS,
+            *_MESSAGE_KINDS,
+            *_SPECIAL,
+        )
+    }
+)
+"""Kind by name.
+
+Values of the groups plain, falsy, scalar, container, object, message and large come back through
+every saver whose serializer keeps them; non-finite and nul are judged by contracts of their own;
+exception is for pending writes alone; unserializable must be refused.
+"""
+
+GROUPS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in CATALOGUE.values()))
+
+
+def kinds(*groups: str) -> tuple[Kind, ...]:
+    """The kinds of these groups, in the order of the catalogue.
+
+    Raises:
+        ValueError: a group does not exist; the known ones are named.
+    """
+    for group in groups:
+        if group not in GROUPS:
+            raise ValueError(f"no group of values {group!r}; known: {', '.join(GROUPS)}")
+    return tuple(kind for kind in CATALOGUE.values() if kind.group in groups)

@@ -1,0 +1,67 @@
+"""Metadata of checkpoints: plain JSON, and when two pieces of it are equal."""
+
+from __future__ import annotations
+
+import copy
+from random import Random
+from typing import Any
+
+METADATA_KEYS: tuple[str, ...] = (
+    *("user_id", "score", "tags", "Key", "key", "k2"),
+    *("a.b", "with space", "it's", 'quo"ted', "back\\slash", "$path", "@at", "[0]", "%", "#"),
+    *("\u00fcber", "\u952e", "\U0001f9ff", "-", "0"),
+)
+"""Keys that metadata may have, beside LangGraph's own (source, step, parents, run_id)."""
+
+FILTER_KEYS: tuple[str, ...] = ("user_id", "score", "tags", "Key", "key", "k2", "source", "step")
+"""Keys of letters, digits and underscores: what every saver has to filter by."""
+
+FILTER_VALUES: tuple[str | int | float | bool, ...] = (
+    *("", "a", "A", "1", "true", "null", "it's", 'quo"ted', "%", "_", "back\\slash"),
+    *("\u00e9", "e\u0301", "\U0001f9ff", " padded "),
+    *(0, 1, -1, 2, 10, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)),
+    *(0.5, -0.25, 1.5, 1e16, 1e-7),
+    *(True, False),
+)
+"""Values that every saver has to filter by: text without NUL, 64-bit integers, finite floats,
+booleans."""
+
+METADATA_VALUES: tuple[Any, ...] = (
+    *FILTER_VALUES,
+    None,
+    1.0,
+    1.7976931348623157e308,
+    5e-324,
+    "line\nand\ttab",
+    [],
+    {},
+    [1, "a", None, True, 0.5, []],
+    {"a": {"b": [1, {"c": None}]}},
+    {"": 0, "a.b": False, "\u00fc": [[]]},
+    {"run": {"ids": ["x", "y"], "n": 2**40}},
+)
+"""JSON values of every sort, to be read and not changed; `metadata_value` gives copies."""
+
+
+def metadata_value(choose: Random) -> Any:
+    """A fresh JSON value that metadata may hold."""
+    return copy.deepcopy(choose.choice(METADATA_VALUES))
+
+
+def same_metadata(expected: Any, observed: Any) -> bool:
+    """Whether two JSON values are equal.
+
+    Numbers count by value where a float was given (1.0 may come back as 1), an integer has to
+    stay one, a boolean is never a number, and the order of keys does not count.
+    """
+    if isinstance(expected, float):
+        return type(observed) in (float, int) and expected == observed
+    if type(expected) is not type(observed):
+        return False
+    if isinstance(expected, dict):
+        return expected.keys() == observed.keys() and all(
+            same_metadata(value, observed[key]) for key, value in expected.items()
+        )
+    if isinstance(expected, list):
+        return len(expected) == len(observed) and all(map(same_metadata, expected, observed))
+    return bool(expected == observed)
