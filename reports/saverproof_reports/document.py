@@ -1,9 +1,134 @@
-"""The report as Markdown."""
+"""The report as Markdown: report.md, and the summary of a GitHub job."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from saverproof_reports.diff import diff
+from saverproof_reports.families import families, tally, with_verdict
+from saverproof_reports.markup import block, code, folded, plain, table
+from saverproof_reports.summary import VERDICTS
+from saverproof_reports.wording import MARKS, MEANINGS, figures, saver_sentence, sentence
+
+_BUDGET = 900_000  # bytes; GitHub drops the summary of a step that is over 1 MiB
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """`report` as GitHub-flavoured Markdown."""
-    return f"# saverproof: {len(report['savers'])} savers\n"
+    """`report` as GitHub-flavoured Markdown, under 1 MiB; what was left out is counted."""
+    savers = report["savers"]
+    parts = [f"# saverproof\n\n**{plain(sentence(report))}**"]
+    if savers:
+        parts.append(_matrix(savers))
+    for judged in savers:
+        parts += _saver(judged)
+    parts.append(_environment(report))
+    return "\n\n".join(_within_budget(parts)) + "\n"
+
+
+def _within_budget(parts: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    spent = left_out = 0
+    for part in parts:
+        size = len(part.encode()) + 2
+        if spent + size > _BUDGET:
+            left_out += 1
+            continue
+        spent += size
+        kept.append(part)
+    if left_out:
+        kept.append(f"_{left_out} parts are left out here: report.html and report.json have them._")
+    return kept
+
+
+def _matrix(savers: list[Mapping[str, Any]]) -> str:
+    head = ["family", *(code(judged["saver"]["name"]) for judged in savers)]
+    rows = [
+        [family, *(_cell(tally(judged, family)) for judged in savers)]
+        for family in families(savers)
+    ]
+    marks = ", ".join(f"{MARKS[verdict]} {MEANINGS[verdict]}" for verdict in VERDICTS)
+    return f"{table(head, rows)}\n\n<sub>{marks}.</sub>"
+
+
+def _cell(counts: Counter[str]) -> str:
+    shown = [f"{MARKS[verdict]} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
+    if counts["advice"]:
+        shown.append(f"advice {counts['advice']}")
+    return " · ".join(shown)
+
+
+def _saver(judged: Mapping[str, Any]) -> list[str]:
+    saver = judged["saver"]
+    origin = " ".join(filter(None, [saver["distribution"], saver["version"]]))
+    title = f"## {plain(saver['name'])}\n\n{code(saver['class'])}"
+    origin = f" from {plain(origin)}" if origin else ""
+    parts = [f"{title}{origin} {plain(saver_sentence(judged))}."]
+    if figures(judged):
+        parts.append("\n".join(f"- {plain(line)}" for line in figures(judged)))
+    parts += [
+        f"- stale known violation {code(entry['id'])}: {plain(entry['message'])}"
+        for entry in judged.get("stale", ())
+    ]
+    for contract in with_verdict(judged, "violated", "known"):
+        parts.append(_contract(contract))
+        parts += [_violation(violation) for violation in contract["violations"]]
+    undecided = with_verdict(judged, "unknown", "not-exercised", "not-applicable")
+    if undecided:
+        parts.append(_undecided(undecided))
+    return parts
+
+
+def _contract(contract: Mapping[str, Any]) -> str:
+    advice = " (advice)" if contract["level"] == "should" else ""
+    reason = f"\n\nKnown: {plain(contract['reason'])}" if contract["reason"] else ""
+    return (
+        f"### {MARKS[contract['verdict']]} {code(contract['id'])}{advice}\n\n"
+        f"{contract['level']}: {plain(contract['statement'])}  \n"
+        f"source: {plain(contract['source'])}{reason}"
+    )
+
+
+def _violation(violation: Mapping[str, Any]) -> str:
+    lines = [f"{line.mark}{line.text}" for line in diff(*_texts(violation))]
+    steps = "\n".join(
+        f"{number}. {code(step)}" for number, step in enumerate(violation["steps"], 1)
+    )
+    parts = [
+        f"**{plain(violation['summary'])}** ({violation['api']}, {violation['phase']})",
+        steps,
+        "Expected (-) and observed (+):",
+        block("\n".join(lines), "diff"),
+    ]
+    if violation.get("stacks"):
+        parts.append(folded("Stacks", block(violation["stacks"], "text")))
+    if violation.get("reproducer_source"):
+        parts.append(
+            folded(violation["reproducer"], block(violation["reproducer_source"], "python"))
+        )
+    if violation["artefact"]:
+        parts.append(f"Again: {code('saverproof replay ' + violation['artefact'])}")
+    return "\n\n".join(filter(None, parts))
+
+
+def _texts(violation: Mapping[str, Any]) -> tuple[str, str]:
+    return violation["expected"], violation["observed"]
+
+
+def _undecided(contracts: list[Mapping[str, Any]]) -> str:
+    rows = [
+        [code(contract["id"]), contract["verdict"], plain(contract["reason"] or "")]
+        for contract in contracts
+    ]
+    return folded(f"Not decided: {len(rows)}", table(["contract", "verdict", "reason"], rows))
+
+
+def _environment(report: Mapping[str, Any]) -> str:
+    environment, run = report["environment"], report["run"]
+    packages = ", ".join(f"{name} {version}" for name, version in environment["packages"].items())
+    command = f"  \n{code(run['command'])}" if run.get("command") else ""
+    return (
+        f"<sub>Profile {plain(run['profile'])}, seed {run['seed']}, {run['duration_s']:.1f} s, "
+        f"{run['workers']} workers, {plain(run['started'])}. Python "
+        f"{plain(environment['python'])}, {plain(environment['platform'])}, {plain(packages)}."
+        f"</sub>{command}"
+    )

@@ -1,0 +1,162 @@
+"""The sentences that every format shows: what a run says of its savers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Judged = Mapping[str, Any]
+
+MEANINGS = {
+    "held": "judged at least once, never broken",
+    "violated": "broken, with a program that shows it",
+    "known": "broken, and listed by the saver's author",
+    "unknown": "the search was cut off or a checker broke: no pass",
+    "not-exercised": "applies, but nothing in this run reached it: no pass",
+    "not-applicable": "the saver lacks the capability, or langgraph-checkpoint is older",
+}
+"""What each verdict means."""
+
+MARKS = {
+    "held": "✓",
+    "violated": "✗",
+    "known": "✗ known",
+    "unknown": "?",
+    "not-exercised": "–",
+    "not-applicable": "n/a",
+}
+"""Each verdict in a table cell: to be told apart without colours."""
+
+FAULT_OUTCOMES = {
+    "clean": "nothing of the operation was left",
+    "held": "the operation is stored whole",
+    "torn": "part of the operation was left",
+    "lost": "something acknowledged is gone",
+    "late": "what failed came to life with a later commit",
+    "stuck": "the saver was not usable afterwards",
+    "not-fired": "the fault never fired: nothing is known",
+}
+"""What each outcome of a fault means."""
+
+KILL_OUTCOMES = {
+    "absent": "the operation in flight is not there at all",
+    "whole": "the operation in flight is there whole",
+    "torn": "the operation in flight is there in part",
+    "lost": "an acknowledged operation is gone",
+    "gap": "a later operation survived without an earlier one",
+    "unopened": "the store did not open, failed its check or took no writes",
+    "not-fired": "the kill came too late: nothing is known",
+}
+"""What each outcome of a kill means."""
+
+
+def count_of(number: int, noun: str) -> str:
+    """`number` and `noun`, in the plural where that is right."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def standing(judged: Judged, complete: bool) -> str:
+    """``bad`` if the saver fails the run, ``open`` if too little was judged, else ``good``."""
+    must = judged["summary"]["must"]
+    if must.get("violated") or any(is_stale_error(entry) for entry in judged.get("stale", ())):
+        return "bad"
+    judged_at_all = must.get("held", 0) + must.get("known", 0)
+    return "good" if complete and judged_at_all and not must.get("unknown") else "open"
+
+
+def is_stale_error(entry: Mapping[str, Any]) -> bool:
+    """Whether a stale entry of the known-violations file fails the run."""
+    severity: str = entry.get("severity", "error")
+    return severity == "error"
+
+
+def run_standing(report: Mapping[str, Any]) -> str:
+    """The worst standing of the savers of `report`."""
+    found = {standing(judged, report["complete"]) for judged in report["savers"]}
+    return next((worst for worst in ("bad", "open") if worst in found), "good" if found else "open")
+
+
+def saver_sentence(judged: Judged) -> str:
+    """What the run says of one saver, in one sentence without its name at the start."""
+    must, should = judged["summary"]["must"], judged["summary"]["should"]
+    violated, held = must.get("violated", 0), must.get("held", 0)
+    decided = violated + held + must.get("known", 0)
+    if not decided:
+        start = "was judged on no contract"
+    elif violated:
+        start = f"breaks {violated} of {count_of(decided, 'contract')}"
+    elif must.get("known"):
+        start = f"keeps {held} of {count_of(decided, 'contract')}, the others are known"
+    else:
+        start = f"keeps {'its one contract' if held == 1 else f'all {held} contracts'} judged"
+    return "; ".join([start, *_reservations(must, should), *_stale(judged)])
+
+
+def _reservations(must: Mapping[str, int], should: Mapping[str, int]) -> list[str]:
+    said = []
+    if must.get("violated") and must.get("known"):
+        said.append(f"{must['known']} known")
+    if must.get("unknown"):
+        said.append(f"{must['unknown']} undecided")
+    if must.get("not-exercised"):
+        said.append(f"{must['not-exercised']} not exercised")
+    if should.get("violated"):
+        said.append(f"advice on {should['violated']} more")
+    return said
+
+
+def _stale(judged: Judged) -> list[str]:
+    entries = sum(map(is_stale_error, judged.get("stale", ())))
+    if not entries:
+        return []
+    return ["1 known violation is stale" if entries == 1 else f"{entries} known ones are stale"]
+
+
+def sentence(report: Mapping[str, Any]) -> str:
+    """The verdict of the whole run in one sentence."""
+    savers: Sequence[Judged] = report["savers"]
+    cut = "" if report["complete"] else "The run was cut short. "
+    if not savers:
+        return f"{cut}No saver was judged."
+    if len(savers) == 1:
+        return f"{cut}{savers[0]['saver']['name']} {saver_sentence(savers[0])}."
+    breaking = [one for one in savers if one["summary"]["must"].get("violated")]
+    keeping = len(savers) - len(breaking)
+    if not breaking:
+        open_ones = sum(standing(one, report["complete"]) != "good" for one in savers)
+        rest = f"; {open_ones} not fully judged" if open_ones else ""
+        return f"{cut}None of {len(savers)} savers breaks a must contract{rest}."
+    broken = ", ".join(
+        f"{one['saver']['name']} breaks {one['summary']['must']['violated']}" for one in breaking
+    )
+    return f"{cut}{keeping} of {len(savers)} savers break no must contract; {broken}."
+
+
+def figures(judged: Judged) -> list[str]:
+    """The counts of faults, kills, disk images and operations, a phrase each; none that is zero."""
+    faults, crash = judged["faults"], judged["crash"]
+    power, timing = judged["power"], judged["timing"]
+    said = []
+    if timing["operations"]:
+        said.append(
+            f"{count_of(timing['operations'], 'operation')} judged in {timing['total_s']:.1f} s, "
+            f"{timing['saver_s']:.1f} s of it in the saver"
+        )
+    if faults["points"]:
+        said.append(f"{faults['injected']:,} faults fired at {count_of(faults['points'], 'place')}")
+    if crash["trials"]:
+        recovery = crash["recovery_ms"]
+        said.append(
+            f"killed {crash['trials']:,} times: {crash['lost']:,} lost, {crash['torn']:,} torn, "
+            f"recovery {recovery['p50']:.1f} ms (p50), {recovery['p99']:.1f} ms (p99)"
+        )
+    if power["images"]:
+        said.append(power_phrase(power))
+    return said
+
+
+def power_phrase(power: Mapping[str, Any]) -> str:
+    """What a power cut may do to the saver's data, in one phrase."""
+    lost = power["lost_acknowledged_max"]
+    loses = f"up to {count_of(lost, 'acknowledged operation')}" if lost else "no acknowledged work"
+    setting = f" ({power['setting']})" if power.get("setting") else ""
+    corrupt = f", {power['corrupt']:,} of them corrupt" if power["corrupt"] else ""
+    return f"a power cut loses {loses}{setting}: {count_of(power['images'], 'disk image')}{corrupt}"

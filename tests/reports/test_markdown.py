@@ -1,0 +1,124 @@
+"""Markdown, GitHub annotations and JUnit properties."""
+
+import pytest
+from tests.reports.sample import (
+    comparison_events,
+    comparison_report,
+    finding,
+    good_report,
+    run_event,
+    saver_events,
+)
+
+from saverproof_reports import markdown, report_of
+from saverproof_reports.github import annotations, append_step_summary
+from saverproof_reports.junit import item_properties, run_properties
+
+
+def test_the_verdict_comes_first():
+    first, second, *_ = markdown(good_report()).split("\n\n")
+    assert first == "# saverproof"
+    assert second == "**sqlite keeps all 56 contracts judged.**"
+
+
+def test_the_matrix_has_a_row_a_family_and_a_column_a_saver():
+    text = markdown(comparison_report())
+    assert (
+        "| family | `sqlite` | `langgraph-sqlite` | `langgraph-sqlite-async` | `memory` |" in text
+    )
+    assert "| upsert | ✓ 6 | ✓ 5 · ✗ 1 | ✓ 4 · ✗ 2 | ✓ 5 · ✗ known 1 |" in text
+
+
+def test_a_violation_shows_all_that_is_needed_to_believe_it():
+    text = markdown(comparison_report())
+    for said in (
+        "### ✗ `atomicity/all-or-nothing`",
+        "must: an operation that raised left nothing, whoever looks",
+        "source: langgraph.checkpoint.base: BaseCheckpointSaver",
+        "3. `fail before row 3 of INSERT INTO writes`",
+        "-writes of task 1: nothing\n+writes of task 1: ('messages', 'hello')",
+        "```python\n",
+        "saverproof replay artefacts/langgraph-sqlite-atomicity-all-or-nothing-sync-fault.json",
+    ):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        (lambda events: events[:-1], "The run was cut short. sqlite keeps all 56"),
+        (
+            lambda events: events[:4],
+            "The run was cut short. sqlite keeps its one contract judged; 55 undecided",
+        ),
+        (lambda events: events[:1], "The run was cut short. No saver was judged."),
+        (
+            lambda events: [*events[:2], {"event": "end"}],
+            "sqlite was judged on no contract; 56 not exercised",
+        ),
+    ],
+)
+def test_a_verdict_never_sounds_better_than_it_is(events, said):
+    run = [run_event(), *saver_events("sqlite"), {"event": "end"}]
+    assert said in markdown(report_of(events(run))).replace("\\", "")
+
+
+def test_an_endless_run_stays_below_what_github_accepts(monkeypatch):
+    findings = [finding("ordering/pages-tile", observed="x" * 4000) for _ in range(400)]
+    text = markdown(report_of([run_event(), *saver_events("sqlite", findings), {"event": "end"}]))
+    assert len(text.encode()) < 1_000_000
+    assert "parts are left out here" in text
+
+
+def test_the_step_summary_is_appended(tmp_path):
+    path = tmp_path / "summary.md"
+    path.write_text("# before\n")
+    append_step_summary(good_report(), path)
+    assert path.read_text() == "# before\n" + markdown(good_report())
+
+
+def test_errors_come_first_among_annotations():
+    levels = [line.split(" ")[0] for line in annotations(comparison_report())]
+    assert levels == ["::error"] * 19 + ["::notice"] * 2
+
+
+def test_a_good_run_has_no_annotations():
+    assert annotations(good_report()) == []
+
+
+def test_an_undecided_contract_is_a_warning():
+    report = report_of(comparison_events()[:4])
+    assert all(line.startswith("::warning ") for line in annotations(report))
+    assert len(annotations(report)) == 55
+
+
+def test_an_annotation_cannot_be_broken_out_of():
+    bad = finding("ordering/pages-tile", summary="a\n::error::b%0A,c:d")
+    [line] = annotations(report_of([run_event(), *saver_events("x", [bad]), {"event": "end"}]))
+    assert "\n" not in line
+    assert line.endswith("a ::error::b%250A,c:d")
+
+
+def test_a_stale_entry_is_an_error_and_spoils_the_verdict():
+    events = comparison_events()[:3]
+    entry = {"id": "ordering/pages-tile", "message": "the example no longer fails"}
+    events[2] = {**events[2], "stale": [entry]}
+    report = report_of([*events, {"event": "end"}])
+    assert annotations(report)[0].startswith("::error title=sqlite%3A stale known violation")
+    assert "1 known violation is stale" in markdown(report)
+
+
+def test_junit_properties_of_an_item():
+    events = comparison_events()
+    item = next(event for event in events if event.get("findings"))
+    properties = dict(item_properties(item))
+    assert properties["saverproof.family"] == "upsert"
+    assert properties["saverproof.violated"] == "upsert/special-write-last-wins-mixed"
+    assert int(properties["saverproof.judged"]) > 0
+
+
+def test_junit_properties_of_a_run():
+    properties = dict(run_properties(comparison_report()))
+    assert properties["saverproof.seed"] == "0"
+    assert properties["saverproof.version.langgraph"] == "1.2.22"
+    assert properties["saverproof.langgraph-sqlite.must.violated"] == "2"
