@@ -1,0 +1,184 @@
+"""Turns steps into the arguments LangGraph would pass: configs, checkpoints, metadata, writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from saverproof.model.records import Address, PlannedPut
+from saverproof.programs.identifiers import mint, task_id, timestamp
+from saverproof.programs.steps import (
+    PLAIN,
+    Extras,
+    GetTuple,
+    IdForm,
+    ListTuples,
+    Put,
+    PutWrites,
+)
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PutCall:
+    """The arguments of one ``put``."""
+
+    config: Config
+    checkpoint: dict[str, Any]
+    metadata: dict[str, Any]
+    new_versions: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PutWritesCall:
+    """The arguments of one ``put_writes``."""
+
+    config: Config
+    writes: list[tuple[str, Any]]
+    task_id: str
+    task_path: str
+
+
+@cache
+def checkpoint_format() -> int:
+    """The ``v`` that the installed LangGraph writes."""
+    try:
+        from langgraph.pregel._checkpoint import LATEST_VERSION
+    except ImportError:
+        return 4
+    return int(LATEST_VERSION)
+
+
+def put_call(step: Put, planned: PlannedPut, thread: str) -> PutCall:
+    """The arguments of a put; ``thread`` is the id that stands for the step's thread."""
+    config = address_config(thread, step.namespace, step.parent, step.id_form, step.extras)
+    checkpoint = {
+        "v": step.format if step.format is not None else checkpoint_format(),
+        "ts": timestamp(step.number),
+        "id": mint(step.number),
+        "channel_values": {
+            name: channel.value.make()
+            for name, channel in planned.channels.items()
+            if channel.value is not None
+            and not (channel.optional and step.omit_unchanged)
+        },
+        "channel_versions": {name: c.version for name, c in planned.channels.items()},
+        "versions_seen": {node: dict(seen) for node, seen in planned.seen.items()},
+    }
+    checkpoint |= _other_fields(step, planned)
+    metadata = copied(step.metadata or {})
+    return PutCall(config, checkpoint, metadata, dict(planned.new_versions))
+
+
+def _other_fields(step: Put, planned: PlannedPut) -> dict[str, Any]:
+    updated = sorted(planned.new_versions)
+    match step.fields:
+        case "usual":
+            return {"updated_channels": updated}
+        case "unknown":
+            return {"updated_channels": None}
+        case "pending-sends":
+            return {"pending_sends": [], "updated_channels": None}
+        case _:
+            return {}
+
+
+def put_writes_call(step: PutWrites, thread: str) -> PutWritesCall:
+    """The arguments of a put_writes."""
+    config = address_config(thread, step.namespace, step.number, IdForm.ABSENT, step.extras)
+    if not step.give_namespace:
+        del config["configurable"]["checkpoint_ns"]
+    writes = [(channel, value.make()) for channel, value in step.writes]
+    return PutWritesCall(config, writes, task_id(step.task), step.path)
+
+
+def get_config(step: GetTuple, thread: str) -> Config:
+    """The config of a get_tuple."""
+    return address_config(thread, step.namespace, step.number, step.id_form, step.extras)
+
+
+def list_arguments(step: ListTuples, thread: str | None) -> tuple[Config | None, dict[str, Any]]:
+    """The config and the keyword arguments of a list."""
+    config = None
+    if thread is not None:
+        config = address_config(thread, step.namespace, step.number, step.id_form, step.extras)
+    before = None if step.before is None else {"configurable": {"checkpoint_id": mint(step.before)}}
+    filter_ = None if step.filter is None else copied(step.filter)
+    return config, {"filter": filter_, "before": before, "limit": step.limit}
+
+
+def read_config(address: Address, thread: str) -> Config:
+    """The config that names one checkpoint."""
+    return {
+        "configurable": {
+            "thread_id": thread,
+            "checkpoint_ns": address[1],
+            "checkpoint_id": mint(address[2]),
+        }
+    }
+
+
+def address_config(
+    thread: str,
+    namespace: str | None,
+    number: int | None,
+    id_form: IdForm = IdForm.ABSENT,
+    extras: Extras = PLAIN,
+) -> Config:
+    """A config with an address and whatever else the caller put into it."""
+    configurable: dict[str, Any] = {"thread_id": thread}
+    if namespace is not None:
+        configurable["checkpoint_ns"] = namespace
+    if number is not None:
+        configurable["checkpoint_id"] = mint(number)
+    elif id_form is IdForm.NONE:
+        configurable["checkpoint_id"] = None
+    elif id_form is IdForm.EMPTY:
+        configurable["checkpoint_id"] = ""
+    config: Config = {"configurable": configurable}
+    if extras is not PLAIN:
+        _add(extras, config)
+    return config
+
+
+def _add(extras: Extras, config: Config) -> None:
+    if extras.configurable:
+        config["configurable"].update(copied(extras.configurable))
+    if extras.metadata:
+        config["metadata"] = copied(extras.metadata)
+    if extras.loop:
+        config["configurable"].update(_runtime_objects())
+        config.setdefault("metadata", {})["langgraph_node"] = "agent"
+        config |= {"tags": ["graph:step:1"], "callbacks": None, "recursion_limit": 25}
+
+
+class _Runtime:
+    """An object as the loop keeps in a config: it cannot be serialized and is not to be stored."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("a runtime object is not to be serialized")
+
+
+_RUNTIME = _Runtime()
+
+
+def _runtime_objects() -> dict[str, Any]:
+    return {
+        "__pregel_runtime": _RUNTIME,
+        "__pregel_send": _RUNTIME.__reduce__,
+        "__pregel_task_id": task_id(1),
+        "__pregel_durability": "sync",
+        "checkpoint_map": {"": mint(1)},
+    }
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of plain JSON data."""
+    if isinstance(value, Mapping):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [copied(item) for item in value]
+    return value

@@ -1,0 +1,129 @@
+"""One program's saver: opened on a workspace of its own, closed and opened again as steps ask."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from saverproof.errors import OpeningError, describe
+from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
+from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+
+class Store:
+    """A target opened on a workspace.
+
+    ``drivers`` holds one driver for each API in use, the first of which is the usual one.
+    """
+
+    def __init__(self, target: Target, folder: Path, loop: EventLoop, apis: tuple[str, ...]) -> None:
+        self.target = target
+        self.folder = folder
+        self.loop = loop
+        self.apis = apis
+        self.drivers: tuple[Driver, ...] = ()
+        self.saver: Any = None
+        self.calls = 0
+        self.seconds = 0.0
+        self._lasting = ExitStack()
+        self._opened = ExitStack()
+        self.workspace: Workspace
+
+    def __enter__(self) -> Self:
+        self.workspace = self._lasting.enter_context(fresh_workspace(self.folder, self.target))
+        try:
+            self.open()
+        except BaseException:
+            self._lasting.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self.close()
+        finally:
+            self._lasting.close()
+
+    def open(self) -> None:
+        """Open the saver on the workspace and set it up where it has a set-up of its own.
+
+        Raises:
+            OpeningError: the author's function raised, or what it gave is no saver.
+        """
+        self.saver = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
+        self.use(self.saver)
+
+    def use(self, saver: Any) -> None:
+        """Drive this saver object from now on."""
+        self._count()
+        self.drivers = tuple(
+            SyncDriver(saver) if api == "sync" else AsyncDriver(saver, self.loop)
+            for api in self.apis
+        )
+
+    def close(self) -> None:
+        """Close the saver.
+
+        Raises:
+            OpeningError: closing raised.
+        """
+        self._count()
+        stack, self._opened = self._opened, ExitStack()
+        stack.close()
+
+    def _count(self) -> None:
+        for driver in self.drivers:
+            self.calls += driver.calls
+            self.seconds += driver.seconds
+            driver.calls, driver.seconds = 0, 0.0
+
+    def reopen(self) -> None:
+        """Close and open again, as a new start of the application does.
+
+        Raises:
+            OpeningError: closing or opening raised.
+        """
+        try:
+            self.close()
+        finally:
+            self.open()
+
+    @property
+    def total_calls(self) -> int:
+        """How many operations the saver was asked for."""
+        return self.calls + sum(driver.calls for driver in self.drivers)
+
+    @property
+    def total_seconds(self) -> float:
+        """Seconds spent inside the saver."""
+        return self.seconds + sum(driver.seconds for driver in self.drivers)
+
+
+def set_up(saver: Any, loop: EventLoop) -> None:
+    """Call the saver's ``setup``, sync or async, if it has one.
+
+    Raises:
+        OpeningError: it raised.
+    """
+    setup = getattr(saver, "setup", None)
+    if setup is None:
+        return
+    try:
+        answer = setup()
+        if hasattr(answer, "__await__"):
+            loop.run(_awaited(answer))
+    except Exception as error:
+        raise OpeningError(f"setup() raised {describe(error)}") from error
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer

@@ -1,0 +1,199 @@
+"""Settles which contract a difference breaks, from the step that brought it about."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from saverproof.judging.sheet import Difference
+from saverproof.model.records import SPECIAL_INDEX, PendingWrite
+from saverproof.model.store import Model
+from saverproof.programs.steps import (
+    AbandonList,
+    Bulk,
+    Clone,
+    CloseAgain,
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    DropClone,
+    Elsewhere,
+    Prune,
+    Put,
+    PutWrites,
+    RefuseValue,
+    Reopen,
+    SetUp,
+    Step,
+)
+
+HISTORY = "channels/history-immutable"
+REMOVED_BY = {
+    "delete_thread": "deletion/thread-all",
+    "delete_for_runs": "deletion/runs",
+    "prune": "deletion/prune-latest",
+}
+WHOLE_STEP: dict[type[Step], str] = {
+    DeleteThread: "deletion/thread-all",
+    DeleteForRuns: "deletion/runs",
+    Prune: "deletion/prune-latest",
+    Reopen: "lifecycle/reopen",
+    SetUp: "lifecycle/setup-idempotent",
+    CloseAgain: "lifecycle/close-idempotent",
+    AbandonList: "lifecycle/abandoned-list",
+    Clone: "lifecycle/shallow-clone",
+    DropClone: "lifecycle/shallow-clone",
+    Elsewhere: "isolation/workspaces",
+    RefuseValue: "serialization/unserializable-is-refused",
+    Bulk: "serialization/large",
+}
+"""Steps after which nothing else may differ: any difference is theirs."""
+
+
+def blame(difference: Difference, step: Step, model: Model) -> str:
+    """The contract that a difference breaks, given the step after which it was first seen."""
+    if difference.settled or difference.fact == "raised":
+        return difference.contract
+    return after(step, difference, model)
+
+
+@singledispatch
+def after(step: Step, difference: Difference, model: Model) -> str:
+    """The contract to blame for a difference seen after ``step``."""
+    if type(step) in WHOLE_STEP:
+        return WHOLE_STEP[type(step)]
+    return _by_itself(difference, model)
+
+
+def _by_itself(difference: Difference, model: Model) -> str:
+    if difference.fact == "extra" and difference.address in model.gone:
+        return REMOVED_BY.get(model.gone[difference.address], difference.contract)
+    return difference.contract
+
+
+@after.register
+def _(step: CopyThread, difference: Difference, model: Model) -> str:
+    del model
+    on_copy = difference.address is not None and difference.address[0] == step.target
+    return "deletion/copy-complete" if on_copy else "deletion/copy-independent"
+
+
+@after.register
+def _(step: Put, difference: Difference, model: Model) -> str:
+    place = (step.thread, step.namespace, step.number)
+    if difference.address is None:
+        return difference.contract
+    if difference.address != place:
+        return _elsewhere(place, difference, model, writing=False)
+    record = model.record(place)
+    if difference.fact == "write:extra":
+        return _ghost_write(place, model)
+    if record is not None and record.puts > 1:
+        if difference.fact.startswith("write"):
+            return "upsert/reput-keeps-writes"
+        again = "upsert/put-is-idempotent" in record.last_marks
+        return "upsert/put-is-idempotent" if again else "upsert/put-replaces"
+    if "deletion/no-ghosts" in (record.marks if record else ()) and _is_ghost(difference):
+        return "deletion/no-ghosts"
+    return difference.contract
+
+
+def _is_ghost(difference: Difference) -> bool:
+    shown_but_not_put = not difference.expected and difference.fact.startswith("value:")
+    return shown_but_not_put or difference.fact in ("write:extra", "write:twice")
+
+
+def _ghost_write(place: tuple[str, str, int], model: Model) -> str:
+    record = model.record(place)
+    if record is not None and "deletion/no-ghosts" in record.marks:
+        return "deletion/no-ghosts"
+    return "pending-writes/scoped"
+
+
+def _elsewhere(
+    place: tuple[str, str, int], difference: Difference, model: Model, *, writing: bool
+) -> str:
+    assert difference.address is not None
+    thread, namespace, _ = difference.address
+    if difference.fact.startswith("write") and writing:
+        return "pending-writes/scoped"
+    if thread != place[0]:
+        copied = frozenset((thread, place[0])) in model.copies
+        return "deletion/copy-independent" if copied else "isolation/threads"
+    if namespace != place[1]:
+        return "isolation/namespaces"
+    if difference.fact.startswith("write"):
+        return "pending-writes/complete"
+    if difference.fact == "extra":
+        return _by_itself(difference, model)
+    return HISTORY
+
+
+@after.register
+def _(step: PutWrites, difference: Difference, model: Model) -> str:
+    place = (step.thread, step.namespace, step.number)
+    if difference.address is None:
+        return difference.contract
+    if difference.address != place:
+        return _elsewhere(place, difference, model, writing=True)
+    if not difference.fact.startswith("write"):
+        return HISTORY
+    write = difference.write
+    if write is None:
+        return difference.contract
+    if difference.fact == "write:twice":
+        return _replacing(write) if write.index < 0 else "upsert/regular-write-first-wins"
+    return _lost_or_changed(step, difference, write, model)
+
+
+def _lost_or_changed(
+    step: PutWrites, difference: Difference, write: PendingWrite, model: Model
+) -> str:
+    """A write of the batch's own checkpoint is missing, or shows another value."""
+    in_batch = write.task == step.task and any(
+        SPECIAL_INDEX.get(channel, position) == write.index
+        for position, (channel, _) in enumerate(step.writes)
+    )
+    if _displaced(step, write, in_batch, model):
+        return "pending-writes/special-index"
+    if write.index < 0:
+        return _replacing(write) if in_batch and write.replaced else difference.contract
+    if write.task != step.task:
+        return "pending-writes/complete"
+    retried = in_batch and "upsert/regular-write-first-wins" in write.marks
+    if retried or not in_batch or _had_earlier(step, write, model):
+        return "upsert/regular-write-first-wins"
+    return difference.contract
+
+
+def _replacing(write: PendingWrite) -> str:
+    mixed = "upsert/special-write-last-wins-mixed"
+    return mixed if write.mixed else "upsert/special-write-last-wins"
+
+
+def _displaced(step: PutWrites, write: PendingWrite, in_batch: bool, model: Model) -> bool:
+    """Whether a special and a regular write of the task met at one place of their batches."""
+    if write.task != step.task:
+        return False
+    if not in_batch:
+        if write.position >= len(step.writes):
+            return False
+        channel = step.writes[write.position][0]
+        return (channel in SPECIAL_INDEX) != (write.index < 0)
+    stored = model.writes.get((step.thread, step.namespace, step.number), {})
+    return any(
+        other.task == write.task
+        and other.position == write.position
+        and (other.index < 0) != (write.index < 0)
+        for other in stored.values()
+    )
+
+
+def _had_earlier(step: PutWrites, write: PendingWrite, model: Model) -> bool:
+    """Whether the task had regular writes before this batch, which the batch added to."""
+    stored = model.writes.get((step.thread, step.namespace, step.number), {})
+    return any(
+        other.task == write.task
+        and other.index >= 0
+        and "upsert/regular-write-first-wins" in other.marks
+        for other in stored.values()
+    )

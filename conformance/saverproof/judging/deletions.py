@@ -1,0 +1,180 @@
+"""Takes the steps that remove or copy: delete_thread, delete_for_runs, copy_thread, prune."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saverproof.judging.delta import rebuilt, same_rebuilt
+from saverproof.judging.listings import Listing, ask, judge_listed
+from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.survey import survey
+from saverproof.execution.calls import read_config
+from saverproof.model.records import Address
+from saverproof.programs.steps import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    ListTuples,
+    Prune,
+)
+
+
+def _invoke(session: Session, contract: str, operation: str, *arguments: Any, **named: Any) -> bool:
+    """Call an operation that answers nothing; False if it raised, which is written down."""
+    answer = session.attempt(lambda: session.driver.invoke(operation, *arguments, **named))
+    if isinstance(answer, Raised):
+        session.sheet.differ(contract, "raised", None, f"{operation} to succeed", answer)
+        return False
+    return True
+
+
+def _look_again(session: Session, contract: str, threads: tuple[str, ...]) -> None:
+    """Look at the whole store, and at the listings of the threads concerned."""
+    known = len(session.sheet.differences)
+    survey(session)
+    for thread in threads:
+        listing = ask(session, ListTuples(thread))
+        if listing.error is not None:
+            session.sheet.differ(contract, "raised", None, "a listing", listing.error)
+            continue
+        _judge_listing(session, contract, thread, listing)
+    if len(session.sheet.differences) == known:
+        session.sheet.agree(contract)
+
+
+def _judge_listing(session: Session, contract: str, thread: str, listing: Listing) -> None:
+    model = session.model
+    for address, item in listing.items:
+        if model.record(address) is None:
+            session.sheet.differ(contract, "extra", address, None, item)
+            model.ghosts.add(address)
+        else:
+            judge_listed(session, address, item)
+    for address in set(model.listing(ListTuples(thread))) - set(listing.addresses):
+        session.sheet.differ(contract, "missing", address, "in the listing", "not in it")
+
+
+@perform.register
+def _(step: DeleteThread, session: Session) -> None:
+    session.last_change = step
+    contract = "deletion/thread-all"
+    if _invoke(session, contract, "delete_thread", session.real(step.thread)):
+        session.model.delete_thread(step.thread)
+        _look_again(session, contract, (step.thread,))
+
+
+@perform.register
+def _(step: DeleteForRuns, session: Session) -> None:
+    session.last_change = step
+    contract = "deletion/runs"
+    threads = tuple(session.model.threads)
+    if _invoke(session, contract, "delete_for_runs", list(step.runs)):
+        session.model.delete_for_runs(step.runs)
+        _look_again(session, contract, threads)
+
+
+@perform.register
+def _(step: CopyThread, session: Session) -> None:
+    session.last_change = step
+    contract = "deletion/copy-complete"
+    source, target = session.real(step.source), session.real(step.target)
+    if _invoke(session, contract, "copy_thread", source, target):
+        session.model.copy_thread(step.source, step.target)
+        _look_again(session, contract, (step.source, step.target))
+
+
+@perform.register
+def _(step: Prune, session: Session) -> None:
+    session.last_change = step
+    before = _rebuilt_before(session, step)
+    names = [session.real(thread) for thread in step.threads]
+    answer = session.attempt(
+        lambda: session.driver.invoke("prune", names, strategy=step.strategy)
+    )
+    if isinstance(answer, Raised):
+        _judge_refusal(session, step, answer, bool(before))
+        return
+    _settle(session, step, session.model.prune(step))
+    _look_again(session, "deletion/prune-latest", step.threads)
+    _judge_delta_chains(session, before)
+
+
+def _judge_refusal(session: Session, step: Prune, answer: Raised, delta: bool) -> None:
+    """Refusing threads with delta channels is right, if nothing was changed before."""
+    if not (delta and isinstance(answer.error, NotImplementedError)):
+        session.sheet.differ("deletion/prune-latest", "raised", None, "prune to succeed", answer)
+        return
+    known = len(session.sheet.differences)
+    survey(session)
+    for difference in session.sheet.differences[known:]:
+        difference.contract = "deletion/prune-keeps-delta-chain"
+        difference.settled = True
+    if len(session.sheet.differences) == known:
+        session.sheet.agree("deletion/prune-keeps-delta-chain")
+
+
+def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
+    """Go on with whichever of the older checkpoints the saver kept."""
+    if step.strategy == "delete" or not open_:
+        return
+    model = session.model
+    with_delta = {thread for thread in step.threads if _delta_channels(session, thread)}
+    kept: list[Address] = []
+    for address in open_:
+        config = read_config(address, session.real(address[0]))
+        observed = session.attempt(lambda config=config: session.reader.get_tuple(config))
+        record = model.record(address)
+        assert record is not None
+        if observed is None:
+            model.remove(address, "prune")
+            continue
+        record.parent_may_be_gone = True
+        newest = model.latest(address[0], address[1]) == address[2]
+        if address[0] not in with_delta and not newest:
+            kept.append(address)
+    contract = "deletion/prune-drops-older"
+    if kept:
+        session.sheet.differ(contract, "kept", kept[0], [], kept, settled=True)
+    else:
+        session.sheet.agree(contract)
+
+
+def _delta_channels(session: Session, thread: str) -> tuple[str, ...]:
+    """Channels of the thread's root namespace that have versions but no stored value."""
+    history = session.model.history(thread, "")
+    return tuple(
+        sorted(
+            {
+                name
+                for record in history.values()
+                for name, channel in record.channels.items()
+                if channel.value is None
+            }
+        )
+    )
+
+
+Rebuilt = dict[tuple[str, int, str], Any]
+
+
+def _rebuilt_before(session: Session, step: Prune) -> Rebuilt:
+    found: Rebuilt = {}
+    for thread in step.threads if step.strategy != "delete" else ():
+        latest = session.model.latest(thread, "")
+        for channel in _delta_channels(session, thread) if latest is not None else ():
+            assert latest is not None
+            found[(thread, latest, channel)] = rebuilt(session, (thread, "", latest), channel)
+    return found
+
+
+def _judge_delta_chains(session: Session, before: Rebuilt) -> None:
+    contract = "deletion/prune-keeps-delta-chain"
+    for (thread, latest, channel), expected in before.items():
+        address = (thread, "", latest)
+        shown = rebuilt(session, address, channel)
+        if same_rebuilt(expected, shown):
+            session.sheet.agree(contract)
+        else:
+            session.sheet.differ(contract, "delta", address, expected, shown, settled=True)
+
+

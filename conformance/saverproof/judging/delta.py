@@ -1,0 +1,101 @@
+"""Delta channels: what a history says of them, against a walk of our own over get_tuple."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.execution.calls import address_config, read_config
+from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.tuples import field
+from saverproof.model.records import Address
+from saverproof.programs.steps import DeltaHistory
+from saverproof.values import same
+
+CONTRACT = "delta-history/matches-walk"
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What one channel's ancestors contribute: the writes, oldest first, and the seed.
+
+    ``seed`` is a one-element tuple, or empty if there is none; ``unclear`` says that a stored
+    None was met, which savers may take for a seed or not.
+    """
+
+    writes: tuple[Any, ...]
+    seed: tuple[Any, ...]
+    unclear: bool = False
+
+
+def walk(session: Session, config: dict[str, Any], channel: str) -> Walked:
+    """Follow the parents of a checkpoint to the nearest value of the channel."""
+    writes: list[Any] = []
+    cursor = _parent(session, config)
+    for _ in range(10_000):
+        if cursor is None:
+            break
+        found = session.attempt(lambda cursor=cursor: session.reader.get_tuple(cursor))
+        if found is None or isinstance(found, Raised):
+            break
+        pending = field(found, "pending_writes") or []
+        writes += [tuple(write) for write in reversed(pending) if write[1] == channel]
+        values = found.checkpoint.get("channel_values") or {}
+        if channel in values:
+            if values[channel] is None:
+                return Walked((), (), unclear=True)
+            return Walked(tuple(reversed(writes)), (values[channel],))
+        cursor = field(found, "parent_config")
+    return Walked(tuple(reversed(writes)), ())
+
+
+def _parent(session: Session, config: dict[str, Any]) -> Any:
+    target = session.attempt(lambda: session.reader.get_tuple(config))
+    return None if isinstance(target, Raised) else field(target, "parent_config")
+
+
+def rebuilt(session: Session, address: Address, channel: str) -> Any:
+    """What a delta channel of a checkpoint is rebuilt from: its own value, or its ancestors'."""
+    config = read_config(address, session.real(address[0]))
+    target = session.attempt(lambda: session.reader.get_tuple(config))
+    checkpoint = field(target, "checkpoint")
+    values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
+    if values and values.get(channel) is not None:
+        return Walked((), (values[channel],))
+    return walk(session, config, channel)
+
+
+def same_rebuilt(before: Walked, after: Walked) -> bool:
+    """Whether a channel is rebuilt from the same, or has its value stored now."""
+    if before.unclear or after.unclear:
+        return True
+    stored_now = bool(after.seed) and not after.writes and before.writes
+    return bool(stored_now) or _equal(before, after)
+
+
+def _equal(left: Walked, right: Walked) -> bool:
+    return same(left.seed, right.seed) and same(left.writes, right.writes)
+
+
+@perform.register
+def _(step: DeltaHistory, session: Session) -> None:
+    config = address_config(session.real(step.thread), step.namespace, step.number)
+    answer = session.attempt(lambda: session.reader.delta_history(config, step.channels))
+    if isinstance(answer, Raised) or not isinstance(answer, Mapping):
+        session.sheet.differ(CONTRACT, "raised", None, "a history", answer, settled=True)
+        return
+    session.sheet.compare(
+        CONTRACT, "channels", None, sorted(set(step.channels)), sorted(answer), settled=True
+    )
+    for channel in step.channels:
+        expected = walk(session, config, channel)
+        if expected.unclear or channel not in answer:
+            continue
+        entry = answer[channel]
+        seed = (entry["seed"],) if "seed" in entry else ()
+        shown = Walked(tuple(tuple(write) for write in entry.get("writes", ())), seed)
+        if _equal(expected, shown):
+            session.sheet.agree(CONTRACT)
+        else:
+            session.sheet.differ(CONTRACT, "history", None, expected, shown, settled=True)

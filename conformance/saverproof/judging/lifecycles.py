@@ -1,0 +1,110 @@
+"""Takes the steps of a saver's life: reopening, set-up, closing, clones, abandoned listings."""
+
+from __future__ import annotations
+
+import copy
+import gc
+from collections.abc import Callable
+from typing import Any
+
+from saverproof.errors import OpeningError
+from saverproof.execution.calls import address_config
+from saverproof.execution.store import set_up
+from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.survey import survey
+from saverproof.programs.steps import (
+    AbandonList,
+    Clone,
+    CloseAgain,
+    DropClone,
+    Reopen,
+    SetUp,
+    Step,
+)
+
+
+def _undisturbed(
+    session: Session, step: Step, contract: str, change: Callable[[], Any], expected: str
+) -> None:
+    """Do something after which everything must look as before."""
+    session.last_change = step
+    answer = session.attempt(change)
+    if isinstance(answer, Raised):
+        session.sheet.differ(contract, "raised", None, expected, answer)
+        if isinstance(answer.error, OpeningError) and not session.store.drivers:
+            raise answer.error
+        return
+    known = len(session.sheet.differences)
+    survey(session)
+    if len(session.sheet.differences) == known and session.model.threads:
+        session.sheet.agree(contract)
+
+
+@perform.register
+def _(step: Reopen, session: Session) -> None:
+    _undisturbed(session, step, "lifecycle/reopen", session.store.reopen, "the saver to open again")
+
+
+@perform.register
+def _(step: SetUp, session: Session) -> None:
+    def again() -> None:
+        session.store.reopen()
+        set_up(session.store.saver, session.store.loop)
+
+    _undisturbed(session, step, "lifecycle/setup-idempotent", again, "the store to be set up again")
+
+
+@perform.register
+def _(step: CloseAgain, session: Session) -> None:
+    saver = session.store.saver
+
+    def twice() -> None:
+        for name in ("close", "aclose"):
+            close = getattr(saver, name, None)
+            if close is not None:
+                for _ in range(2):
+                    answer = close()
+                    if hasattr(answer, "__await__"):
+                        session.store.loop.run(_awaited(answer))
+        session.store.reopen()
+
+    if not any(hasattr(saver, name) for name in ("close", "aclose")):
+        return
+    _undisturbed(session, step, "lifecycle/close-idempotent", twice, "closing to be harmless")
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
+
+
+@perform.register
+def _(step: AbandonList, session: Session) -> None:
+    config = address_config(session.real(step.thread), None, None)
+    _undisturbed(
+        session,
+        step,
+        "lifecycle/abandoned-list",
+        lambda: session.reader.first_listed(config),
+        "the first item of the listing",
+    )
+
+
+@perform.register
+def _(step: Clone, session: Session) -> None:
+    def clone() -> None:
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+        copied = copy.copy(session.store.saver)
+        copied.serde = JsonPlusSerializer()
+        session.store.use(copied)
+
+    _undisturbed(session, step, "lifecycle/shallow-clone", clone, "a shallow copy to work")
+
+
+@perform.register
+def _(step: DropClone, session: Session) -> None:
+    def drop() -> None:
+        session.store.use(session.store.saver)
+        gc.collect()
+
+    _undisturbed(session, step, "lifecycle/shallow-clone", drop, "the saver to be unharmed")

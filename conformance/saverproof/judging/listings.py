@@ -1,0 +1,308 @@
+"""Takes listings: what they select, in which order, and how far a limit lets them go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from saverproof.execution.calls import list_arguments, read_config
+from saverproof.judging.filters import contract_of_filter
+from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.sheet import Sheet
+from saverproof.judging.survey import judge_read, known_numbers
+from saverproof.judging.tuples import field, judge_tuple, part
+from saverproof.model.records import Address, Record
+from saverproof.model.store import Model
+from saverproof.programs.identifiers import mint
+from saverproof.programs.steps import PLAIN, IdForm, ListTuples, WalkPages
+
+SELECTS = "identity/list-selects"
+NEWEST_FIRST = "ordering/list-newest-first"
+LIMIT = "ordering/limit-is-a-prefix"
+BEFORE = "ordering/before-is-exclusive"
+
+
+class Listing:
+    """What a listing gave: the tuples, and the address each of them names."""
+
+    def __init__(self, session: Session, answer: Any) -> None:
+        self.error = answer if isinstance(answer, Raised) else None
+        items = [] if self.error else list(answer)
+        if session.prefix:
+            items = [i for i in items if _thread_of(i).startswith(session.prefix)]
+        numbers = _numbers(session)
+        self.items = [(_address(session, numbers, item), item) for item in items]
+        ghosts = session.model.ghosts
+        self.items = [(a, item) for a, item in self.items if a not in ghosts]
+
+    @property
+    def addresses(self) -> list[Address]:
+        """The addresses in the order of the listing."""
+        return [address for address, _ in self.items]
+
+
+def _thread_of(item: Any) -> str:
+    return str(part(field(item, "config"), "thread_id"))
+
+
+def _numbers(session: Session) -> dict[str, int]:
+    model = session.model
+    places = [(t, ns) for t, namespaces in model.threads.items() for ns in namespaces]
+    places += [(t, ns) for t, ns, _ in [*model.gone, *model.ghosts]]
+    return {mint(number): number for number in known_numbers(session, places)}
+
+
+def _address(session: Session, numbers: dict[str, int], item: Any) -> Address:
+    config = field(item, "config")
+    thread = _thread_of(item).removeprefix(session.prefix)
+    shown = part(config, "checkpoint_id")
+    number = numbers.get(shown, -1) if isinstance(shown, str) else -1
+    return thread, str(part(config, "checkpoint_ns") or ""), number
+
+
+def ask(session: Session, step: ListTuples) -> Listing:
+    """List as the step says."""
+    thread = None if step.thread is None else session.real(step.thread)
+    config, arguments = list_arguments(step, thread)
+    return Listing(session, session.attempt(lambda: session.reader.list_tuples(config, arguments)))
+
+
+@perform.register
+def _(step: ListTuples, session: Session) -> None:
+    unlimited = replace(step, limit=None)
+    listing = ask(session, unlimited)
+    if listing.error is not None:
+        _judge_refusal(session, unlimited, listing.error)
+        return
+    _judge_selection(session, unlimited, listing)
+    _judge_order(session.sheet, listing, step)
+    for address, item in listing.items:
+        if session.model.record(address) is not None:
+            judge_listed(session, address, item)
+    if step.limit is not None:
+        _judge_limit(session, step, listing)
+
+
+def _judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
+    for contract, plainer in plainer_forms(step):
+        if ask(session, plainer).error is None:
+            session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+            return
+    session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
+
+
+def plainer_forms(step: ListTuples) -> Iterator[tuple[str, ListTuples]]:
+    """The step without one of its criteria or forms, and the contract of what was left out."""
+    if step.id_form is not IdForm.ABSENT:
+        yield "identity/none-id-is-latest", replace(step, id_form=IdForm.ABSENT)
+    if step.extras != PLAIN:
+        yield "identity/loop-configs", replace(step, extras=PLAIN)
+    if step.filter:
+        yield contract_of_filter(step.filter), replace(step, filter=None)
+    if step.before is not None:
+        yield BEFORE, replace(step, before=None)
+    if step.number is not None:
+        yield SELECTS, replace(step, number=None)
+    if step.namespace is not None:
+        yield SELECTS, replace(step, namespace=None)
+
+
+def _judge_selection(session: Session, step: ListTuples, listing: Listing) -> None:
+    expected = set(session.model.listing(step))
+    shown = Counter(listing.addresses)
+    for address in sorted(shown.keys() - expected):
+        _differ(session, _contract_of_extra(session.model, step, address), step, listing)
+    for address in sorted(expected - shown.keys()):
+        if _is_there(session, address):
+            _differ(session, _contract_of_missing(session, step, address), step, listing)
+    for address, times in shown.items():
+        if times > 1:
+            _differ(session, _contract_of_twice(session.model, address), step, listing)
+    if expected == shown.keys():
+        for contract in tested_by(step):
+            session.sheet.agree(contract)
+
+
+def _differ(session: Session, contract: str, step: ListTuples, listing: Listing) -> None:
+    expected = [_named(address) for address in session.model.listing(step)]
+    shown = [_named(address) for address in listing.addresses]
+    session.sheet.differ(contract, "selection", None, expected, shown, settled=True)
+
+
+def _named(address: Address) -> tuple[str, str, str]:
+    thread, namespace, number = address
+    return thread, namespace, mint(number) if number >= 0 else "an id never put"
+
+
+def tested_by(step: ListTuples) -> Iterator[str]:
+    """The contracts that a right selection is evidence for."""
+    yield SELECTS
+    if step.before is not None:
+        yield BEFORE
+    if step.filter:
+        yield contract_of_filter(step.filter)
+    if step.id_form is not IdForm.ABSENT:
+        yield "identity/none-id-is-latest"
+    if step.extras.loop:
+        yield "identity/loop-configs"
+
+
+def _contract_of_extra(model: Model, step: ListTuples, address: Address) -> str:
+    """Why a checkpoint that is listed should not be."""
+    from saverproof.judging.blame import REMOVED_BY
+
+    thread, namespace, number = address
+    record = model.record(address)
+    if record is None:
+        return REMOVED_BY.get(model.gone.get(address, ""), SELECTS)
+    if step.thread is not None and thread != step.thread:
+        return "isolation/threads"
+    if step.namespace is not None and namespace != step.namespace:
+        return SELECTS
+    if step.number is not None and number != step.number:
+        return SELECTS
+    if step.before is not None and number >= step.before:
+        return BEFORE
+    return contract_of_filter(step.filter or {}, record.merged | record.metadata)
+
+
+def _contract_of_missing(session: Session, step: ListTuples, address: Address) -> str:
+    for contract, plainer in plainer_forms(step):
+        if address in ask(session, plainer).addresses:
+            return contract
+    return SELECTS
+
+
+def _contract_of_twice(model: Model, address: Address) -> str:
+    record = model.record(address)
+    if record is None or record.puts == 1:
+        return SELECTS
+    again = "upsert/put-is-idempotent" in record.last_marks
+    return "upsert/put-is-idempotent" if again else "upsert/put-replaces"
+
+
+def _is_there(session: Session, address: Address) -> bool:
+    """Read the checkpoint by its id; if it is not there either, the listing is not at fault."""
+    config = read_config(address, session.real(address[0]))
+    observed = session.attempt(lambda: session.reader.get_tuple(config))
+    sheet = Sheet()
+    judge_read(session, sheet, address, observed)
+    session.sheet.differences += sheet.differences
+    return observed is not None and not isinstance(observed, Raised)
+
+
+def judge_listed(session: Session, address: Address, item: Any) -> None:
+    """Compare a listed tuple; what differs in it is first looked up by id."""
+    record = session.model.record(address)
+    assert record is not None
+    model = session.model
+    doubts, writes = set(record.doubts), model.pending(address)
+    doubted = [write.doubted for write in writes]
+    values_doubted, writes_doubted = len(model.doubted_values), address in model.doubted_writes
+    sheet = Sheet()
+    judge_tuple(sheet, session.model, address, item, session.real(address[0]))
+    if not sheet.differences:
+        session.sheet.checked += sheet.checked
+        session.sheet.agree("pending-writes/same-in-list")
+        return
+    # The doubts are only due to the listing so far: look by id with an open mind.
+    record.doubts = doubts
+    for write, before in zip(writes, doubted, strict=True):
+        write.doubted = before
+    if len(model.doubted_values) > values_doubted:
+        _trust_values_again(model, record, address)
+    if not writes_doubted:
+        model.doubted_writes.discard(address)
+    by_id = session.attempt(
+        lambda: session.reader.get_tuple(read_config(address, session.real(address[0])))
+    )
+    straight = Sheet()
+    judge_read(session, straight, address, by_id)
+    if straight.differences:
+        session.sheet.differences += straight.differences
+        return
+    for difference in sheet.differences:
+        if difference.fact.startswith("write"):
+            difference.contract = "pending-writes/same-in-list"
+        difference.settled = True
+        session.sheet.differences.append(difference)
+
+
+def _trust_values_again(model: Model, record: Record, address: Address) -> None:
+    thread, namespace, _ = address
+    for name, channel in record.channels.items():
+        model.doubted_values.discard((thread, namespace, name, channel.version))
+
+
+def _judge_order(sheet: Sheet, listing: Listing, step: ListTuples) -> None:
+    by_place: dict[tuple[str, str], list[int]] = {}
+    for thread, namespace, number in listing.addresses:
+        by_place.setdefault((thread, namespace), []).append(number)
+    for (thread, namespace), numbers in by_place.items():
+        if numbers == sorted(numbers, reverse=True):
+            if len(numbers) > 1:
+                sheet.agree(NEWEST_FIRST)
+            continue
+        expected = [mint(n) for n in sorted(numbers, reverse=True)]
+        shown = [mint(n) for n in numbers]
+        sheet.differ(
+            NEWEST_FIRST, "order", (thread, namespace, numbers[0]), expected, shown, settled=True
+        )
+    if step.thread is None and len(by_place) > 1:
+        numbers = [number for _, _, number in listing.addresses]
+        expected_all = sorted(numbers, reverse=True)
+        contract = "ordering/all-threads-newest-first"
+        sheet.compare(contract, "order", None, expected_all, numbers, settled=True)
+
+
+def _judge_limit(session: Session, step: ListTuples, unlimited: Listing) -> None:
+    assert step.limit is not None
+    limited = ask(session, step)
+    if limited.error is not None:
+        session.sheet.differ(LIMIT, "raised", None, "a listing", limited.error, settled=True)
+        return
+    shown, whole = limited.addresses, unlimited.addresses
+    places = {address[:2] for address in whole}
+    if len(places) <= 1:
+        right = shown == whole[: step.limit]
+    else:
+        count = min(step.limit, len(whole))
+        right = len(shown) == count and not Counter(shown) - Counter(whole)
+    if right:
+        session.sheet.agree(LIMIT)
+    else:
+        expected = [_named(a) for a in whole[: step.limit]]
+        found = [_named(a) for a in shown]
+        session.sheet.differ(LIMIT, "limit", None, expected, found, settled=True)
+
+
+@perform.register
+def _(step: WalkPages, session: Session) -> None:
+    contract = "ordering/pages-tile"
+    history = session.model.history(step.thread, step.namespace)
+    seen: list[int] = []
+    before: int | None = None
+    for _ in range(len(history) + 2):
+        page = ask(
+            session,
+            ListTuples(step.thread, step.namespace, before=before, limit=step.size),
+        )
+        numbers = [number for _, _, number in page.addresses]
+        if page.error is not None or not numbers or numbers[-1] < 0:
+            break
+        seen += numbers
+        before = numbers[-1]
+    expected = sorted(history, reverse=True)
+    if sorted(seen, reverse=True) == expected:
+        session.sheet.agree(contract)
+        return
+    session.sheet.differ(
+        contract,
+        "pages",
+        None,
+        [mint(n) for n in expected],
+        [mint(n) if n >= 0 else "an id never put" for n in seen],
+        settled=True,
+    )

@@ -1,0 +1,147 @@
+"""Takes the steps of a program on a saver one by one, follows them in the model, judges each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.execution.driver import Driver
+from saverproof.execution.store import Store
+from saverproof.judging.blame import blame
+from saverproof.judging.features import Feature
+from saverproof.judging.sheet import Difference, Sheet
+from saverproof.model.records import Version
+from saverproof.model.store import Model
+from saverproof.process import pulse
+from saverproof.programs.legality import objection
+from saverproof.programs.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An operation that raised instead of answering."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        return f"raised {describe(self.error)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A difference with the contract it is blamed on, and the step that showed it."""
+
+    contract: str
+    difference: Difference
+    position: int
+    step: Step
+
+
+class Session:
+    """One run of one program.
+
+    ``thorough`` looks at everything after every step that writes, so that each difference is
+    seen right after the step that made it; otherwise only what a step touched is read back.
+    ``watch_inputs`` compares the arguments of each call before and after. ``features`` are those
+    of which judging a step is to count as evidence.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        thorough: bool,
+        watch_inputs: bool = False,
+        prefix: str = "",
+        features: tuple[Feature, ...] = (),
+        on_step: Callable[[Step], None] | None = None,
+    ) -> None:
+        self.store = store
+        self.thorough = thorough
+        self.watch_inputs = watch_inputs
+        self.prefix = prefix
+        self.features = features
+        self.on_step = on_step
+        self.model = Model()
+        self.sheet = Sheet()
+        self.taken: list[Step] = []
+        self.breaches: list[Breach] = []
+        self.last_change: Step | None = None
+        self._turn = 0
+
+    # --- asking the saver ------------------------------------------------------------------
+
+    @property
+    def driver(self) -> Driver:
+        """The driver to write with; they take turns where several APIs are in use."""
+        drivers = self.store.drivers
+        self._turn += 1
+        return drivers[self._turn % len(drivers)]
+
+    @property
+    def reader(self) -> Driver:
+        """The driver to read with."""
+        return self.store.drivers[self._turn % len(self.store.drivers)]
+
+    def real(self, thread: str) -> str:
+        """The thread id that the saver sees."""
+        return self.prefix + thread
+
+    def attempt(self, operation: Callable[[], Any]) -> Any:
+        """Do it; an exception of the saver becomes a :class:`Raised`."""
+        pulse.beat(len(self.taken))
+        try:
+            return operation()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a saver may raise anything
+            return Raised(error)
+
+    @property
+    def takes_paths(self) -> bool:
+        """Whether put_writes has a parameter for the task path."""
+        return self.reader.takes_paths
+
+    def next_version(self, current: Version | None) -> Version:
+        """A channel version from the saver itself."""
+        version: Version = self.store.saver.get_next_version(current, None)
+        return version
+
+    # --- taking steps ----------------------------------------------------------------------
+
+    def take(self, step: Step) -> list[Breach]:
+        """Take one step if it is legal here; gives the breaches it showed."""
+        if objection(step, self.model) is not None:
+            return []
+        if self.on_step is not None:
+            self.on_step(step)
+        known = len(self.sheet.differences)
+        self.taken.append(step)
+        perform(step, self)
+        return self._blamed(step, known)
+
+    def finish(self) -> list[Breach]:
+        """Look at everything once more at the end of a program."""
+        from saverproof.judging.survey import survey
+
+        known = len(self.sheet.differences)
+        if self.taken:
+            survey(self)
+        return self._blamed(self.last_change or Step(), known)
+
+    def _blamed(self, step: Step, known: int) -> list[Breach]:
+        fresh = [
+            Breach(blame(difference, step, self.model), difference, len(self.taken), step)
+            for difference in self.sheet.differences[known:]
+        ]
+        self.breaches += fresh
+        return fresh
+
+
+@singledispatch
+def perform(step: Step, session: Session) -> None:
+    """Do what a step says on the saver and in the model, and judge the answers."""
+    raise NotImplementedError(f"no way to take a {type(step).__name__} step")

@@ -1,0 +1,149 @@
+"""Looks at a store as a whole, and settles what the model left open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from saverproof.execution.calls import address_config, read_config
+from saverproof.judging.session import Raised, Session
+from saverproof.judging.sheet import Sheet
+from saverproof.judging.tuples import field, judge_tuple, part
+from saverproof.model.records import Address
+from saverproof.programs.identifiers import mint
+
+
+def survey(session: Session) -> None:
+    """Read every checkpoint that should be there, that once was, and the latest of each namespace."""
+    model = session.model
+    for address in [*model.addresses(), *model.gone]:
+        read_back(session, address)
+    for thread, namespaces in list(model.threads.items()):
+        for namespace in list(namespaces):
+            look_at_latest(session, thread, namespace)
+    _count_isolation(session)
+
+
+def _count_isolation(session: Session) -> None:
+    threads = session.model.threads
+    if len(threads) > 1:
+        session.sheet.agree("isolation/threads", len(threads))
+    many = sum(len(namespaces) > 1 for namespaces in threads.values())
+    if many:
+        session.sheet.agree("isolation/namespaces", many)
+
+
+def read_back(session: Session, address: Address) -> None:
+    """Read one checkpoint by its id and compare it, whether it should be there or not."""
+    if address in session.model.ghosts:
+        return
+    config = read_config(address, session.real(address[0]))
+    observed = session.attempt(lambda: session.reader.get_tuple(config))
+    judge_read(session, session.sheet, address, observed)
+
+
+def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) -> None:
+    """Compare the answer to a read of one address; the model goes on with what was seen."""
+    model = session.model
+    present = model.record(address) is not None
+    if isinstance(observed, Raised):
+        sheet.differ(
+            "identity/put-returns-address" if present else "identity/unknown-is-none",
+            "unreadable",
+            address,
+            "the checkpoint" if present else None,
+            observed,
+        )
+        return
+    if not present:
+        if observed is None:
+            sheet.agree("identity/unknown-is-none")
+            if address in model.gone:
+                sheet.agree(_removal(model.gone[address]))
+        else:
+            sheet.differ("identity/unknown-is-none", "extra", address, None, observed)
+            model.ghosts.add(address)
+        return
+    if observed is None:
+        sheet.differ("identity/put-returns-address", "missing", address, "the checkpoint", None)
+        forget(session, address)
+        return
+    judge_tuple(sheet, model, address, observed, session.real(address[0]))
+
+
+def _removal(operation: str) -> str:
+    from saverproof.judging.blame import REMOVED_BY
+
+    return REMOVED_BY.get(operation, "identity/unknown-is-none")
+
+
+def forget(session: Session, address: Address) -> None:
+    """Go on as the saver does: without this checkpoint."""
+    session.model.remove(address, "lost")
+    session.model.ghosts.add(address)
+    session.model.doubted_writes.add(address)
+
+
+def look_at_latest(session: Session, thread: str, namespace: str) -> None:
+    """Read a namespace without an id and see that the newest checkpoint comes."""
+    config = address_config(session.real(thread), namespace, None)
+    observed = session.attempt(lambda: session.reader.get_tuple(config))
+    judge_latest(session, session.sheet, thread, namespace, observed)
+
+
+def judge_latest(
+    session: Session, sheet: Sheet, thread: str, namespace: str, observed: Any
+) -> None:
+    """Compare the answer to a read without an id."""
+    contract = "ordering/latest-is-greatest-id"
+    latest = session.model.latest(thread, namespace)
+    if latest is None:
+        if observed is None:
+            sheet.agree("identity/unknown-is-none")
+        elif not _is_ghost(session, thread, namespace, observed):
+            address = _shown_address(session, thread, namespace, observed)
+            sheet.differ("identity/unknown-is-none", "extra", address, None, observed)
+            if address is not None:
+                session.model.ghosts.add(address)
+        return
+    if isinstance(observed, Raised) or observed is None:
+        sheet.differ(contract, "latest", None, mint(latest), observed, settled=True)
+        return
+    shown = part(field(observed, "config"), "checkpoint_id")
+    if shown == mint(latest):
+        sheet.agree(contract)
+        judge_tuple(
+            sheet, session.model, (thread, namespace, latest), observed, session.real(thread)
+        )
+    elif not _is_ghost(session, thread, namespace, observed):
+        sheet.differ(contract, "latest", None, mint(latest), shown, settled=True)
+
+
+def _shown_address(
+    session: Session, thread: str, namespace: str, observed: Any
+) -> Address | None:
+    shown = part(field(observed, "config"), "checkpoint_id")
+    numbers = known_numbers(session, [(thread, namespace)])
+    number = next((n for n in numbers if mint(n) == shown), None)
+    return None if number is None else (thread, namespace, number)
+
+
+def _is_ghost(session: Session, thread: str, namespace: str, observed: Any) -> bool:
+    return _shown_address(session, thread, namespace, observed) in session.model.ghosts
+
+
+def known_numbers(session: Session, places: Iterable[tuple[str, str]]) -> set[int]:
+    """Every number that was ever put in these namespaces, or is a ghost there."""
+    model = session.model
+    wanted = set(places)
+    numbers = {n for t, ns in wanted for n in model.history(t, ns)}
+    numbers |= {n for t, ns, n in [*model.gone, *model.ghosts] if (t, ns) in wanted}
+    return numbers
+
+
+def touch(session: Session, address: Address) -> None:
+    """After a step that wrote: look at what it touched, or at everything if thorough."""
+    if session.thorough:
+        survey(session)
+    else:
+        read_back(session, address)

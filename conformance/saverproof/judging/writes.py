@@ -1,0 +1,158 @@
+"""Compares the pending writes that a saver shows with those of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from saverproof.judging.expected import expected_of
+from saverproof.judging.sheet import Sheet
+from saverproof.model.records import Address, PendingWrite
+from saverproof.model.store import Model
+from saverproof.programs.identifiers import task_id
+from saverproof.values import same
+
+COMPLETE = "pending-writes/complete"
+SORTED = "ordering/writes-sorted"
+
+
+def judge_writes(sheet: Sheet, model: Model, address: Address, observed: Any) -> None:
+    """Compare all writes of one checkpoint: which there are, their values, their order."""
+    expected = model.pending(address)
+    shown = list(observed) if isinstance(observed, Sequence) else []
+    if len(expected) == len(shown) and all(map(_matches, expected, shown)):
+        for write in expected:
+            sheet.agree(COMPLETE)
+            for mark in write.marks:
+                sheet.agree(mark)
+        sheet.agree("pending-writes/scoped")
+        if len(expected) > 1:
+            sheet.agree(SORTED)
+        return
+    _judge_unequal(sheet, model, address, expected, shown)
+
+
+def _matches(write: PendingWrite, shown: Any) -> bool:
+    try:
+        task, channel, value = shown
+    except (TypeError, ValueError):
+        return False
+    return (
+        task_id(write.task) == task
+        and write.channel == channel
+        and same(expected_of(write.value), value)
+    )
+
+
+def _judge_unequal(
+    sheet: Sheet,
+    model: Model,
+    address: Address,
+    expected: list[PendingWrite],
+    shown: list[Any],
+) -> None:
+    places, missing, extra = _pair_up(expected, shown)
+    found_in_order = [write for _, write in sorted(places, key=lambda place: place[0])]
+    for write in missing:
+        if write.doubted:
+            continue
+        write.doubted = True
+        instead = _instead(write, extra)
+        if instead is None:
+            sheet.differ(COMPLETE, "write:missing", address, as_shown(write), shown, write=write)
+        else:
+            extra.remove(instead)
+            sheet.differ(
+                "serialization/write-values",
+                "write:value",
+                address,
+                as_shown(write),
+                instead,
+                write=write,
+            )
+    for item in extra:
+        if not any(write.doubted and _same_slot(write, item) for write in expected):
+            _judge_extra(sheet, address, expected, item, shown)
+            model.doubted_writes.add(address)
+    _judge_order(sheet, address, found_in_order, shown)
+
+
+def _pair_up(
+    expected: list[PendingWrite], shown: list[Any]
+) -> tuple[list[tuple[int, PendingWrite]], list[PendingWrite], list[Any]]:
+    """Pair each expected write with a shown one: where each stands, what is missing, what is over."""
+    free = dict(enumerate(shown))
+    places: list[tuple[int, PendingWrite]] = []
+    missing: list[PendingWrite] = []
+    for write in expected:
+        place = next((p for p, item in free.items() if _matches(write, item)), None)
+        if place is None:
+            missing.append(write)
+        else:
+            places.append((place, write))
+            del free[place]
+    return places, missing, list(free.values())
+
+
+def _same_slot(write: PendingWrite, shown: Any) -> bool:
+    try:
+        task, channel, _ = shown
+    except (TypeError, ValueError):
+        return False
+    return bool(task_id(write.task) == task and write.channel == channel)
+
+
+def _instead(write: PendingWrite, extra: list[Any]) -> Any:
+    return next((item for item in extra if _same_slot(write, item)), None)
+
+
+def _judge_extra(
+    sheet: Sheet,
+    address: Address,
+    expected: list[PendingWrite],
+    item: Any,
+    shown: list[Any],
+) -> None:
+    twin = next((write for write in expected if _same_slot(write, item)), None)
+    fact = "write:extra" if twin is None else "write:twice"
+    if twin is not None:
+        twin.doubted = True
+    sheet.differ(
+        "pending-writes/scoped" if twin is None else COMPLETE,
+        fact,
+        address,
+        [as_shown(write) for write in expected],
+        shown,
+        write=twin,
+    )
+
+
+def _judge_order(
+    sheet: Sheet, address: Address, found: list[PendingWrite], shown: list[Any]
+) -> None:
+    ordered = sorted(found, key=sort_key)
+    if [sort_key(w) for w in found] == [sort_key(w) for w in ordered]:
+        if len(found) > 1:
+            sheet.agree(SORTED)
+        return
+    specials_late = any(
+        before.index >= 0 > after.index
+        for before, after in pairwise(found)
+        if before.task == after.task and before.path == after.path
+    )
+    regular = [write for write in found if write.index >= 0]
+    only_specials = [sort_key(w) for w in regular] == sorted(sort_key(w) for w in regular)
+    contract = "pending-writes/special-index" if specials_late and only_specials else SORTED
+    expected = [as_shown(write) for write in ordered]
+    sheet.differ(contract, "write:order", address, expected, shown, settled=True)
+
+
+def sort_key(write: PendingWrite) -> tuple[str, str, int]:
+    """``writes_sort_key`` of the base module."""
+    return (write.path, task_id(write.task), write.index)
+
+
+def as_shown(write: PendingWrite) -> tuple[str, str, Any]:
+    """A write as a checkpoint tuple shows it."""
+    return (task_id(write.task), write.channel, expected_of(write.value))

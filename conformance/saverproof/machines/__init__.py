@@ -1,0 +1,1 @@
+"""Hypothesis state machines over the same steps; authors may subclass them."""

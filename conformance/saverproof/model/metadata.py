@@ -1,0 +1,60 @@
+"""Which metadata a checkpoint ends up with, and when a filter selects it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.programs.steps import Extras
+
+_EXCLUDED = frozenset(
+    {
+        "thread_id",
+        "checkpoint_id",
+        "checkpoint_ns",
+        "checkpoint_map",
+        "langgraph_step",
+        "langgraph_node",
+        "langgraph_triggers",
+        "langgraph_path",
+        "langgraph_checkpoint_ns",
+    }
+)
+
+
+def without_nul(value: Any) -> Any:
+    """Top-level strings lose their NUL characters, as ``get_checkpoint_metadata`` has it."""
+    return value.replace("\0", "") if isinstance(value, str) else value
+
+
+def given(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata as stored for a put that gave ``metadata``."""
+    return {key: without_nul(value) for key, value in metadata.items()}
+
+
+def merged(metadata: Mapping[str, Any], extras: Extras) -> dict[str, Any]:
+    """The keys that join from the config, none of which overrides a given one."""
+    joined: dict[str, Any] = {}
+    for source in (extras.metadata, extras.configurable):
+        for key, value in (source or {}).items():
+            if key in metadata or key in joined or key in _EXCLUDED or key.startswith("__"):
+                continue
+            if isinstance(value, (str, int, float)):
+                joined[key] = without_nul(value)
+    return joined
+
+
+def selects(filter_: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
+    """Whether metadata equals the filter on every key; a missing key equals None."""
+    return all(equal(value, metadata.get(key)) for key, value in filter_.items())
+
+
+def equal(left: Any, right: Any) -> bool:
+    """JSON equality: numbers by value, booleans equal only to booleans."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(equal(left[k], right[k]) for k in left)
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        return len(left) == len(right) and all(map(equal, left, right))
+    return bool(left == right)

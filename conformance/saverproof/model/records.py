@@ -1,0 +1,104 @@
+"""What the model holds: checkpoints, their channels, and pending writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from saverproof.programs.steps import Put
+from saverproof.values import Value
+
+Version: TypeAlias = str | int | float
+Address: TypeAlias = tuple[str, str, int]
+"""Thread, namespace and number of a checkpoint."""
+
+WriteKey: TypeAlias = tuple[int, int]
+"""Task number and index of a pending write."""
+
+SPECIAL_INDEX: Mapping[str, int] = {
+    "__error__": -1,
+    "__scheduled__": -2,
+    "__interrupt__": -3,
+    "__resume__": -4,
+}
+"""The fixed index of each special channel (``WRITES_IDX_MAP`` of the base module)."""
+
+
+class Provenance(StrEnum):
+    """Why a channel of a checkpoint has the value it has."""
+
+    GIVEN = "given"
+    CARRIED = "carried"
+    COPIED = "copied"
+    DROPPED = "dropped"
+
+
+@dataclass(slots=True)
+class Channel:
+    """One channel of one checkpoint; ``value`` None means that it has none.
+
+    ``optional`` channels may be shown with their value or left out: the version is unchanged
+    and the put gave no value.
+    """
+
+    value: Value | None
+    version: Version
+    provenance: Provenance
+    optional: bool = False
+
+
+@dataclass(slots=True)
+class PendingWrite:
+    """One stored write; ``marks`` are the contracts that its presence is evidence for.
+
+    ``position`` is its place in the batch that stored it, ``replaced`` the value it replaced.
+    """
+
+    task: int
+    index: int
+    channel: str
+    value: Value
+    path: str
+    position: int = 0
+    replaced: Value | None = None
+    mixed: bool = False
+    marks: set[str] = field(default_factory=set)
+    doubted: bool = False
+
+
+@dataclass(slots=True)
+class Record:
+    """One checkpoint.
+
+    ``doubts`` names facts that the saver was already seen to get wrong, which are not compared
+    again; ``marks`` are the contracts that comparing the record is evidence for, ``last_marks``
+    those that its last put added.
+    """
+
+    step: Put
+    channels: dict[str, Channel]
+    seen: dict[str, dict[str, Version]]
+    metadata: dict[str, Any]
+    merged: dict[str, Any]
+    puts: int = 1
+    parent_may_be_gone: bool = False
+    doubts: set[str] = field(default_factory=set)
+    marks: set[str] = field(default_factory=set)
+    last_marks: set[str] = field(default_factory=set)
+
+    @property
+    def parent(self) -> int | None:
+        """The number of the parent checkpoint."""
+        return self.step.parent
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPut:
+    """What a put stores, its versions settled: the model's side of one ``put`` call."""
+
+    channels: dict[str, Channel]
+    new_versions: dict[str, Version]
+    seen: dict[str, dict[str, Version]]
+    again: bool

@@ -1,0 +1,303 @@
+"""The model: a store that follows a program step by step, in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from saverproof.model import metadata as metadata_rules
+from saverproof.model.records import (
+    SPECIAL_INDEX,
+    Address,
+    Channel,
+    PendingWrite,
+    PlannedPut,
+    Provenance,
+    Record,
+    Version,
+    WriteKey,
+)
+from saverproof.programs.identifiers import mint, task_id
+from saverproof.programs.steps import ListTuples, Prune, Put, PutWrites
+
+ROOT = ""
+
+
+class Model:
+    """The checkpoints and pending writes that a right saver would hold.
+
+    The mutating methods follow the operations of a saver of the same name; the reading ones
+    answer as it should. Callers check :func:`saverproof.programs.legality.objection` first.
+    """
+
+    def __init__(self) -> None:
+        self.threads: dict[str, dict[str, dict[int, Record]]] = {}
+        self.writes: dict[Address, dict[WriteKey, PendingWrite]] = {}
+        self.gone: dict[Address, str] = {}
+        """Addresses that once were put, and the operation that removed them."""
+        self.doubted_values: set[tuple[str, str, str, Version]] = set()
+        self.doubted_writes: set[Address] = set()
+        self.copies: set[frozenset[str]] = set()
+        """Pairs of threads of which one was copied from the other."""
+        self.ghosts: set[Address] = set()
+        """Checkpoints that the saver shows although it should not, already reported."""
+
+    # --- reading ---------------------------------------------------------------------------
+
+    def record(self, address: Address) -> Record | None:
+        """The checkpoint at an address."""
+        thread, namespace, number = address
+        return self.threads.get(thread, {}).get(namespace, {}).get(number)
+
+    def history(self, thread: str, namespace: str) -> dict[int, Record]:
+        """The checkpoints of one namespace by number."""
+        return self.threads.get(thread, {}).get(namespace, {})
+
+    def latest(self, thread: str, namespace: str) -> int | None:
+        """The greatest number in one namespace."""
+        return max(self.history(thread, namespace), default=None)
+
+    def addresses(self) -> Iterator[Address]:
+        """Every checkpoint there is."""
+        for thread, namespaces in self.threads.items():
+            for namespace, records in namespaces.items():
+                for number in records:
+                    yield thread, namespace, number
+
+    def pending(self, address: Address) -> list[PendingWrite]:
+        """The pending writes of a checkpoint in ``writes_sort_key`` order."""
+        stored = self.writes.get(address)
+        if not stored:
+            return []
+        if len(stored) == 1:
+            return list(stored.values())
+        return sorted(stored.values(), key=lambda w: (w.path, task_id(w.task), w.index))
+
+    def listing(self, step: ListTuples) -> list[Address]:
+        """What a listing selects, its limit aside, newest first within each namespace."""
+        found: list[Address] = []
+        threads = self.threads if step.thread is None else (step.thread,)
+        for thread in threads:
+            for namespace, records in self.threads.get(thread, {}).items():
+                if step.namespace is not None and namespace != step.namespace:
+                    continue
+                found += [
+                    (thread, namespace, number)
+                    for number in sorted(records, reverse=True)
+                    if self._selected(step, number, records[number])
+                ]
+        return found
+
+    @staticmethod
+    def _selected(step: ListTuples, number: int, record: Record) -> bool:
+        if step.number is not None and number != step.number:
+            return False
+        if step.before is not None and number >= step.before:
+            return False
+        if not step.filter:
+            return True
+        return metadata_rules.selects(step.filter, record.merged | record.metadata)
+
+    def has_children(self, address: Address) -> bool:
+        """Whether some checkpoint of the namespace names this one as its parent."""
+        thread, namespace, number = address
+        return any(r.parent == number for r in self.history(thread, namespace).values())
+
+    # --- writing ---------------------------------------------------------------------------
+
+    def plan_put(self, step: Put, next_version: Callable[[Version | None], Version]) -> PlannedPut:
+        """Settle the channels and versions of a put; one new version serves all its changes."""
+        present = self.record((step.thread, step.namespace, step.number))
+        if present is not None and present.step == step:
+            return PlannedPut(present.channels, self._new_versions(step, present), present.seen, True)
+        if step.copy_of is not None:
+            source = self.history(step.thread, step.namespace)[step.copy_of]
+            copied = {
+                name: replace(channel, provenance=Provenance.COPIED)
+                for name, channel in source.channels.items()
+            }
+            return PlannedPut(copied, {}, source.seen, False)
+        base = self._base(step, present)
+        channels: dict[str, Channel] = {
+            name: self._carried(channel, step) for name, channel in base.items()
+        }
+        new_versions: dict[str, Version] = {}
+        if step.changes:
+            version = next_version(max((c.version for c in base.values()), default=None))
+            for name, value in step.changes:
+                provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
+                channels[name] = Channel(value, version, provenance)
+                new_versions[name] = version
+        seen = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
+        return PlannedPut(channels, new_versions, seen, False)
+
+    def _base(self, step: Put, present: Record | None) -> dict[str, Channel]:
+        if present is not None:
+            return present.channels
+        if step.parent is None:
+            return {}
+        return self.history(step.thread, step.namespace)[step.parent].channels
+
+    @staticmethod
+    def _carried(channel: Channel, step: Put) -> Channel:
+        if channel.value is None:
+            return replace(channel, provenance=Provenance.DROPPED)
+        return Channel(
+            channel.value,
+            channel.version,
+            Provenance.CARRIED,
+            optional=channel.optional or step.omit_unchanged,
+        )
+
+    @staticmethod
+    def _new_versions(step: Put, present: Record) -> dict[str, Version]:
+        if step.copy_of is not None:
+            return {}
+        return {name: present.channels[name].version for name, _ in step.changes}
+
+    def put(self, step: Put, planned: PlannedPut) -> Record:
+        """Store what was planned; an id that is there is replaced, its pending writes stay."""
+        address = (step.thread, step.namespace, step.number)
+        present = self.record(address)
+        given = metadata_rules.given(step.metadata or {})
+        record = Record(
+            step,
+            planned.channels,
+            planned.seen,
+            given,
+            metadata_rules.merged(given, step.extras),
+        )
+        if present is not None:
+            record.puts = present.puts + 1
+            record.marks = present.marks
+        self.threads.setdefault(step.thread, {}).setdefault(step.namespace, {})[step.number] = record
+        self.gone.pop(address, None)
+        self.ghosts.discard(address)
+        return record
+
+    def put_writes(self, step: PutWrites) -> dict[WriteKey, PendingWrite]:
+        """Store a batch; regular writes keep their first value, special ones their last.
+
+        Returns the writes of the batch that were stored or replaced.
+        """
+        address = (step.thread, step.namespace, step.number)
+        stored = self.writes.setdefault(address, {})
+        changed: dict[WriteKey, PendingWrite] = {}
+        mixed = any(channel not in SPECIAL_INDEX for channel, _ in step.writes)
+        for position, (channel, value) in enumerate(step.writes):
+            index = SPECIAL_INDEX.get(channel, position)
+            key = (step.task, index)
+            if index >= 0 and key in stored:
+                continue
+            earlier = stored.get(key)
+            changed[key] = stored[key] = PendingWrite(
+                step.task,
+                index,
+                channel,
+                value,
+                step.path,
+                position,
+                replaced=earlier.value if earlier else None,
+                mixed=mixed,
+            )
+        if not stored:
+            del self.writes[address]
+        return changed
+
+    def delete_thread(self, thread: str) -> None:
+        """Forget a thread, writes without a checkpoint included."""
+        for namespace, records in self.threads.pop(thread, {}).items():
+            for number in records:
+                self.gone[(thread, namespace, number)] = "delete_thread"
+        for address in [a for a in self.writes if a[0] == thread]:
+            del self.writes[address]
+            self.gone.setdefault(address, "delete_thread")
+        self.doubted_values = {d for d in self.doubted_values if d[0] != thread}
+        self.doubted_writes = {a for a in self.doubted_writes if a[0] != thread}
+
+    def delete_for_runs(self, runs: Sequence[str]) -> list[Address]:
+        """Forget the checkpoints of these runs and their writes; says which."""
+        doomed = [a for a in self.addresses() if self._run(a) in runs]
+        for address in doomed:
+            self.remove(address, "delete_for_runs")
+        return doomed
+
+    def _run(self, address: Address) -> Any:
+        record = self.record(address)
+        assert record is not None
+        return (record.merged | record.metadata).get("run_id")
+
+    def remove(self, address: Address, operation: str) -> None:
+        """Forget one checkpoint and its writes; its children may lose their parent."""
+        thread, namespace, number = address
+        records = self.threads[thread][namespace]
+        del records[number]
+        self.writes.pop(address, None)
+        self.gone[address] = operation
+        for record in records.values():
+            if record.parent == number:
+                record.parent_may_be_gone = True
+        if not records:
+            del self.threads[thread][namespace]
+        if not self.threads[thread]:
+            del self.threads[thread]
+
+    def copy_thread(self, source: str, target: str) -> None:
+        """Copy checkpoints and writes; writes without a checkpoint may be copied or not."""
+        self.copies.add(frozenset((source, target)))
+        for namespace, records in list(self.threads.get(source, {}).items()):
+            for number, record in records.items():
+                copied = replace(
+                    record,
+                    step=replace(record.step, thread=target),
+                    channels={n: replace(c) for n, c in record.channels.items()},
+                    doubts=set(record.doubts),
+                    marks={"deletion/copy-complete"},
+                )
+                self.threads.setdefault(target, {}).setdefault(namespace, {})[number] = copied
+        for address in [a for a in self.writes if a[0] == source]:
+            copy = (target, address[1], address[2])
+            if self.record(address) is None:
+                self.doubted_writes.add(copy)
+                continue
+            self.writes[copy] = {
+                key: replace(w, marks={"deletion/copy-complete"})
+                for key, w in self.writes[address].items()
+            }
+        self.doubted_writes |= {(target, *a[1:]) for a in self.doubted_writes if a[0] == source}
+        self.doubted_values |= {(target, *d[1:]) for d in self.doubted_values if d[0] == source}
+
+    def prune(self, step: Prune) -> list[Address]:
+        """Prune; returns the checkpoints that may be there or not, for the caller to settle."""
+        if step.strategy == "delete":
+            for thread in step.threads:
+                self.delete_thread(thread)
+            return []
+        open_: list[Address] = []
+        for thread in step.threads:
+            open_ += self._prune_to_latest(thread)
+        return open_
+
+    def _prune_to_latest(self, thread: str) -> list[Address]:
+        kept_root = self.latest(thread, ROOT)
+        open_: list[Address] = []
+        for namespace, records in self.threads.get(thread, {}).items():
+            newest = max(records)
+            optional = namespace != ROOT and not _started_from(records[newest], kept_root)
+            open_ += [(thread, namespace, n) for n in records if n != newest or optional]
+            if not optional:
+                records[newest].parent_may_be_gone = True
+                records[newest].marks.add("deletion/prune-latest")
+        for address in self.writes:
+            if address[0] == thread and self.record(address) is None:
+                self.doubted_writes.add(address)
+        return open_
+
+
+def _started_from(record: Record, root: int | None) -> bool:
+    """Whether a subgraph's checkpoint says it was started from this root checkpoint, or from none."""
+    parents: Mapping[str, Any] = (record.step.metadata or {}).get("parents") or {}
+    if ROOT not in parents:
+        return True
+    return root is not None and parents[ROOT] == mint(root)

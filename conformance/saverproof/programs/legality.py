@@ -1,0 +1,98 @@
+"""Which steps are legal where: what LangGraph sends, or what every official saver accepts."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from saverproof.model.records import SPECIAL_INDEX
+from saverproof.model.store import Model
+from saverproof.programs.steps import (
+    AbandonList,
+    CopyThread,
+    Prune,
+    Put,
+    PutWrites,
+    RefuseValue,
+    Step,
+)
+
+
+@singledispatch
+def objection(step: Step, model: Model) -> str | None:
+    """Why a step may not be taken now, or None if it may."""
+    del step, model
+    return None
+
+
+@objection.register
+def _(step: Put, model: Model) -> str | None:
+    history = model.history(step.thread, step.namespace)
+    present = history.get(step.number)
+    if step.parent == step.number:
+        return "a checkpoint is not its own parent"
+    if present is not None and present.step == step:
+        return None
+    if step.copy_of is not None:
+        source = history.get(step.copy_of)
+        if source is None or present is not None:
+            return "a copy-fork needs its source, and an id of its own"
+        return None if source.parent == step.parent else "a copy-fork has its source's parent"
+    if present is None:
+        known = step.parent is None or step.parent in history
+        return None if known else "the parent was not put"
+    return _objection_to_replacing(step, present.step)
+
+
+def _objection_to_replacing(step: Put, present: Put) -> str | None:
+    if present.parent != step.parent or present.copy_of is not None:
+        return "an id is put again with the same parent, and not over a copy-fork"
+    missing = {name for name, _ in present.changes} - {name for name, _ in step.changes}
+    return "a replaced checkpoint changes what it changed before" if missing else None
+
+
+@objection.register
+def _(step: PutWrites, model: Model) -> str | None:
+    special = [channel for channel, _ in step.writes if channel in SPECIAL_INDEX]
+    if len(special) != len(set(special)):
+        return "a special channel stands at most once in a batch"
+    if step.task == 0 and step.path:
+        return "the null task has no path"
+    stored = model.writes.get((step.thread, step.namespace, step.number), {})
+    for position, (channel, _) in enumerate(step.writes):
+        earlier = stored.get((step.task, SPECIAL_INDEX.get(channel, position)))
+        if earlier is not None and earlier.path != step.path:
+            return "a retry keeps its task path"
+    return None
+
+
+@objection.register
+def _(step: CopyThread, model: Model) -> str | None:
+    if step.source == step.target or step.source not in model.threads:
+        return "a copy needs a source with checkpoints, and another target"
+    if step.target in model.threads or any(a[0] == step.target for a in model.writes):
+        return "the target of a copy holds nothing"
+    return None
+
+
+@objection.register
+def _(step: Prune, model: Model) -> str | None:
+    del model
+    return None if len(set(step.threads)) == len(step.threads) else "a thread is named twice"
+
+
+@objection.register
+def _(step: AbandonList, model: Model) -> str | None:
+    return None if step.thread in model.threads else "there is nothing to list"
+
+
+@objection.register
+def _(step: RefuseValue, model: Model) -> str | None:
+    history = model.history(step.thread, step.namespace)
+    if step.operation == "put":
+        if step.number in history:
+            return "the refused checkpoint is a new one"
+        if step.parent is not None and step.parent not in history:
+            return "the parent was not put"
+        return None
+    return None if step.number in history else "there is no checkpoint to write on"
+
