@@ -1,0 +1,1 @@
+"""Plain savers that keep every promise: the ground from which the wrong savers depart."""

@@ -1,0 +1,72 @@
+"""What the plain reference saver keeps: rows in dictionaries, one store for each workspace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+Version: TypeAlias = Any
+Blob: TypeAlias = tuple[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRow:
+    """One stored checkpoint; its channel values lie in the shelf, by channel version."""
+
+    thread: str
+    ns: str
+    id: str
+    parent: str | None
+    checkpoint: Blob
+    metadata: Blob
+    versions: dict[str, Version]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRow:
+    """One pending write of a task."""
+
+    task_id: str
+    index: int
+    channel: str
+    value: Blob
+    path: str
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The rows of one thread and namespace. `None` among the values: that version has no value."""
+
+    thread: str
+    ns: str
+    checkpoints: dict[str, CheckpointRow] = field(default_factory=dict)
+    writes: dict[str, dict[Hashable, WriteRow]] = field(default_factory=dict)
+    values: dict[Hashable, Blob | None] = field(default_factory=dict)
+
+
+class Store:
+    """Everything below one workspace. Savers opened for the same path share one store.
+
+    `minted` counts versions; `extra` is a place for what a wrong saver keeps beside.
+    """
+
+    _at: ClassVar[dict[Path, Store]] = {}
+
+    def __init__(self) -> None:
+        self.shelves: dict[Any, Shelf] = {}
+        self.lock = threading.RLock()
+        self.minted = 0
+        self.extra: dict[Any, Any] = {}
+
+    @classmethod
+    def at(cls, path: Path) -> Store:
+        """Return the store of this path, a new one the first time."""
+        return cls._at.setdefault(path, cls())
+
+    @classmethod
+    def forget(cls, path: Path) -> None:
+        """Drop the store of this path."""
+        cls._at.pop(path, None)

@@ -1,0 +1,412 @@
+"""Savers that delete too little, too much, or copy by halves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tests.reference.saver import ReferenceSaver
+from tests.reference.store import CheckpointRow, Shelf
+from tests.wrong_savers.registry import wrong
+
+# What delete_thread leaves without a checkpoint can be seen only once that id is put again.
+GHOSTS = {"deletion/no-ghosts"}
+LEFT = {"deletion/thread-all"}
+
+
+# -- thread-all ---------------------------------------------------------------------------
+
+
+@wrong("deletion/thread-all", "the root namespace alone is deleted", also=GHOSTS)
+class DeletesRootOnly(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        return [shelf for shelf in self._shelves_of(thread) if shelf.ns == ""]
+
+
+@wrong("deletion/thread-all", "the newest checkpoint stays, as prune would have it", also=GHOSTS)
+class DeletesAllButTheNewest(ReferenceSaver):
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        newest = max(shelf.checkpoints, default="")
+        if newest:
+            self._drop(shelf, [id for id in shelf.checkpoints if id != newest])
+        else:
+            super()._delete_shelf(shelf)
+
+
+@wrong("deletion/thread-all", "del storage[thread_id] of a thread that is not there")
+class UnknownThreadCannotBeDeleted(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        if not (shelves := self._shelves_of(thread)):
+            raise KeyError(thread)
+        return shelves
+
+
+@wrong("deletion/thread-all", "keys are scanned by prefix: a deletes ab as well")
+class DeletesByPrefix(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        return [shelf for shelf in self._all_shelves() if shelf.thread.startswith(thread)]
+
+
+@wrong("deletion/thread-all", "writes are deleted by checkpoint id, in every thread")
+class DeletesWritesById(ReferenceSaver):
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        super()._delete_shelf(shelf)
+        for other in self._all_shelves():
+            for id in shelf.checkpoints:
+                other.writes.pop(id, None)
+
+
+@wrong("deletion/thread-all", "the table is emptied, there having been one thread in the test")
+class DeletesEveryThread(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        return list(self._all_shelves())
+
+
+@wrong("deletion/thread-all", "a mark that get_tuple knows and list does not")
+class DeletedIsStillListed(ReferenceSaver):
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        super()._delete_shelf(shelf)
+        self._left_behind()[self._shelf_key(shelf.thread, shelf.ns)] = shelf
+
+    def _left_behind(self) -> dict[Any, Shelf]:
+        left: dict[Any, Shelf] = self.store.extra.setdefault("left", {})
+        return left
+
+    def _shelf_for_writing(self, thread: str, ns: str) -> Shelf:
+        self._left_behind().pop(self._shelf_key(thread, ns), None)
+        return super()._shelf_for_writing(thread, ns)
+
+    def _selected(self, config: Any) -> list[CheckpointRow]:
+        left = [row for s in self._left_behind().values() for row in s.checkpoints.values()]
+        thread = None if config is None else self._thread_of(config)
+        ns = None if config is None else self._listed_ns(config)
+        left = [row for row in left if thread in {None, row.thread} and ns in {None, row.ns}]
+        return [*super()._selected(config), *left]
+
+
+# -- no-ghosts ----------------------------------------------------------------------------
+
+
+class Leaving(ReferenceSaver):
+    """Deletes a thread's checkpoints, and the writes that `_goes` names."""
+
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        super()._delete_shelf(shelf)
+        left = {id: writes for id, writes in shelf.writes.items() if not self._goes(shelf, id)}
+        if left:
+            self._shelf_for_writing(shelf.thread, shelf.ns).writes = left
+
+    def _goes(self, shelf: Shelf, id: str) -> bool:
+        return True
+
+
+@wrong("deletion/no-ghosts", "the writes table is forgotten", also=LEFT)
+class DeleteLeavesWrites(Leaving):
+    def _goes(self, shelf: Shelf, id: str) -> bool:
+        return False
+
+
+@wrong("deletion/no-ghosts", "writes go by JOIN: those whose checkpoint never came stay", also=LEFT)
+class DeleteLeavesEarlyWrites(Leaving):
+    def _goes(self, shelf: Shelf, id: str) -> bool:
+        return id in shelf.checkpoints
+
+
+@wrong("deletion/no-ghosts", "writes of the nested namespaces are forgotten", also=LEFT)
+class DeleteLeavesNestedWrites(Leaving):
+    def _goes(self, shelf: Shelf, id: str) -> bool:
+        return shelf.ns == ""
+
+
+@wrong(
+    "deletion/no-ghosts", "a tombstone that the next put lifts, with all that lies below", also=LEFT
+)
+class DeletedComesBackWithAPut(ReferenceSaver):
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        super()._delete_shelf(shelf)
+        self.store.extra[self._shelf_key(shelf.thread, shelf.ns)] = shelf
+
+    def _shelf_for_writing(self, thread: str, ns: str) -> Shelf:
+        key = self._shelf_key(thread, ns)
+        if key in self.store.extra:
+            self.store.shelves[key] = self.store.extra.pop(key)
+        return super()._shelf_for_writing(thread, ns)
+
+
+# -- runs ---------------------------------------------------------------------------------
+
+
+@wrong("deletion/runs", "the run's root namespace alone is deleted")
+class RunsInTheRootOnly(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        return super()._ids_of_runs(shelf, run_ids) if shelf.ns == "" else []
+
+
+@wrong("deletion/runs", "the values that a deleted run stored go with it")
+class RunTakesItsValues(ReferenceSaver):
+    def _drop(self, shelf: Shelf, ids: list[str]) -> None:
+        gone = [shelf.checkpoints[id] for id in ids]
+        super()._drop(shelf, ids)
+        for row in gone:
+            for channel, version in row.versions.items():
+                shelf.values.pop(self._value_key(row, channel, version), None)
+
+
+@wrong("deletion/runs", "the whole thread of the run is deleted")
+class RunTakesItsThread(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        found = any(super(RunTakesItsThread, self)._ids_of_runs(s, run_ids) for s in [shelf])
+        return list(shelf.checkpoints) if found else []
+
+
+@wrong("deletion/runs", "only the first run id is used")
+class FirstRunOnly(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        return super()._ids_of_runs(shelf, run_ids[:1])
+
+
+@wrong("deletion/runs", "LIKE 'run%': a run id that begins alike is deleted too")
+class RunsByPrefix(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        def run(row: CheckpointRow) -> str:
+            return str(self._load_metadata(row.metadata).get("run_id", "\0"))
+
+        rows = shelf.checkpoints.items()
+        return [id for id, row in rows if run(row).startswith(tuple(run_ids))]
+
+
+@wrong("deletion/runs", "the checkpoints below a deleted one are deleted with it")
+class RunTakesItsDescendants(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        gone = set(super()._ids_of_runs(shelf, run_ids))
+        for row in sorted(shelf.checkpoints.values(), key=lambda row: row.id):
+            if row.parent in gone:
+                gone.add(row.id)
+        return list(gone)
+
+
+@wrong("deletion/runs", "the writes of the run's checkpoints are forgotten")
+class RunLeavesWrites(ReferenceSaver):
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        before = [(shelf, dict(shelf.writes)) for shelf in self._all_shelves()]
+        super().delete_for_runs(run_ids)
+        for shelf, writes in before:
+            shelf.writes = writes
+
+
+@wrong("deletion/runs", "checkpoints without a run are taken for those of any run")
+class RunTakesTheRunless(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        rows = shelf.checkpoints.items()
+        wanted = {None, *run_ids} if run_ids else set()
+        return [id for id, row in rows if self._load_metadata(row.metadata).get("run_id") in wanted]
+
+
+# -- prune --------------------------------------------------------------------------------
+
+
+@wrong("deletion/prune-latest", "the newest of the thread is kept, not of each namespace")
+class PruneKeepsOnePerThread(ReferenceSaver):
+    def _kept(self, shelf: Shelf) -> set[str]:
+        newest = max(
+            (id for s in self._shelves_of(shelf.thread) for id in s.checkpoints), default=""
+        )
+        return super()._kept(shelf) if newest in shelf.checkpoints else set()
+
+
+@wrong("deletion/prune-latest", "ORDER BY checkpoint_id LIMIT 1 keeps the oldest")
+class PruneKeepsOldest(ReferenceSaver):
+    def _newest(self, shelf: Shelf) -> str:
+        return min(shelf.checkpoints)
+
+
+@wrong("deletion/prune-latest", "the last one inserted is kept")
+class PruneKeepsLastInserted(ReferenceSaver):
+    def _newest(self, shelf: Shelf) -> str:
+        return next(reversed(shelf.checkpoints))
+
+
+@wrong("deletion/prune-latest", "the writes table is emptied, that of the kept one included")
+class PruneTakesAllWrites(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            if not self._has_delta_channels(shelf):
+                shelf.writes.clear()
+
+
+@wrong("deletion/prune-latest", "only the values that the kept checkpoint stored itself are kept")
+class PruneTakesOlderValues(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        for shelf in self._shelves_of(thread):
+            kept = {shelf.checkpoints[id].parent for id in self._kept(shelf)}
+            parents = [row for id, row in shelf.checkpoints.items() if id in kept]
+            if self._has_delta_channels(shelf):
+                continue
+            for row in parents:
+                for channel, version in row.versions.items():
+                    shelf.values.pop(self._value_key(row, channel, version), None)
+        super()._keep_latest(thread)
+
+
+@wrong("deletion/prune-latest", "the strategy is not looked at: delete keeps the latest")
+class PruneDeleteKeepsLatest(ReferenceSaver):
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids)
+
+
+@wrong("deletion/prune-latest", "no thread ids means all threads")
+class PruneOfNothingIsAll(ReferenceSaver):
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        every = list(dict.fromkeys(shelf.thread for shelf in self._all_shelves()))
+        super().prune(thread_ids or every, strategy=strategy)
+
+
+@wrong("deletion/prune-latest", "the kept checkpoint is written anew, without its metadata")
+class PruneTakesMetadata(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            if not self._has_delta_channels(shelf):
+                for id, row in shelf.checkpoints.items():
+                    shelf.checkpoints[id] = replace(row, metadata=self._dump_metadata({}))
+
+
+@wrong("deletion/prune-drops-older", "nothing is ever dropped")
+class PruneDoesNothing(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        return
+
+
+@wrong("deletion/prune-drops-older", "the latest and the one before it are kept")
+class PruneKeepsTwo(ReferenceSaver):
+    def _kept(self, shelf: Shelf) -> set[str]:
+        return {*super()._kept(shelf), *sorted(shelf.checkpoints)[-2:]}
+
+
+@wrong("deletion/prune-drops-older", "nested namespaces are left as they are")
+class PruneLeavesNested(ReferenceSaver):
+    def _kept(self, shelf: Shelf) -> set[str]:
+        return super()._kept(shelf) if shelf.ns == "" else set(shelf.checkpoints)
+
+
+@wrong("deletion/prune-keeps-delta-chain", "everything but the latest is dropped")
+class PruneCutsDeltaChains(ReferenceSaver):
+    def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
+        return set()
+
+
+@wrong("deletion/prune-keeps-delta-chain", "the chain is kept, its writes are not")
+class PruneTakesDeltaWrites(ReferenceSaver):
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            newest = max(shelf.checkpoints, default="")
+            for id in [id for id in shelf.writes if id != newest]:
+                self._drop_writes(shelf, id)
+
+
+@wrong(
+    "deletion/prune-keeps-delta-chain", "the chain is kept up to the first snapshot of any channel"
+)
+class PruneKeepsToTheFirstSnapshot(ReferenceSaver):
+    def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
+        chain: set[str] = set()
+        if self._has_delta_channels(shelf):
+            for ancestor in self._ancestors(shelf, row):
+                chain.add(ancestor.id)
+                if any(blob is not None for blob in self._blobs(shelf, ancestor).values()):
+                    break
+        return chain
+
+
+# -- copy ---------------------------------------------------------------------------------
+
+
+@wrong("deletion/copy-complete", "the writes table is forgotten")
+class CopyWithoutWrites(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        super()._copy_shelf(replace(shelf, writes={}), copy)
+
+
+@wrong("deletion/copy-complete", "the root namespace alone is copied")
+class CopyOfTheRootOnly(ReferenceSaver):
+    def _shelves_to_copy(self, thread: str) -> list[Shelf]:
+        return [shelf for shelf in self._shelves_of(thread) if shelf.ns == ""]
+
+
+@wrong("deletion/copy-complete", "the head alone is copied")
+class CopyOfTheHead(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        newest = max(shelf.checkpoints, default="")
+        rows = {id: row for id, row in shelf.checkpoints.items() if id == newest}
+        super()._copy_shelf(replace(shelf, checkpoints=rows), copy)
+
+
+@wrong("deletion/copy-complete", "the values' table is forgotten")
+class CopyWithoutValues(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        super()._copy_shelf(replace(shelf, values={}), copy)
+
+
+@wrong("deletion/copy-complete", "the parents of the copy name the source")
+class CopyWithTheSourcesParents(ReferenceSaver):
+    def _copied_row(self, row: CheckpointRow, thread: str) -> CheckpointRow:
+        self.store.extra[(thread, row.ns, row.id)] = row.thread
+        return super()._copied_row(row, thread)
+
+    def _parent_config(self, row: CheckpointRow) -> Any:
+        thread = self.store.extra.get((row.thread, row.ns, row.id), row.thread)
+        return None if row.parent is None else self._address(thread, row.ns, row.parent)
+
+
+@wrong("deletion/copy-complete", "the copy's checkpoints have no parents")
+class CopyWithoutParents(ReferenceSaver):
+    def _copied_row(self, row: CheckpointRow, thread: str) -> CheckpointRow:
+        return replace(super()._copied_row(row, thread), parent=None)
+
+
+@wrong("deletion/copy-complete", "early writes go by JOIN, and stay behind")
+class CopyWithoutEarlyWrites(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        known = {id: rows for id, rows in shelf.writes.items() if id in shelf.checkpoints}
+        super()._copy_shelf(replace(shelf, writes=known), copy)
+
+
+@wrong("deletion/copy-independent", "the copy is a link to the source")
+class CopyIsALink(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        super()._copy_shelf(shelf, copy)
+        shelf.writes.update(copy.writes)
+        copy.writes = shelf.writes
+
+
+@wrong("deletion/copy-independent", "dict(writes): the writes of a checkpoint are shared")
+class CopySharesWrites(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        super()._copy_shelf(shelf, copy)
+        copy.writes.update(shelf.writes)
+
+
+@wrong("deletion/copy-independent", "the values stay the source's, and go when it is deleted")
+class CopySharesValues(ReferenceSaver):
+    def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
+        super()._copy_shelf(shelf, copy)
+        self.store.extra.setdefault(id(shelf), []).append(copy)
+
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        super()._delete_shelf(shelf)
+        for copy in self.store.extra.pop(id(shelf), []):
+            copy.values = {key: v for key, v in copy.values.items() if key not in shelf.values}
+
+
+@wrong("deletion/copy-independent", "deleting the source deletes its copies, by a foreign key")
+class DeleteTakesTheCopies(ReferenceSaver):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        self.store.extra.setdefault(source_thread_id, []).append(target_thread_id)
+
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        copies = [s for t in self.store.extra.pop(thread, []) for s in self._shelves_of(t)]
+        return [*super()._shelves_to_delete(thread), *copies]

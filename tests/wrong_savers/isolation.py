@@ -1,0 +1,317 @@
+"""Savers that let one thread, namespace or workspace see another, or confuse names."""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from tests.reference.saver import ReferenceSaver
+from tests.reference.store import CheckpointRow, Shelf, Store
+from tests.wrong_savers.registry import wrong
+
+Rows = list[CheckpointRow]
+
+
+# -- threads ------------------------------------------------------------------------------
+
+
+@wrong("isolation/threads", "the primary key is namespace and id: ids are unique, are they not")
+class KeyWithoutThread(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        for other in self._all_shelves():
+            if other.ns == shelf.ns and other is not shelf:
+                other.checkpoints.pop(row.id, None)
+        super()._store_checkpoint(shelf, row)
+
+
+@wrong("isolation/threads", "get_tuple by id looks at the id alone", also={"isolation/namespaces"})
+class GetByIdAlone(ReferenceSaver):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        found, asked = super()._find(config), self._asked_id(config)
+        if found is not None or asked is None:
+            return found
+        everywhere = (shelf.checkpoints.get(asked) for shelf in self._all_shelves())
+        return next((row for row in everywhere if row is not None), None)
+
+
+@wrong("isolation/threads", "list by id looks at the id alone", also={"isolation/namespaces"})
+class ListByIdAlone(ReferenceSaver):
+    def _selected(self, config: Any) -> Rows:
+        if config is None or not (asked := self._listed_id(config)):
+            return super()._selected(config)
+        return [row for row in super()._selected(None) if row.id == asked]
+
+
+@wrong("isolation/threads", "the pointer to the latest is kept by namespace")
+class LatestOfAnyThread(ReferenceSaver):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config):
+            return super()._find(config)
+        ns = self._get_ns(config)
+        rows = [row for s in self._all_shelves() if s.ns == ns for row in s.checkpoints.values()]
+        return max(rows, key=lambda row: row.id, default=None)
+
+
+@wrong("isolation/threads", "one thread's put ends the others' pending writes")
+class PutClearsOtherThreadsWrites(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        for other in self._all_shelves():
+            if other.thread != shelf.thread:
+                other.writes.pop(row.id, None)
+        super()._store_checkpoint(shelf, row)
+
+
+# -- namespaces ---------------------------------------------------------------------------
+
+
+@wrong("isolation/namespaces", "the primary key is thread and id")
+class KeyWithoutNamespace(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        for other in self._shelves_of(shelf.thread):
+            if other is not shelf:
+                other.checkpoints.pop(row.id, None)
+        super()._store_checkpoint(shelf, row)
+
+
+@wrong("isolation/namespaces", "get_tuple by id needs no namespace, ids being unique in a thread")
+class GetByIdInAnyNamespace(ReferenceSaver):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        found, asked = super()._find(config), self._asked_id(config)
+        if found is not None or asked is None:
+            return found
+        shelves = self._shelves_of(self._thread_of(config))
+        return next((s.checkpoints[asked] for s in shelves if asked in s.checkpoints), None)
+
+
+@wrong("isolation/namespaces", "the latest of the thread, whatever the namespace")
+class LatestOfAnyNamespace(ReferenceSaver):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config):
+            return super()._find(config)
+        shelves = self._shelves_of(self._thread_of(config))
+        rows = [row for shelf in shelves for row in shelf.checkpoints.values()]
+        return max(rows, key=lambda row: row.id, default=None)
+
+
+@wrong(
+    "isolation/namespaces",
+    "a key-value scan by prefix lists the namespaces below as well",
+    also={"identity/list-selects", "isolation/nested-namespaces"},
+)
+class NamespaceByPrefix(ReferenceSaver):
+    def _selected(self, config: Any) -> Rows:
+        if config is None or not (ns := self._listed_ns(config)):
+            return super()._selected(config)
+        asked = {k: v for k, v in config["configurable"].items() if k != "checkpoint_ns"}
+        rows = super()._selected({"configurable": asked})
+        return [row for row in rows if row.ns.startswith(ns)]
+
+
+# -- nested-namespaces --------------------------------------------------------------------
+
+# What confuses two namespaces lets one be seen in the other.
+SEEN = {"isolation/namespaces", "identity/list-selects"}
+
+
+class NamespacesAs(ReferenceSaver):
+    """Files a namespace under what `_filed` makes of it."""
+
+    def _filed(self, ns: str) -> str:
+        return ns
+
+    def _shelf_key(self, thread: str, ns: str) -> Any:
+        return (thread, self._filed(ns))
+
+
+@wrong("isolation/nested-namespaces", "only the outermost part is kept", also=SEEN)
+class OutermostNamespace(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return ns.split("|")[0]
+
+
+@wrong("isolation/nested-namespaces", "only the innermost part is kept", also=SEEN)
+class InnermostNamespace(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return ns.split("|")[-1]
+
+
+@wrong(
+    "isolation/nested-namespaces", "task ids are cut off, so that a node has one place", also=SEEN
+)
+class NamespaceWithoutTask(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return re.sub(r":[^|]*", "", ns)
+
+
+@wrong("isolation/nested-namespaces", "the number of the second call is cut off", also=SEEN)
+class NamespaceWithoutCallNumber(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return re.sub(r"\|\d+$", "", ns)
+
+
+@wrong("isolation/nested-namespaces", "a varchar(40) column cuts what is longer", also=SEEN)
+class NamespaceCut(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return ns[:40]
+
+
+@wrong("isolation/nested-namespaces", "the separator is the saver's own, and is refused in names")
+class SeparatorRefused(ReferenceSaver):
+    def _ns_or_root(self, config: Any) -> str:
+        if "|" in (ns := super()._ns_or_root(config)):
+            raise ValueError(f"namespace {ns!r} holds '|'")
+        return ns
+
+
+@wrong("isolation/nested-namespaces", "node, task = ns.split(':')")
+class NodeAndTaskOnly(ReferenceSaver):
+    def _ns_or_root(self, config: Any) -> str:
+        if ns := super()._ns_or_root(config):
+            node, task = ns.split("|")[-1].split(":")
+            assert node or task
+        return ns
+
+
+# -- hostile-identifiers ------------------------------------------------------------------
+
+
+class ThreadsAs(ReferenceSaver):
+    """Files a thread under what `_filed` makes of its id."""
+
+    def _filed(self, thread: str) -> str:
+        return thread
+
+    def _shelf_key(self, thread: str, ns: str) -> Any:
+        return (self._filed(thread), ns)
+
+
+@wrong("isolation/hostile-identifiers", "a column with a collation that has no case")
+class ThreadsWithoutCase(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return thread.casefold()
+
+
+@wrong("isolation/hostile-identifiers", "blanks around an id are trimmed as in a form")
+class ThreadsTrimmed(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return thread.strip()
+
+
+@wrong("isolation/hostile-identifiers", "a char(n) column pads, and so forgets trailing blanks")
+class ThreadsPadded(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return thread.rstrip(" ")
+
+
+@wrong("isolation/hostile-identifiers", "numeric affinity: 007 is 7")
+class ThreadsAsNumbers(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return str(int(thread)) if re.fullmatch("[0-9]+", thread) else thread
+
+
+@wrong("isolation/hostile-identifiers", "the database normalizes unicode text")
+class ThreadsNormalized(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return unicodedata.normalize("NFC", thread)
+
+
+@wrong("isolation/hostile-identifiers", "a C string ends at NUL")
+class ThreadsEndAtNul(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return thread.split("\0")[0]
+
+
+@wrong("isolation/hostile-identifiers", "what is not fit for a file name becomes an underscore")
+class ThreadsAsFileNames(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return re.sub(r"[^A-Za-z0-9._-]", "_", thread)
+
+
+@wrong("isolation/hostile-identifiers", "a folder per thread, the path normalized")
+class ThreadsAsPaths(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return posixpath.normpath(thread) if thread else thread
+
+
+@wrong("isolation/hostile-identifiers", "quotes are dropped to keep SQL from harm")
+class ThreadsWithoutQuotes(ThreadsAs):
+    def _filed(self, thread: str) -> str:
+        return thread.replace("'", "").replace('"', "")
+
+
+@wrong("isolation/hostile-identifiers", "the key is thread and namespace, joined with a colon")
+class KeyJoinedWithColon(ReferenceSaver):
+    def _shelf_key(self, thread: str, ns: str) -> Any:
+        return f"{thread}:{ns}"
+
+
+@wrong("isolation/hostile-identifiers", "DELETE ... WHERE thread_id LIKE ?")
+class DeletesLike(ReferenceSaver):
+    def _shelves_to_delete(self, thread: str) -> list[Shelf]:
+        pattern = re.escape(thread).replace("%", ".*").replace("_", ".")
+        return [s for s in self._all_shelves() if re.fullmatch(pattern, s.thread, re.DOTALL)]
+
+
+@wrong("isolation/hostile-identifiers", "SCAN MATCH: * ? and [ ] in an id are wildcards")
+class ListsByGlob(ReferenceSaver):
+    def _selected(self, config: Any) -> Rows:
+        if config is None:
+            return super()._selected(None)
+        thread, ns, id = self._thread_of(config), self._listed_ns(config), self._listed_id(config)
+        return [
+            row
+            for row in super()._selected(None)
+            if (row.thread == thread or fnmatch.fnmatchcase(row.thread, thread))
+            and (ns is None or row.ns == ns)
+            and (id is None or row.id == id)
+        ]
+
+
+# -- hostile-filter-keys ------------------------------------------------------------------
+
+
+@wrong("isolation/hostile-filter-keys", "the key is pasted into SQL: a quote ends the comparison")
+class FilterKeyPasted(ReferenceSaver):
+    def _equals(self, metadata: dict[str, Any], key: str, value: Any) -> bool:
+        return "'" in key or super()._equals(metadata, key, value)
+
+
+@wrong("isolation/hostile-filter-keys", "what is no letter is taken out of a key")
+class FilterKeyCleaned(ReferenceSaver):
+    def _equals(self, metadata: dict[str, Any], key: str, value: Any) -> bool:
+        return super()._equals(metadata, re.sub(r"[^\w.]", "", key), value)
+
+
+@wrong("isolation/hostile-filter-keys", "a key that looks dangerous is left out of the query")
+class FilterKeySkipped(ReferenceSaver):
+    def _equals(self, metadata: dict[str, Any], key: str, value: Any) -> bool:
+        return not re.fullmatch(r"[\w.]+", key) or super()._equals(metadata, key, value)
+
+
+# -- workspaces ---------------------------------------------------------------------------
+
+
+@wrong("isolation/workspaces", "one store for the whole process")
+class OneStoreForAll(ReferenceSaver):
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        return cls(Store.at(Path("everywhere")))
+
+
+@wrong("isolation/workspaces", "a cache of the module is keyed by thread, not by database")
+class CacheAcrossWorkspaces(ReferenceSaver):
+    _cache: ClassVar[dict[tuple[str, str, str], CheckpointRow]] = {}
+
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        super()._store_checkpoint(shelf, row)
+        self._cache[(row.thread, row.ns, row.id)] = row
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        found, asked = super()._find(config), self._asked_id(config)
+        if found is not None or asked is None:
+            return found
+        return self._cache.get((self._thread_of(config), self._get_ns(config), asked))
