@@ -1,1 +1,30 @@
-"""Placeholder."""
+"""SQLite checkpoint savers for LangGraph, which need nothing of the test kit."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saverproof_savers.errors import SchemaError as SchemaError
+    from saverproof_savers.errors import UndecodableError as UndecodableError
+    from saverproof_savers.saver import SqliteSaver as SqliteSaver
+    from saverproof_savers.schema import TableNames as TableNames
+
+# Imported on first use: naming the package must not cost an import of LangGraph.
+_HOME = {
+    "SchemaError": "saverproof_savers.errors",
+    "SqliteSaver": "saverproof_savers.saver",
+    "TableNames": "saverproof_savers.schema",
+    "UndecodableError": "saverproof_savers.errors",
+}
+
+__all__ = ["SchemaError", "SqliteSaver", "TableNames", "UndecodableError"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'saverproof_savers' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

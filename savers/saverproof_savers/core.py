@@ -1,0 +1,167 @@
+"""What the sync and the async API of `SqliteSaver` share: each operation as work on a cursor."""
+
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+
+from saverproof_savers import removing
+from saverproof_savers.codec import Address, make_config
+from saverproof_savers.connection import Store, Work
+from saverproof_savers.delta import read_delta
+from saverproof_savers.listing import Listing
+from saverproof_savers.queries import Queries
+from saverproof_savers.reading import read_one
+from saverproof_savers.schema import TableNames
+from saverproof_savers.search import Search
+from saverproof_savers.writing import PutRecord, encode_writes, store_checkpoint
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import DeltaChannelHistory
+
+
+class SaverCore(BaseCheckpointSaver[Any]):
+    """A store, the statements for it, and every operation up to the point where a thread matters.
+
+    Work is made by the caller, values serialized and all, and given to the store by either API.
+    """
+
+    _store: Store
+    _queries: Queries
+    _is_clone: bool
+    tables: TableNames
+
+    def _start(self, store: Store, tables: TableNames) -> None:
+        self._store = store
+        self._queries = Queries.over(tables)
+        self._is_clone = False
+        self.tables = tables
+        store.setup(tables)
+
+    @property
+    def path(self) -> str | None:
+        """The path of the database file; None for a database in memory."""
+        return self._store.path
+
+    def close(self) -> None:
+        """Close what `open` opened. Harmless twice, on a clone, and on a given connection."""
+        if not self._is_clone:
+            self._store.close()
+
+    def __copy__(self) -> Self:
+        # LangGraph clones savers to give them another serializer. A clone works on the same
+        # store, and leaves closing it to the original.
+        clone = type(self).__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone._is_clone = True
+        return clone
+
+    def get_next_version(self, current: Any, channel: None = None) -> Any:
+        """The version after `current`: the next whole number.
+
+        Threads brought over from another saver keep that saver's form of versions (text that
+        starts with the padded number), since versions of one thread must compare.
+        """
+        if current is None:
+            return 1
+        if isinstance(current, str):
+            number = int(current.split(".")[0]) + 1
+            return f"{number:032}.{random.random():016}"
+        return current + 1
+
+    def _putting(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> tuple[RunnableConfig, Work[None]]:
+        record = PutRecord.of(self.serde, config, checkpoint, metadata, new_versions)
+        parent = record.parent
+        address = make_config(parent.thread_id, parent.checkpoint_ns, record.checkpoint_id)
+        return address, lambda cursor: store_checkpoint(cursor, self._queries, record)
+
+    def _putting_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str,
+    ) -> Work[None]:
+        rows = encode_writes(self.serde, config, writes, task_id, task_path)
+
+        def work(cursor: sqlite3.Cursor) -> None:
+            cursor.executemany(self._queries.add_write, rows)
+
+        return work
+
+    def _getting(self, config: RunnableConfig) -> Callable[[], CheckpointTuple | None]:
+        address, serde = Address.of(config), self.serde
+
+        def get() -> CheckpointTuple | None:
+            snapshot = self._store.read(lambda cursor: read_one(cursor, self._queries, address))
+            for checkpoint_id in snapshot.rows:
+                return snapshot.tuple_of(checkpoint_id, serde, self._store.where)
+            return None
+
+        return get
+
+    def _listing(
+        self,
+        config: RunnableConfig | None,
+        filter: dict[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> Listing:
+        search = Search.of(config, filter, before, limit)
+        return Listing(self._store, self._queries, self.serde, search)
+
+    def _deleting_thread(self, thread_id: str) -> Work[None]:
+        return lambda cursor: removing.delete_thread(cursor, self.tables, str(thread_id))
+
+    def _deleting_runs(self, run_ids: Sequence[str]) -> Work[None]:
+        wanted = [str(run_id) for run_id in run_ids]
+        return lambda cursor: removing.delete_for_runs(cursor, self.tables, wanted)
+
+    def _copying_thread(self, source_thread_id: str, target_thread_id: str) -> Work[None]:
+        source, target = str(source_thread_id), str(target_thread_id)
+        if source == target:
+            return lambda cursor: None
+        return lambda cursor: removing.copy_thread(cursor, self.tables, source, target)
+
+    def _pruning(self, thread_ids: Sequence[str], strategy: str) -> Work[None]:
+        if strategy not in removing.STRATEGIES:
+            raise ValueError(
+                f"prune: found strategy {strategy!r}, expected one of "
+                f"{', '.join(removing.STRATEGIES)}"
+            )
+        prune = removing.prune if strategy == "keep_latest" else removing.delete_thread
+        wanted = list(dict.fromkeys(map(str, thread_ids)))
+
+        def work(cursor: sqlite3.Cursor) -> None:
+            for thread_id in wanted:
+                prune(cursor, self.tables, thread_id)
+
+        return work
+
+    def _getting_delta(
+        self, config: RunnableConfig, channels: Sequence[str]
+    ) -> "Callable[[], dict[str, DeltaChannelHistory]]":
+        address, serde, wanted = Address.of(config), self.serde, list(channels)
+
+        def get() -> "dict[str, DeltaChannelHistory]":
+            rows = self._store.read(
+                lambda cursor: read_delta(cursor, self._queries, address, wanted)
+            )
+            return rows.decode(serde, wanted)
+
+        return get

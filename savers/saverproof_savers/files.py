@@ -1,0 +1,103 @@
+"""Opening a database file: owner-only, write-ahead log, and patient where SQLite is not."""
+
+import os
+import random
+import sqlite3
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
+MEMORY = ":memory:"
+_STATEMENTS_KEPT = 256
+
+
+@dataclass(frozen=True)
+class OpenOptions:
+    """How connections are opened.
+
+    busy_timeout_ms: how long a statement waits for another connection's lock, in milliseconds.
+    synchronous: SQLite's setting of that name (FULL: an acknowledged write survives a power cut;
+    NORMAL: it survives a crash of the process, and a power cut may take the writes since the last
+    WAL checkpoint; OFF: a power cut may destroy the file).
+    """
+
+    busy_timeout_ms: int = 5000
+    synchronous: str = "FULL"
+
+    def __post_init__(self) -> None:
+        timeout = self.busy_timeout_ms
+        if not isinstance(timeout, int) or isinstance(timeout, bool) or timeout < 0:
+            raise ValueError(
+                f"busy_timeout_ms: found {timeout!r}, expected milliseconds as a whole number >= 0"
+            )
+        if self.synchronous not in SYNCHRONOUS:
+            raise ValueError(
+                f"synchronous: found {self.synchronous!r}, expected one of {', '.join(SYNCHRONOUS)}"
+            )
+
+
+def create_private(path: str) -> None:
+    """Make an empty file readable by its owner alone, unless there is one.
+
+    Nothing is opened here: closing a descriptor of a database file would drop the locks that
+    other connections of this process hold on it.
+    """
+    try:
+        if hasattr(os, "mknod"):
+            os.mknod(path, stat.S_IFREG | 0o600)
+        else:  # pragma: no cover
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError:
+        # There already, or not to be had: connecting tells which, with SQLite's own words.
+        return
+
+
+def connect(path: str, options: OpenOptions) -> sqlite3.Connection:
+    """A connection in autocommit mode, usable from any thread; no file is created."""
+    connection = sqlite3.connect(
+        path if path == MEMORY else f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode=rw",
+        uri=path != MEMORY,
+        timeout=options.busy_timeout_ms / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_STATEMENTS_KEPT,
+    )
+    try:
+        connection.execute(f"PRAGMA synchronous={options.synchronous}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def use_wal(connection: sqlite3.Connection, options: OpenOptions) -> None:
+    """Switch the file to the write-ahead log.
+
+    SQLite does not honour the busy timeout here, so that several processes that create one store
+    at the same time would fail at once: wait in its place.
+    """
+
+    def switch() -> None:
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode=WAL").fetchone()
+
+    patiently(switch, options.busy_timeout_ms)
+
+
+def patiently(action: Callable[[], None], busy_timeout_ms: int) -> None:
+    """Call `action` again while the database is busy, for at most the busy timeout."""
+    deadline = time.monotonic() + busy_timeout_ms / 1000
+    while True:
+        try:
+            action()
+        except sqlite3.OperationalError as error:
+            # The lowest byte is the primary code: BUSY also comes as BUSY_RECOVERY and the like.
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= deadline:
+                raise
+        else:
+            return
+        time.sleep(random.uniform(0.001, 0.02))

@@ -1,0 +1,95 @@
+"""The SQL of the saver, written once for the names of its tables."""
+
+from dataclasses import dataclass
+
+from saverproof_savers.schema import TableNames
+
+CHUNK = 32
+"""How many checkpoints are fetched in one go."""
+
+_ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+_SEVERAL = f"checkpoint_id IN ({','.join('?' * CHUNK)})"
+_ROW = "checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"
+_WRITE = "checkpoint_id, task_id, channel, type, value"
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Every statement; parameters stand in the order of the columns named."""
+
+    names: TableNames
+    checkpoint_by_id: str
+    latest_checkpoint: str
+    checkpoints_by_ids: str
+    writes_of: str
+    writes_of_several: str
+    values_by_ids: str
+    channels_of_two: str
+    same_value: str
+    add_value: str
+    add_checkpoint: str
+    add_write: str
+    drop_values_unless_used: str
+    ancestors: str
+    delta_writes: str
+
+    @classmethod
+    def over(cls, names: TableNames) -> "Queries":
+        """The statements for tables of these names."""
+        checkpoints, writes, values = (
+            f'"{name}"' for name in (names.checkpoints, names.writes, names.values)
+        )
+        used = f"""SELECT json_extract(entry.value, '$[1]')
+            FROM {checkpoints}, json_each(channels) AS entry
+            WHERE thread_id = ? AND checkpoint_ns = ? AND json_array_length(entry.value) > 1"""
+        return cls(
+            names=names,
+            checkpoint_by_id=f"SELECT {_ROW} FROM {checkpoints} WHERE {_ONE}",
+            latest_checkpoint=f"""SELECT {_ROW} FROM {checkpoints}
+                WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1""",
+            checkpoints_by_ids=f"""SELECT {_ROW} FROM {checkpoints}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}""",
+            writes_of=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
+                ORDER BY task_path, task_id, idx""",
+            writes_of_several=f"""SELECT {_WRITE} FROM {writes}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}
+                ORDER BY task_path, task_id, idx""",
+            values_by_ids=f"""SELECT value_id, type, value FROM {values}
+                WHERE value_id IN (SELECT value FROM json_each(?))""",
+            channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN (?, ?)""",
+            same_value=f"""SELECT value_id FROM {values}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?
+                AND type = ? AND value = ? LIMIT 1""",
+            add_value=f"""INSERT INTO {values}
+                (thread_id, checkpoint_ns, channel, version, type, value)
+                VALUES (?, ?, ?, ?, ?, ?)""",
+            add_checkpoint=f"""INSERT INTO {checkpoints}
+                (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
+                channels, metadata, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+                parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type,
+                checkpoint = excluded.checkpoint, channels = excluded.channels,
+                metadata = excluded.metadata, run_id = excluded.run_id""",
+            add_write=f"""INSERT INTO {writes}
+                (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type,
+                value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO UPDATE SET
+                task_path = excluded.task_path, channel = excluded.channel, type = excluded.type,
+                value = excluded.value WHERE excluded.idx < 0""",
+            drop_values_unless_used=f"""DELETE FROM {values}
+                WHERE value_id IN (SELECT value FROM json_each(?)) AND value_id NOT IN ({used})""",
+            # By the parent, not by the order of ids. CROSS JOIN makes each step one look-up.
+            ancestors=f"""WITH RECURSIVE ancestor (id, parent_id, channels) AS (
+                SELECT checkpoint_id, parent_checkpoint_id, channels
+                FROM {checkpoints} WHERE {_ONE}
+                UNION ALL
+                SELECT c.checkpoint_id, c.parent_checkpoint_id, c.channels
+                FROM ancestor CROSS JOIN {checkpoints} AS c
+                WHERE c.thread_id = ? AND c.checkpoint_ns = ? AND c.checkpoint_id = parent_id)
+                SELECT id, channels FROM ancestor""",
+            delta_writes=f"""SELECT checkpoint_id, task_id, type, value FROM {writes}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?
+                AND checkpoint_id IN (SELECT value FROM json_each(?))
+                ORDER BY task_path, task_id, idx""",
+        )

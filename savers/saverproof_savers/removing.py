@@ -1,0 +1,205 @@
+"""Deleting, pruning and copying threads. Each function runs inside one transaction."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from saverproof_savers.codec import Channels, decode_channels, encode_channels
+from saverproof_savers.schema import TableNames
+
+STRATEGIES = ("keep_latest", "delete")
+
+
+def delete_thread(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
+    """Remove everything of the thread, writes included whose checkpoint never came."""
+    for table in (names.checkpoints, names.writes, names.values):
+        cursor.execute(f'DELETE FROM "{table}" WHERE thread_id = ?', (thread_id,))
+
+
+def delete_for_runs(cursor: sqlite3.Cursor, names: TableNames, run_ids: Sequence[str]) -> None:
+    """Remove the checkpoints of these runs, with their writes and the values nobody else reads."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for run_id in dict.fromkeys(run_ids):
+        cursor.execute(
+            f"""SELECT thread_id, checkpoint_ns, checkpoint_id FROM "{names.checkpoints}"
+                WHERE run_id = ?""",
+            (run_id,),
+        )
+        for thread_id, checkpoint_ns, checkpoint_id in cursor.fetchall():
+            found.setdefault(thread_id, []).append((checkpoint_ns, checkpoint_id))
+    for thread_id, keys in found.items():
+        _delete_checkpoints(cursor, names, thread_id, keys)
+
+
+def _delete_checkpoints(
+    cursor: sqlite3.Cursor, names: TableNames, thread_id: str, keys: Iterable[tuple[str, str]]
+) -> None:
+    rows = [(thread_id, *key) for key in keys]
+    for table in (names.checkpoints, names.writes):
+        cursor.executemany(
+            f"""DELETE FROM "{table}"
+                WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?""",
+            rows,
+        )
+    cursor.execute(
+        f"""DELETE FROM "{names.values}" WHERE thread_id = ? AND value_id NOT IN (
+                SELECT json_extract(entry.value, '$[1]')
+                FROM "{names.checkpoints}", json_each(channels) AS entry
+                WHERE thread_id = ? AND json_array_length(entry.value) > 1)""",
+        (thread_id, thread_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What pruning needs to know of a checkpoint."""
+
+    parent_id: str | None
+    channels: Channels
+    delta_channels: frozenset[str]
+    """Channels whose value is rebuilt from the writes of ancestors, as LangGraph counts them."""
+    root_id: str | None
+    """The checkpoint of the root namespace from which the call in this namespace started."""
+
+
+_Namespace = dict[str, _Stored]
+_Written = dict[str, set[str]]
+"""checkpoint id -> the channels that have writes there"""
+
+
+def prune(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
+    """Keep the newest checkpoint of each namespace, and what its delta channels are rebuilt from.
+
+    Namespaces of a task (`node:task`) go if their call started from a root checkpoint that goes:
+    nothing can come back to them. A namespace that is a bare node name is the memory of a
+    subgraph, and stays.
+    """
+    namespaces = _namespaces(cursor, names, thread_id)
+    gone: list[tuple[str, str]] = []
+    gone_roots: set[str] = set()
+    # The root namespace comes first.
+    for checkpoint_ns in sorted(namespaces):
+        stored = namespaces[checkpoint_ns]
+        newest = max(stored)
+        if ":" in checkpoint_ns and stored[newest].root_id in gone_roots:
+            kept: set[str] = set()
+        else:
+            kept = _needed(stored, newest, _written(cursor, names, thread_id, checkpoint_ns))
+        dropped = stored.keys() - kept
+        gone.extend((checkpoint_ns, checkpoint_id) for checkpoint_id in dropped)
+        if checkpoint_ns == "":
+            gone_roots = set(dropped)
+    if gone:
+        _delete_checkpoints(cursor, names, thread_id, gone)
+
+
+def _namespaces(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> dict[str, _Namespace]:
+    cursor.execute(
+        f"""SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, metadata
+            FROM "{names.checkpoints}" WHERE thread_id = ?""",
+        (thread_id,),
+    )
+    namespaces: dict[str, _Namespace] = {}
+    for checkpoint_ns, checkpoint_id, parent_id, channels, text in cursor.fetchall():
+        metadata = json.loads(text)
+        counters = metadata.get("counters_since_delta_snapshot")
+        parents = metadata.get("parents")
+        namespaces.setdefault(checkpoint_ns, {})[checkpoint_id] = _Stored(
+            parent_id,
+            decode_channels(channels),
+            frozenset(counters if isinstance(counters, dict) else ()),
+            parents.get("") if isinstance(parents, dict) else None,
+        )
+    return namespaces
+
+
+def _written(
+    cursor: sqlite3.Cursor, names: TableNames, thread_id: str, checkpoint_ns: str
+) -> _Written:
+    cursor.execute(
+        f"""SELECT DISTINCT checkpoint_id, channel FROM "{names.writes}"
+            WHERE thread_id = ? AND checkpoint_ns = ?""",
+        (thread_id, checkpoint_ns),
+    )
+    written: _Written = {}
+    for checkpoint_id, channel in cursor.fetchall():
+        written.setdefault(checkpoint_id, set()).add(channel)
+    return written
+
+
+def _needed(stored: _Namespace, newest: str, written: _Written) -> set[str]:
+    """The newest checkpoint, and its ancestors as far as one of its channels is rebuilt from them.
+
+    A channel that has a version and no value is a delta channel if LangGraph counts it as one, or
+    if its value is missing although an ancestor has writes for it that no value has taken in.
+    """
+    needed = {newest}
+    for channel, entry in stored[newest].channels.items():
+        if len(entry) > 1:
+            continue
+        chain: list[str] = []
+        is_delta = channel in stored[newest].delta_channels
+        ancestor = stored[newest].parent_id
+        while ancestor in stored and ancestor not in chain and ancestor != newest:
+            chain.append(ancestor)
+            is_delta = is_delta or channel in written.get(ancestor, ())
+            if len(stored[ancestor].channels.get(channel, ())) > 1:
+                break
+            ancestor = stored[ancestor].parent_id
+        if is_delta:
+            needed.update(chain)
+    return needed
+
+
+def copy_thread(cursor: sqlite3.Cursor, names: TableNames, source: str, target: str) -> None:
+    """Copy every row of `source` to `target`. Raises ValueError if `target` holds anything."""
+    for table in (names.checkpoints, names.writes, names.values):
+        cursor.execute(f'SELECT 1 FROM "{table}" WHERE thread_id = ? LIMIT 1', (target,))
+        if cursor.fetchone() is not None:
+            raise ValueError(f"copy_thread: the target thread {target!r} holds data already")
+    new_ids = _copy_values(cursor, names, source, target)
+    cursor.execute(
+        f"""INSERT INTO "{names.writes}"
+            SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
+            FROM "{names.writes}" WHERE thread_id = ?""",
+        (target, source),
+    )
+    columns = "parent_checkpoint_id, type, checkpoint, metadata, created_at, run_id"
+    cursor.execute(
+        f"""SELECT checkpoint_ns, checkpoint_id, channels FROM "{names.checkpoints}"
+            WHERE thread_id = ?""",
+        (source,),
+    )
+    for checkpoint_ns, checkpoint_id, text in cursor.fetchall():
+        channels = {
+            channel: [entry[0], *(new_ids[value_id] for value_id in entry[1:])]
+            for channel, entry in decode_channels(text).items()
+        }
+        cursor.execute(
+            f"""INSERT INTO "{names.checkpoints}"
+                (thread_id, checkpoint_ns, checkpoint_id, channels, {columns})
+                SELECT ?, checkpoint_ns, checkpoint_id, ?, {columns} FROM "{names.checkpoints}"
+                WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?""",
+            (target, encode_channels(channels), source, checkpoint_ns, checkpoint_id),
+        )
+
+
+def _copy_values(
+    cursor: sqlite3.Cursor, names: TableNames, source: str, target: str
+) -> dict[int, int]:
+    """Copy the values; the row of each copy, by the row of its original."""
+    cursor.execute(
+        f'SELECT value_id FROM "{names.values}" WHERE thread_id = ? ORDER BY value_id', (source,)
+    )
+    new_ids: dict[int, int] = {}
+    for (value_id,) in cursor.fetchall():
+        cursor.execute(
+            f"""INSERT INTO "{names.values}"
+                (thread_id, checkpoint_ns, channel, version, type, value)
+                SELECT ?, checkpoint_ns, channel, version, type, value
+                FROM "{names.values}" WHERE value_id = ?""",
+            (target, value_id),
+        )
+        new_ids[value_id] = int(cursor.lastrowid or 0)
+    return new_ids

@@ -1,0 +1,265 @@
+"""`SqliteSaver`: every operation of LangGraph's checkpointers on one SQLite database."""
+
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from saverproof_savers.aio import run_in
+from saverproof_savers.connection import GivenStore, open_store
+from saverproof_savers.core import SaverCore
+from saverproof_savers.files import OpenOptions
+from saverproof_savers.schema import TableNames
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import DeltaChannelHistory
+
+
+class SqliteSaver(SaverCore):
+    """Stores checkpoints in SQLite, through the sync and the async API alike.
+
+    `SqliteSaver.open(path)` opens a file of its own. `SqliteSaver(connection)` works on a
+    connection that its owner keeps: it is never closed and no setting of it is changed; open it
+    with `check_same_thread=False` if the graph runs in threads or is async.
+
+    Every write is one transaction, committed when the call returns. Safe among threads, tasks and
+    processes. Iterating over `list` holds neither a lock nor a transaction.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        serde: SerializerProtocol | None = None,
+        tables: TableNames | None = None,
+    ) -> None:
+        """Raises SchemaError if the database holds tables of other making under these names."""
+        super().__init__(serde=serde)
+        self._start(GivenStore(connection), tables or TableNames())
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        serde: SerializerProtocol | None = None,
+        tables: TableNames | None = None,
+        busy_timeout_ms: int = 5000,
+        synchronous: str = "FULL",
+    ) -> Self:
+        """Open the database at `path`, and create it, for its owner alone, if there is none.
+
+        The saver is a context manager, `with` and `async with`; ":memory:" is a database that
+        lasts as long as the saver is open. Raises sqlite3.Error, whose text names the file and
+        the cause, and SchemaError.
+        """
+        options = OpenOptions(busy_timeout_ms=busy_timeout_ms, synchronous=synchronous)
+        saver = cls.__new__(cls)
+        BaseCheckpointSaver.__init__(saver, serde=serde)
+        store = open_store(path, options)
+        try:
+            saver._start(store, tables or TableNames())
+        except BaseException:
+            store.close()
+            raise
+        return saver
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def setup(self) -> None:
+        """Create the tables or bring them up to date; done on opening, harmless again."""
+        self._store.setup(self.tables)
+
+    async def asetup(self) -> None:
+        """Async `setup`."""
+        await run_in(self._store.pool_for_writes(), self.setup)
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint, or replace the one of this id; its pending writes stay.
+
+        Returns the config that reads it back. Raises what the serializer raises for a value that
+        it cannot hold, and sqlite3.Error; nothing is stored then.
+        """
+        address, work = self._putting(config, checkpoint, metadata, new_versions)
+        self._store.write(work)
+        return address
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Async `put`."""
+        address, work = self._putting(config, checkpoint, metadata, new_versions)
+        await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
+        return address
+
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Store the writes of one task, all or none.
+
+        A regular write that is there already, by task and index, keeps its first value; an error,
+        scheduled, interrupt or resume write replaces the earlier one. The checkpoint may come
+        later.
+        """
+        if writes:
+            self._store.write(self._putting_writes(config, writes, task_id, task_path))
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Async `put_writes`."""
+        if writes:
+            work = self._putting_writes(config, writes, task_id, task_path)
+            await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint that the config names, or the latest of its thread and namespace.
+
+        Raises UndecodableError if the stored row cannot be decoded.
+        """
+        return self._getting(config)()
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Async `get_tuple`."""
+        return await run_in(self._store.pool_for_reads(), self._getting(config))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first, over all namespaces (and threads) that the config allows.
+
+        Each is read whole; what is put or deleted meanwhile may or may not be seen.
+        """
+        listing = self._listing(config, filter, before, limit)
+
+        def checkpoints() -> Iterator[CheckpointTuple]:
+            while chunk := listing.next_chunk():
+                yield from listing.decode(chunk)
+
+        return checkpoints()
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Async `list`."""
+        listing = self._listing(config, filter, before, limit)
+        while chunk := await run_in(self._store.pool_for_reads(), listing.next_chunk):
+            for found in listing.decode(chunk):
+                yield found
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove the thread's checkpoints, writes and values; an unknown thread is fine."""
+        self._store.write(self._deleting_thread(thread_id))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Async `delete_thread`."""
+        work = self._deleting_thread(thread_id)
+        await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Remove the checkpoints whose metadata name one of these runs, with their writes.
+
+        What other runs' checkpoints read stays. Delta channels that were rebuilt from the removed
+        writes lose them, as LangGraph documents.
+        """
+        self._store.write(self._deleting_runs(run_ids))
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Async `delete_for_runs`."""
+        work = self._deleting_runs(run_ids)
+        await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a whole thread to a new one. Raises ValueError if the target holds data."""
+        self._store.write(self._copying_thread(source_thread_id, target_thread_id))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Async `copy_thread`."""
+        work = self._copying_thread(source_thread_id, target_thread_id)
+        await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Remove old checkpoints of these threads.
+
+        "keep_latest" keeps the newest of each namespace and the ancestors from which its delta
+        channels are rebuilt; namespaces of finished subgraph calls go. "delete" removes all.
+        """
+        self._store.write(self._pruning(thread_ids, strategy))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Async `prune`."""
+        work = self._pruning(thread_ids, strategy)
+        await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> "dict[str, DeltaChannelHistory]":
+        """For each channel, the writes of the ancestors since the nearest stored value, and it."""
+        return self._getting_delta(config, channels)() if channels else {}
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> "dict[str, DeltaChannelHistory]":
+        """Async `get_delta_channel_history`."""
+        if not channels:
+            return {}
+        return await run_in(self._store.pool_for_reads(), self._getting_delta(config, channels))

@@ -1,0 +1,120 @@
+"""What `list` was asked for: which checkpoints, in pages of keys, and the filter."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import get_checkpoint_id
+
+from saverproof_savers.codec import Address
+from saverproof_savers.schema import TableNames
+
+Key = tuple[str, str, str]
+"""checkpoint_id, thread_id, checkpoint_ns: the order of a listing, newest first."""
+
+_FIRST_PAGE = 32
+_LARGEST_PAGE = 2048
+_INT64 = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The criteria of a listing. None in any of them means that it does not matter."""
+
+    thread_id: str | None
+    checkpoint_ns: str | None
+    checkpoint_id: str | None
+    before: str | None
+    filter: Mapping[str, Any]
+    limit: int | None
+
+    @classmethod
+    def of(
+        cls,
+        config: RunnableConfig | None,
+        filter: Mapping[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> "Search":
+        """Raises ValueError if there is a config without a thread_id."""
+        address = Address.of(config) if config is not None else None
+        namespace = config["configurable"].get("checkpoint_ns") if config is not None else None
+        return cls(
+            thread_id=address.thread_id if address else None,
+            checkpoint_ns=namespace,
+            checkpoint_id=address.checkpoint_id if address else None,
+            before=(get_checkpoint_id(before) or None) if before else None,
+            filter=dict(filter or {}),
+            limit=limit,
+        )
+
+    def matches(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether the metadata equals the filter on every key; null is the same as missing."""
+        return all(same(metadata.get(key), value) for key, value in self.filter.items())
+
+    def page_of_keys(
+        self, names: TableNames, after: Key | None, page: int
+    ) -> tuple[str, list[Any]]:
+        """The statement that gives the keys that follow `after`, and its parameters."""
+        conditions: list[str] = []
+        parameters: list[Any] = []
+
+        def add(condition: str, *values: Any) -> None:
+            conditions.append(condition)
+            parameters.extend(values)
+
+        if self.thread_id is not None:
+            add("thread_id = ?", self.thread_id)
+        if self.checkpoint_ns is not None:
+            add("checkpoint_ns = ?", self.checkpoint_ns)
+        if self.checkpoint_id is not None:
+            add("checkpoint_id = ?", self.checkpoint_id)
+        if self.before is not None:
+            add("checkpoint_id < ?", self.before)
+        if after is not None:
+            # The first condition is implied by the second, and is the one an index can use.
+            add("checkpoint_id <= ?", after[0])
+            add("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)", *after)
+        for key, value in self.filter.items():
+            if _sql_can_compare(key, value):
+                at = f"metadata, '$.{key}'"
+                # An object may be what stands for a value that JSON cannot hold.
+                add(f"(json_extract({at}) = ? OR json_type({at}) = 'object')", value)
+        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        sql = f"""SELECT checkpoint_id, thread_id, checkpoint_ns FROM "{names.checkpoints}" {where}
+            ORDER BY checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC LIMIT ?"""
+        return sql, [*parameters, self._page_size(page)]
+
+    def _page_size(self, page: int) -> int:
+        size = int(min(_FIRST_PAGE * 4**page, _LARGEST_PAGE))
+        if self.limit is not None and not self.filter:
+            return min(size, self.limit)
+        return size
+
+
+ANYTHING = Search(None, None, None, None, {}, None)
+
+
+def _sql_can_compare(key: str, value: Any) -> bool:
+    """Whether SQL can leave out rows early: it may keep too many (true is 1), never too few."""
+    if not (key.isascii() and key.isidentifier()):
+        return False
+    if type(value) is str:
+        return "\0" not in value and value.isprintable()
+    if type(value) is int:
+        return -_INT64 <= value < _INT64
+    return type(value) is bool
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Equal as JSON is: numbers by value, never a boolean with a number, a tuple as a list."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+        return found.keys() == wanted.keys() and all(
+            same(value, wanted[key]) for key, value in found.items()
+        )
+    if isinstance(found, list | tuple) and isinstance(wanted, list | tuple):
+        return len(found) == len(wanted) and all(map(same, found, wanted))
+    return bool(found == wanted)
