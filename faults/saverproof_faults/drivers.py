@@ -1,0 +1,213 @@
+"""Database drivers: which are known, which are loaded, how their calls come to pass the gate."""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from types import ModuleType
+from typing import Any, Protocol, runtime_checkable
+
+from .errors import FaultsError
+from .gate import GATES, event_of
+from .kinds import Event
+from .sqlite import patch
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """What a database driver needs for client-side faults.
+
+    `name` is how it is told apart in reports, `modules` are those of which one is loaded where it
+    is in use. `install` makes every call pass the gate (`saverproof_faults.gate.GATES.current`),
+    and returns what undoes that.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def modules(self) -> tuple[str, ...]: ...
+    def install(self) -> Callable[[], None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sqlite3Driver:
+    """The standard library's driver, patched by name: aiosqlite, SQLAlchemy and Django use it."""
+
+    name: str = "sqlite3"
+    modules: tuple[str, ...] = ("sqlite3",)
+
+    def install(self) -> Callable[[], None]:
+        """See Driver."""
+        return patch.install()
+
+
+SQLITE3 = Sqlite3Driver()
+
+EXECUTE = "execute"
+BATCH = "executemany"
+"""How a method is called: with one statement, with a batch of rows, or by an event's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDriver:
+    """A driver written in Python, whose methods are exchanged on its classes.
+
+    `methods` maps `"module:Class.method"` to `"execute"` (statement first), `"executemany"`
+    (statement, then rows), or to the event that the call is: `"commit"`, `"rollback"`, `"begin"`.
+    `"leave"` is for the exit of a block that commits, or rolls back on an exception. Coroutine
+    methods are awaited. `errors` names the module of the driver's exceptions.
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    errors: str
+    methods: Mapping[str, str] = field(hash=False)
+
+    def install(self) -> Callable[[], None]:
+        """See Driver. Raises FaultsError for a method that the driver does not have."""
+        errors = importlib.import_module(self.errors)
+        changed: list[tuple[type, str, Any]] = []
+
+        def undo() -> None:
+            while changed:
+                owner, name, original = changed.pop()
+                setattr(owner, name, original)
+
+        try:
+            for path, manner in self.methods.items():
+                owner, name = _owner(self.name, path)
+                original = owner.__dict__.get(name)
+                if original is None:
+                    raise FaultsError(f"driver {self.name!r}: {path} is not defined there")
+                changed.append((owner, name, original))
+                setattr(owner, name, _gated(original, manner, errors))
+        except BaseException:
+            undo()
+            raise
+        return undo
+
+
+PSYCOPG = ClassDriver(
+    name="psycopg",
+    modules=("psycopg",),
+    errors="psycopg.errors",
+    methods={
+        f"psycopg:{prefix}{suffix}": manner
+        for prefix in ("", "Async")
+        for suffix, manner in {
+            "Cursor.execute": EXECUTE,
+            "Cursor.executemany": BATCH,
+            "Connection.commit": Event.COMMIT.value,
+            "Connection.rollback": Event.ROLLBACK.value,
+        }.items()
+    }
+    | {
+        "psycopg:Transaction.__exit__": "leave",
+        "psycopg:AsyncTransaction.__aexit__": "leave",
+    },
+)
+
+KNOWN_DRIVERS: Mapping[str, Driver] = {driver.name: driver for driver in (SQLITE3, PSYCOPG)}
+"""The drivers that need no declaration. Others implement Driver, or are a ClassDriver."""
+
+WITHOUT_HOOKS: Mapping[str, str] = {
+    name: name
+    for name in (
+        "apsw",
+        "asyncpg",
+        "duckdb",
+        "libsql",
+        "MySQLdb",
+        "mysql.connector",
+        "oracledb",
+        "psycopg2",
+        "pymongo",
+        "pymysql",
+        "pysqlite3",
+        "redis",
+        "valkey",
+    )
+}
+"""Modules that talk to a database and have no hook here: they can be named, not failed."""
+
+
+def loaded_drivers() -> tuple[str, ...]:
+    """The known drivers, and modules without hooks, that this process has loaded."""
+    known = [
+        name
+        for name, driver in KNOWN_DRIVERS.items()
+        if any(module in sys.modules for module in driver.modules)
+    ]
+    return (*known, *(name for name in WITHOUT_HOOKS if name in sys.modules))
+
+
+def _owner(driver: str, path: str) -> tuple[type, str]:
+    module, _, rest = path.partition(":")
+    names, _, method = rest.rpartition(".")
+    found: Any = importlib.import_module(module)
+    for name in names.split("."):
+        found = getattr(found, name, None)
+    if not isinstance(found, type):
+        raise FaultsError(f"driver {driver!r}: {path} names no class, found {found!r}")
+    return found, method
+
+
+def _gated(original: Callable[..., Any], manner: str, errors: ModuleType) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(original):
+        return _gated_coroutine(original, manner, errors)
+
+    @wraps(original)
+    def method(self: Any, *arguments: Any, **options: Any) -> Any:
+        gate = GATES.current
+        if gate is None:
+            return original(self, *arguments, **options)
+        if manner == BATCH:
+            sql, rows, *others = arguments
+            return gate.batch(
+                str(sql),
+                rows,
+                errors,
+                lambda counted: original(self, sql, counted, *others, **options),
+            )
+        event, sql = _event(manner, arguments)
+        return gate.call(event, sql, errors, lambda: original(self, *arguments, **options))
+
+    return method
+
+
+def _gated_coroutine(
+    original: Callable[..., Any], manner: str, errors: ModuleType
+) -> Callable[..., Any]:
+    @wraps(original)
+    async def method(self: Any, *arguments: Any, **options: Any) -> Any:
+        gate = GATES.current
+        if gate is None:
+            return await original(self, *arguments, **options)
+        if manner == BATCH:
+            sql, rows, *others = arguments
+            return await gate.await_batch(
+                str(sql),
+                rows,
+                errors,
+                lambda counted: original(self, sql, counted, *others, **options),
+            )
+        event, sql = _event(manner, arguments)
+        return await gate.await_call(
+            event, sql, errors, lambda: original(self, *arguments, **options)
+        )
+
+    return method
+
+
+def _event(manner: str, arguments: tuple[Any, ...]) -> tuple[Event, str]:
+    if manner == EXECUTE:
+        sql = arguments[0] if arguments else ""
+        sql = sql.decode(errors="replace") if isinstance(sql, bytes) else str(sql)
+        return event_of(sql), sql
+    if manner == "leave":
+        event = Event.COMMIT if not arguments or arguments[0] is None else Event.ROLLBACK
+        return event, event.value.upper()
+    event = Event(manner)
+    return event, event.value.upper()

@@ -1,0 +1,227 @@
+"""The gate that every proxied call of a program passes: counted, recorded, or failed on purpose.
+
+It knows no driver. A proxy hands it the event, the SQL, the true call, and where the driver's
+exceptions are found; with no injector active the call goes straight through.
+"""
+
+import builtins
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, TypeVar
+
+from .errors import PlanError, injected
+from .kinds import Event, Moment
+from .marks import MARKS
+from .places import Call
+from .shots import Shot
+
+Result = TypeVar("Result")
+
+_CONTROL = {
+    "BEGIN": Event.BEGIN,
+    "COMMIT": Event.COMMIT,
+    "END": Event.COMMIT,
+    "ROLLBACK": Event.ROLLBACK,
+}
+
+
+class Gate:
+    """Counts events from 1 since it was last opened, per event."""
+
+    def __init__(self, on_error: Callable[[BaseException], None]) -> None:
+        self._on_error = on_error
+        self._shots: tuple[Shot, ...] = ()
+        self._calls: list[Call] | None = None
+        self._counts: dict[Event, Iterator[int]] = {}
+        self._open = False
+
+    def open(self, shots: Sequence[Shot] = (), *, record: list[Call] | None = None) -> None:
+        """Count from 1, fail what `shots` say, and append what passes to `record`."""
+        self._counts = {event: itertools.count(1) for event in set(_CONTROL.values())}
+        self._counts[Event.STATEMENT] = itertools.count(1)
+        self._shots = tuple(shots)
+        self._calls = record
+        self._open = True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it counts."""
+        return self._open
+
+    def close(self) -> None:
+        """Let everything through."""
+        self._open = False
+        self._shots = ()
+        self._calls = None
+
+    def call(self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Result]) -> Result:
+        """Pass one call that is no batch."""
+        passage = self._enter(event, sql, errors)
+        result = self._inside(run)
+        if passage is not None:
+            self._leave(passage)
+        return result
+
+    def batch(
+        self,
+        sql: str,
+        rows: Iterable[Any],
+        errors: ModuleType,
+        run: Callable[[Iterable[Any]], Result],
+    ) -> Result:
+        """Pass one executemany. A fault after row r really runs the first r rows."""
+        passage = self._enter(Event.STATEMENT, sql, errors)
+        if passage is None:
+            return self._inside(lambda: run(rows))
+        passage.rows = counted = _CountedRows(rows, self._last_row(passage.index))
+        result = self._inside(lambda: run(counted))
+        self._leave(passage)
+        return result
+
+    async def await_call(
+        self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        """Pass one awaited call of an asynchronous driver."""
+        passage = self._enter(event, sql, errors)
+        result = await run()
+        if passage is not None:
+            self._leave(passage)
+        return result
+
+    async def await_batch(
+        self,
+        sql: str,
+        rows: Iterable[Any],
+        errors: ModuleType,
+        run: Callable[[Iterable[Any]], Awaitable[Result]],
+    ) -> Result:
+        """Pass one awaited executemany."""
+        passage = self._enter(Event.STATEMENT, sql, errors)
+        if passage is None:
+            return await run(rows)
+        passage.rows = counted = _CountedRows(rows, self._last_row(passage.index))
+        result = await run(counted)
+        self._leave(passage)
+        return result
+
+    def _enter(self, event: Event, sql: str, errors: ModuleType) -> "_Passage | None":
+        if MARKS.inside or not self._open:
+            return None
+        passage = _Passage(event, next(self._counts[event]), sql, errors)
+        self._strike(passage, Moment.BEFORE, None)
+        return passage
+
+    def _leave(self, passage: "_Passage") -> None:
+        rows = passage.rows
+        if self._calls is not None:
+            passed = None if rows is None else rows.passed
+            self._calls.append(Call(passage.event, passage.index, passage.sql, passed))
+        if rows is not None and rows.cut:
+            self._strike(passage, Moment.AFTER, rows.passed)
+        self._strike(passage, Moment.AFTER, None)
+
+    def _inside(self, run: Callable[[], Result]) -> Result:
+        MARKS.inside += 1
+        try:
+            return run()
+        except Exception as error:
+            self._on_error(error)
+            raise
+        finally:
+            MARKS.inside -= 1
+
+    def _last_row(self, index: int) -> int | None:
+        rows = [
+            shot.plan.place.row
+            for shot in self._shots
+            if shot.plan.place.event is Event.STATEMENT and shot.hits(index) and not shot.spent
+        ]
+        return min((row for row in rows if row is not None), default=None)
+
+    def _strike(self, passage: "_Passage", moment: Moment, row: int | None) -> None:
+        for shot in self._shots:
+            place = shot.plan.place
+            if (
+                place.event is passage.event
+                and place.moment is moment
+                and place.row == row
+                and shot.hits(passage.index)
+                and shot.fire()
+            ):
+                raise _error(shot, passage.errors)
+
+
+class Gates:
+    """The gate that proxies use now; proxied connections outlive injectors."""
+
+    current: Gate | None = None
+
+
+GATES = Gates()
+
+
+@lru_cache(maxsize=1024)
+def event_of(sql: str) -> Event:
+    """What a call that executes this SQL is: a plain statement, or one that controls transactions.
+
+    ROLLBACK TO undoes part of a transaction and is a plain statement.
+    """
+    words = _without_comments(sql).upper().replace(";", " ").split(None, 3)
+    event = _CONTROL.get(words[0]) if words else None
+    if event is Event.ROLLBACK and "TO" in words[1:3]:
+        return Event.STATEMENT
+    return event or Event.STATEMENT
+
+
+def _without_comments(sql: str) -> str:
+    text = sql.lstrip()
+    while text.startswith(("--", "/*")):
+        ending = "\n" if text.startswith("--") else "*/"
+        text = text.partition(ending)[2].lstrip()
+    return text
+
+
+def _error(shot: Shot, errors: ModuleType) -> BaseException:
+    name = shot.plan.error
+    error_type = getattr(errors, name, None) or getattr(builtins, name, None)
+    if not (isinstance(error_type, type) and issubclass(error_type, BaseException)):
+        raise PlanError(
+            f"plan.error: found {name!r}, expected an exception of {errors.__name__} or a builtin"
+        )
+    return injected(error_type)(f"raised on purpose: {shot.plan.describe()}")
+
+
+@dataclass(slots=True)
+class _Passage:
+    event: Event
+    index: int
+    sql: str
+    errors: ModuleType
+    rows: "_CountedRows | None" = None
+
+
+class _CountedRows:
+    """The rows of a batch, counted as the driver takes them, at most `limit` of them."""
+
+    def __init__(self, rows: Iterable[Any], limit: int | None) -> None:
+        self._rows = iter(rows)
+        self._limit = limit
+        self.passed = 0
+
+    @property
+    def cut(self) -> bool:
+        """Whether all the rows up to the limit were taken."""
+        return self.passed == self._limit
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._limit is not None and self.passed >= self._limit:
+            raise StopIteration
+        row = next(self._rows)
+        self.passed += 1
+        return row

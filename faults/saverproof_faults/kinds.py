@@ -1,0 +1,112 @@
+"""The vocabulary of fault plans: kinds of faults, their classes, and the events they stand at."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Side(StrEnum):
+    """Who fails. The classes are reported apart, since they may leave different things behind."""
+
+    CLIENT = "client-side"
+    """The driver raises; the engine has not failed and does not know."""
+    ENGINE = "engine-side"
+    """The database itself fails, and has rolled back whatever it rolls back then."""
+    CANCELLATION = "cancellation"
+    """The awaiting task is cancelled; work handed to a thread goes on."""
+    PROCESS = "process"
+    """The process is killed."""
+
+
+class Fault(StrEnum):
+    """What goes wrong."""
+
+    RAISE = "raise"
+    TRIGGER_ABORT = "trigger-abort"
+    COMMIT_REFUSED = "commit-refused"
+    INTERRUPT = "interrupt"
+    LOCKED = "locked"
+    BUSY_COMMIT = "busy-commit"
+    DISK_FULL = "disk-full"
+    READ_ONLY = "read-only"
+    DENIED = "denied"
+    IO_ERROR = "io-error"
+    IO_FULL = "io-full"
+    CANCEL = "cancel"
+    KILL = "kill"
+
+
+class Event(StrEnum):
+    """What is counted to find a place."""
+
+    STATEMENT = "statement"
+    """A call of the program that executes SQL (execute, executemany, executescript)."""
+    BEGIN = "begin"
+    """A call of the program that begins a transaction in so many words."""
+    COMMIT = "commit"
+    """A call of the program that commits: `commit()`, leaving `with connection:`, COMMIT as SQL."""
+    ROLLBACK = "rollback"
+    """A call of the program that rolls back, in the same three ways."""
+    ENGINE_STATEMENT = "engine-statement"
+    """A statement that the engine starts to run, whoever asked for it."""
+    TRANSACTION = "transaction"
+    """A transaction with changes that reaches its commit, also one of a single statement."""
+    OPERATION = "operation"
+    """All of what happens while the plan is armed."""
+    AWAIT = "await"
+    """A suspension of the awaiting task, such as an awaited call of a database."""
+    IO = "io"
+    """An I/O call of the engine that changes a file, of whatever kind."""
+    WRITE = "write"
+    SYNC = "sync"
+    TRUNCATE = "truncate"
+    DELETE = "delete"
+
+
+class Moment(StrEnum):
+    """On which side of the event."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Lasts(StrEnum):
+    """For how long the fault goes on."""
+
+    ONCE = "once"
+    ONWARDS = "onwards"
+
+
+SIDES: Mapping[Fault, Side] = {
+    Fault.RAISE: Side.CLIENT,
+    Fault.CANCEL: Side.CANCELLATION,
+    Fault.KILL: Side.PROCESS,
+}
+"""The faults that are not of the engine's side."""
+
+CLIENT_EVENTS = (Event.STATEMENT, Event.BEGIN, Event.COMMIT, Event.ROLLBACK)
+IO_EVENTS = (Event.IO, Event.WRITE, Event.SYNC, Event.TRUNCATE, Event.DELETE)
+
+EVENTS: Mapping[Fault, tuple[Event, ...]] = {
+    Fault.RAISE: CLIENT_EVENTS,
+    Fault.TRIGGER_ABORT: (Event.ENGINE_STATEMENT,),
+    Fault.COMMIT_REFUSED: (Event.TRANSACTION,),
+    Fault.INTERRUPT: (Event.ENGINE_STATEMENT,),
+    Fault.LOCKED: (Event.ENGINE_STATEMENT,),
+    Fault.BUSY_COMMIT: (Event.ENGINE_STATEMENT,),
+    Fault.DISK_FULL: (Event.OPERATION,),
+    Fault.READ_ONLY: (Event.OPERATION,),
+    Fault.DENIED: (Event.ENGINE_STATEMENT,),
+    Fault.IO_ERROR: IO_EVENTS,
+    Fault.IO_FULL: (Event.IO, Event.WRITE, Event.SYNC),
+    Fault.CANCEL: (Event.AWAIT,),
+    Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
+}
+"""Which events each fault can stand at."""
+
+STANDING = frozenset({Fault.DISK_FULL, Fault.READ_ONLY})
+"""States of the database rather than events: they last until they are healed."""
+
+
+def side_of(fault: Fault) -> Side:
+    """The class that a fault belongs to."""
+    return SIDES.get(fault, Side.ENGINE)

@@ -1,0 +1,130 @@
+"""What passed in a clean run: every place at which an operation could fail."""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .kinds import Event, Fault, Lasts, Moment
+from .plan import Place, Plan, excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the program that passed a gate: the `index`-th of its event.
+
+    `rows` is the length of an executemany's batch, None for other calls.
+    """
+
+    event: Event
+    index: int
+    sql: str
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement that SQLite ran, the `number`-th of the operation, on connection `connection`.
+
+    `rows` counts the rows it wrote. `locks` says whether it could have met another's write lock
+    (it writes, its own connection did not hold the lock yet, and the database is a file).
+    `commits` says whether a transaction with changes reached its commit in it.
+    """
+
+    number: int
+    sql: str
+    connection: int
+    writes: bool
+    rows: int
+    locks: bool
+    commits: bool
+    finished: bool
+    proxied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What one operation did.
+
+    `unproxied_statements` were run by SQLite without any proxied call being under way: client-side
+    faults cannot reach them. `grew` says whether a database file needed more pages;
+    `rollback_journal` whether a reader could have stopped a commit (no WAL).
+    """
+
+    calls: tuple[Call, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    transactions: int = 0
+    rollbacks: int = 0
+    io_calls: int = 0
+    unproxied_connections: int = 0
+    unproxied_statements: int = 0
+    grew: bool = False
+    rollback_journal: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether anything was seen at all."""
+        return bool(self.calls or self.statements or self.io_calls)
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+    def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
+        """Every single fault that can strike this operation, of all kinds or of those given."""
+        chosen = [*self._client_plans(), *self._engine_plans(), *self._io_plans()]
+        return tuple(plan for plan in chosen if faults is None or plan.fault in faults)
+
+    def _client_plans(self) -> list[Plan]:
+        plans = []
+        for call in self.calls:
+            about = excerpt(call.sql)
+            places = [Place(call.event, call.index, Moment.BEFORE)]
+            # After the last row is after the statement.
+            places += [
+                Place(call.event, call.index, Moment.AFTER, row) for row in range(1, call.rows or 1)
+            ]
+            places += [Place(call.event, call.index, Moment.AFTER)]
+            plans += [Plan(Fault.RAISE, place, about=about) for place in places]
+        return plans
+
+    def _engine_plans(self) -> list[Plan]:
+        plans = []
+        for statement in self.statements:
+            plans += _plans_of(statement, rollback_journal=self.rollback_journal)
+        plans += [
+            Plan(Fault.COMMIT_REFUSED, Place(Event.TRANSACTION, index))
+            for index in range(1, self.transactions + 1)
+        ]
+        throughout = Place(Event.OPERATION)
+        if any(statement.writes for statement in self.statements):
+            plans.append(Plan(Fault.READ_ONLY, throughout, Lasts.ONWARDS))
+        if self.grew:
+            plans.append(Plan(Fault.DISK_FULL, throughout, Lasts.ONWARDS))
+        return plans
+
+    def _io_plans(self) -> list[Plan]:
+        return [
+            Plan(fault, Place(Event.IO, index))
+            for fault in (Fault.IO_ERROR,)
+            for index in range(1, self.io_calls + 1)
+        ]
+
+
+def _plans_of(statement: Statement, *, rollback_journal: bool) -> list[Plan]:
+    about = excerpt(statement.sql)
+
+    def at(fault: Fault, moment: Moment = Moment.BEFORE, row: int | None = None) -> Plan:
+        return Plan(
+            fault, Place(Event.ENGINE_STATEMENT, statement.number, moment, row), about=about
+        )
+
+    plans = [at(Fault.DENIED), at(Fault.INTERRUPT)]
+    if statement.finished and (statement.writes or statement.commits):
+        # Once a statement is complete, an interrupt is an answer lost, and undoes nothing.
+        plans.append(at(Fault.INTERRUPT, Moment.AFTER))
+    if statement.rows:
+        plans += [at(Fault.TRIGGER_ABORT, row=row) for row in sorted({1, statement.rows})]
+    if statement.locks:
+        plans.append(at(Fault.LOCKED))
+    if statement.commits and rollback_journal:
+        plans.append(at(Fault.BUSY_COMMIT))
+    return plans

@@ -1,0 +1,93 @@
+"""What became of the plans that were armed."""
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import FaultsError
+from .kinds import Lasts
+from .plan import Plan
+
+
+@dataclass(eq=False)
+class Shot:
+    """One plan, armed once. `fired` counts how often it struck; `note` says why it could not."""
+
+    plan: Plan
+    fired: int = 0
+    note: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def spent(self) -> bool:
+        """Whether it has struck and is not to strike again."""
+        return self.fired > 0 and self.plan.lasts is Lasts.ONCE
+
+    def fire(self) -> bool:
+        """Strike, unless spent; True if it did. Safe from several threads."""
+        with self._lock:
+            if self.spent:
+                return False
+            self.fired += 1
+            return True
+
+    def hits(self, index: int) -> bool:
+        """Whether the `index`-th event of the plan's kind is where it strikes."""
+        wanted = self.plan.place.index
+        return index >= wanted if self.plan.lasts is Lasts.ONWARDS else index == wanted
+
+    def require_fired(self) -> None:
+        """Raise FaultsError if it never struck: such a plan has tested nothing."""
+        if not self.fired:
+            why = f": {self.note}" if self.note else ""
+            raise FaultsError(f"the fault never fired{why}. Plan: {self.plan.describe()}")
+
+
+@dataclass
+class Report:
+    """What an injector did from entering on. `points` counts the places that clean runs showed."""
+
+    points: int = 0
+    shots: list[Shot] = field(default_factory=list)
+    unproxied_connections: int = 0
+    unproxied_statements: int = 0
+    engine_unavailable: str | None = None
+
+    @property
+    def injected(self) -> int:
+        """How many plans struck."""
+        return sum(1 for shot in self.shots if shot.fired)
+
+    @property
+    def never_fired(self) -> tuple[Shot, ...]:
+        """The plans that did not: each is an error of the run, not a pass."""
+        return tuple(shot for shot in self.shots if not shot.fired)
+
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """How many plans of each fault struck."""
+        return _counted(shot.plan.fault.value for shot in self.shots if shot.fired)
+
+    @property
+    def by_side(self) -> dict[str, int]:
+        """How many plans of each class struck."""
+        return _counted(shot.plan.side.value for shot in self.shots if shot.fired)
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "points": self.points,
+            "armed": len(self.shots),
+            "injected": self.injected,
+            "by_kind": self.by_kind,
+            "by_side": self.by_side,
+            "never_fired": [shot.plan.as_data() | {"note": shot.note} for shot in self.never_fired],
+            "unproxied_connections": self.unproxied_connections,
+            "unproxied_statements": self.unproxied_statements,
+            "engine_unavailable": self.engine_unavailable,
+        }
+
+
+def _counted(values: Any) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))

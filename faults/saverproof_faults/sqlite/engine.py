@@ -1,0 +1,143 @@
+"""Faults that strike at one statement, row or commit inside SQLite."""
+
+from ..kinds import Moment
+from ..shots import Shot
+from . import hooks
+from .enginefault import EngineFault
+from .handles import WatchedConnection
+from .watch import Watch
+
+
+class CommitRefused(EngineFault):
+    """The commit hook says no: SQLite rolls back and reports a constraint."""
+
+    def committing(self, connection: WatchedConnection, number: int) -> bool:
+        return self.shot.hits(number) and self.shot.fire()
+
+
+class Interrupt(EngineFault):
+    """An interrupt at a statement's first opcode, or when its last has run.
+
+    The first undoes the whole transaction if the statement writes; the second undoes nothing, as
+    the statement is complete by then, and only its answer is lost.
+    """
+
+    def __init__(self, shot: Shot, watch: Watch) -> None:
+        super().__init__(shot, watch)
+        self._armed: tuple[WatchedConnection, int] | None = None
+
+    def apply(self, connection: WatchedConnection) -> None:
+        connection.library.calls.sqlite3_progress_handler(
+            connection.handle, 1, hooks.stepping, connection.handle
+        )
+
+    def undo(self, connection: WatchedConnection) -> None:
+        connection.library.calls.sqlite3_progress_handler(
+            connection.handle, 0, hooks.NO_INTEGER, None
+        )
+
+    def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+        if self.at_place(number):
+            self._armed = (connection, statement)
+        elif self._armed is not None and self._armed[0] is connection:
+            self._armed = None
+
+    def stepping(self, connection: WatchedConnection) -> bool:
+        if self._armed is None or self._armed[0] is not connection:
+            return False
+        statement = self._armed[1]
+        if (
+            self.shot.plan.place.moment is Moment.AFTER
+            and connection.library.quick.sqlite3_stmt_busy(statement)
+        ):
+            return False
+        self._armed = None
+        return self.shot.fire()
+
+
+class Denied(EngineFault):
+    """An authorizer that denies whatever is compiled next, once the statements before it began.
+
+    Setting an authorizer makes SQLite compile every statement again, so that a cached one is
+    denied too. What is compiled next may be a statement that runs only after the next.
+    """
+
+    def __init__(self, shot: Shot, watch: Watch) -> None:
+        super().__init__(shot, watch)
+        self._denying = shot.plan.place.index == 1
+
+    def apply(self, connection: WatchedConnection) -> None:
+        connection.library.calls.sqlite3_set_authorizer(
+            connection.handle, hooks.preparing, connection.handle
+        )
+
+    def undo(self, connection: WatchedConnection) -> None:
+        connection.library.calls.sqlite3_set_authorizer(
+            connection.handle, hooks.NO_AUTHORIZER, None
+        )
+
+    def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+        if number == self.shot.plan.place.index - 1:
+            self._denying = True
+            self.apply(connection)
+
+    def preparing(self, connection: WatchedConnection, action: int) -> bool:
+        return self._denying and self.shot.fire()
+
+
+class TriggerAbort(EngineFault):
+    """TEMP triggers on every table, which abort the statement at its r-th written row."""
+
+    ABORT = "raised on purpose"
+    _VERBS = ("INSERT", "UPDATE", "DELETE")
+
+    def __init__(self, shot: Shot, watch: Watch) -> None:
+        super().__init__(shot, watch)
+        self._tables: dict[int, list[str]] = {}
+        self._at: WatchedConnection | None = None
+        self._rows = 0
+
+    def apply(self, connection: WatchedConnection) -> None:
+        tables = connection.values(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' "
+            "ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        )
+        # Noted first: what was begun must be undone.
+        self._tables[connection.handle] = tables
+        connection.run(
+            "".join(
+                f"CREATE TEMP TRIGGER {_name(table, verb)} AFTER {verb} ON {_quoted(table)} "
+                f"WHEN {hooks.ROW_FUNCTION}() BEGIN SELECT RAISE(ABORT, '{self.ABORT}'); END;"
+                for table in tables
+                for verb in self._VERBS
+            )
+        )
+
+    def undo(self, connection: WatchedConnection) -> None:
+        connection.run(
+            "".join(
+                f"DROP TRIGGER IF EXISTS temp.{_name(table, verb)};"
+                for table in self._tables.get(connection.handle, ())
+                for verb in self._VERBS
+            )
+        )
+
+    def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+        if self.at_place(number):
+            self._at, self._rows = connection, 0
+        elif self._at is connection:
+            self._at = None
+
+    def row_written(self, connection: WatchedConnection) -> bool:
+        if self._at is not connection:
+            return False
+        self._rows += 1
+        return self._rows == (self.shot.plan.place.row or 1) and self.shot.fire()
+
+
+def _name(table: str, verb: str) -> str:
+    return _quoted(f"saverproof_{verb.lower()}_{table}")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,40 @@
+"""What every fault raised by SQLite has in common."""
+
+from ..shots import Shot
+from .handles import WatchedConnection
+from .listener import Listener
+from .watch import Watch
+
+
+class EngineFault(Listener):
+    """A fault under way. `arm` applies it to what is open, `heal` undoes it everywhere."""
+
+    def __init__(self, shot: Shot, watch: Watch) -> None:
+        self.shot = shot
+        self.watch = watch
+
+    def arm(self) -> None:
+        """Get ready, before the operation starts."""
+        for connection in self.watch.connections:
+            self.apply(connection)
+
+    def heal(self) -> None:
+        """Undo it on every connection that is still open."""
+        for connection in self.watch.connections:
+            self.undo(connection)
+
+    def opened(self, connection: WatchedConnection) -> None:
+        self.apply(connection)
+
+    def apply(self, connection: WatchedConnection) -> None:
+        """Make one connection ready."""
+
+    def undo(self, connection: WatchedConnection) -> None:
+        """Make one connection as it was."""
+
+    def failed(self, error_code: int) -> None:
+        """The program met an error of SQLite with this primary result code."""
+
+    def at_place(self, number: int) -> bool:
+        """Whether the statement of this number is where the fault strikes."""
+        return not self.shot.spent and self.shot.hits(number)

@@ -1,0 +1,87 @@
+"""A connection of the program, known by the handle that SQLite gave it."""
+
+import ctypes
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ..errors import FaultsError
+from ..marks import hidden
+from .library import OK, ROW, Library, Pointer
+
+
+class TransactionState(IntEnum):
+    """How far the connection's transaction has got: whether it reads, or holds the write lock."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+
+
+@dataclass(eq=False, slots=True)
+class WatchedConnection:
+    """One open connection. Its handle is valid until the watch is told of its end.
+
+    `number` counts connections from 1 in the order they were opened; `proxied` says whether it was
+    opened through a proxy, so that client-side faults can reach it.
+    """
+
+    handle: int
+    number: int
+    proxied: bool
+    timeout_ms: int
+    library: Library
+
+    @property
+    def path(self) -> str:
+        """The file of the main database; empty for one in memory."""
+        name = self.library.calls.sqlite3_db_filename(self.handle, b"main")
+        return name.decode() if name else ""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, as SQLite sees it."""
+        return not self.library.quick.sqlite3_get_autocommit(self.handle)
+
+    @property
+    def transaction_state(self) -> TransactionState:
+        """Whether the open transaction reads, writes, or has done neither yet."""
+        return TransactionState(max(0, self.library.calls.sqlite3_txn_state(self.handle, None)))
+
+    @property
+    def rows_changed(self) -> int:
+        """How many rows were inserted, updated or deleted since it was opened."""
+        return int(self.library.quick.sqlite3_total_changes(self.handle))
+
+    @property
+    def error_code(self) -> int:
+        """The primary result code of the last call on this connection."""
+        return int(self.library.quick.sqlite3_errcode(self.handle)) & 0xFF
+
+    def run(self, sql: str) -> None:
+        """Run statements on the program's own connection, unseen. Raises FaultsError."""
+        with hidden():
+            code = self.library.calls.sqlite3_exec(self.handle, sql.encode(), None, None, None)
+        if code != OK:
+            raise FaultsError(f"connection {self.number}: {self._message()} [{code}] on: {sql}")
+
+    def values(self, sql: str) -> list[str]:
+        """The first column of each row, as text, unseen. Raises FaultsError."""
+        calls = self.library.calls
+        statement = Pointer()
+        with hidden():
+            code = calls.sqlite3_prepare_v2(
+                self.handle, sql.encode(), -1, ctypes.byref(statement), None
+            )
+            found: list[str] = []
+            if code == OK:
+                while (code := calls.sqlite3_step(statement)) == ROW:
+                    text = calls.sqlite3_column_text(statement, 0)
+                    found.append("" if text is None else text.decode(errors="replace"))
+                code = calls.sqlite3_finalize(statement)
+        if code != OK:
+            raise FaultsError(f"connection {self.number}: {self._message()} [{code}] on: {sql}")
+        return found
+
+    def _message(self) -> str:
+        message = self.library.calls.sqlite3_errmsg(self.handle)
+        return message.decode(errors="replace") if message else "unknown error"

@@ -1,0 +1,70 @@
+"""Every name by which `sqlite3.connect` is called, exchanged for one with gated connections."""
+
+import _sqlite3
+import sqlite3
+import sys
+from collections.abc import Callable
+from sqlite3 import dbapi2
+from types import ModuleType
+from typing import Any
+
+from . import raw
+from .proxy import gated_connection
+
+FACTORY_POSITION = 5
+"""Where `factory` stands among the positional arguments of `sqlite3.connect`."""
+
+
+def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
+    """`sqlite3.connect` with a gated factory. Factories that are not classes are left alone."""
+    if len(arguments) > FACTORY_POSITION:
+        positional = list(arguments)
+        positional[FACTORY_POSITION] = _gated(positional[FACTORY_POSITION])
+        connection: sqlite3.Connection = raw.connect(*positional, **options)
+        return connection
+    options["factory"] = _gated(options.get("factory", sqlite3.Connection))
+    gated: sqlite3.Connection = raw.connect(*arguments, **options)
+    return gated
+
+
+def install() -> Callable[[], None]:
+    """Patch, and return what undoes it.
+
+    Beside the three modules that define it, every module that has imported the function by name
+    (`from sqlite3 import connect`) is given the gated one. Out of reach remain copies kept
+    elsewhere, such as a default argument, and direct calls of a connection class: the watch counts
+    those connections as unproxied.
+    """
+    places = [
+        (module, name)
+        for module in _modules()
+        for name, value in list(vars(module).items())
+        if value is raw.connect
+    ]
+    for module, name in places:
+        setattr(module, name, connect)
+
+    def undo() -> None:
+        for module, name in places:
+            if getattr(module, name, None) is connect:
+                setattr(module, name, raw.connect)
+
+    return undo
+
+
+def _modules() -> list[ModuleType]:
+    own = (raw.__name__, __name__)
+    # Some libraries keep stand-ins among the modules, without a real namespace.
+    others = [
+        module
+        for name, module in list(sys.modules.items())
+        if isinstance(module, ModuleType) and name not in own
+    ]
+    known = {id(module) for module in others}
+    return others + [module for module in (sqlite3, dbapi2, _sqlite3) if id(module) not in known]
+
+
+def _gated(factory: Any) -> Any:
+    if isinstance(factory, type) and issubclass(factory, sqlite3.Connection):
+        return gated_connection(factory)
+    return factory

@@ -1,0 +1,133 @@
+"""What SQLite runs in a clean operation, statement by statement."""
+
+from dataclasses import dataclass, field
+
+from ..errors import FaultsError
+from ..marks import MARKS
+from ..places import Statement
+from .handles import TransactionState, WatchedConnection
+from .listener import Listener
+from .watch import Watch
+
+
+@dataclass(slots=True)
+class _Running:
+    number: int
+    handle: int
+    sql: str
+    connection: WatchedConnection
+    writes: bool
+    locks: bool
+    proxied: bool
+    rows_before: int
+    rows: int = 0
+    commits: bool = False
+    finished: bool = False
+
+
+@dataclass(slots=True)
+class _Database:
+    path: str
+    pages: int = 0
+
+
+@dataclass(eq=False)
+class Recorder(Listener):
+    """A listener that keeps what it hears, until `finish`."""
+
+    watch: Watch
+    statements: list[Statement] = field(default_factory=list)
+    transactions: int = 0
+    rollbacks: int = 0
+    unproxied_connections: int = 0
+    grew: bool = False
+    rollback_journal: bool = False
+    ends = True
+    _running: list[_Running] = field(default_factory=list)
+    _by_handle: dict[int, _Running] = field(default_factory=dict)
+    _latest: dict[int, _Running] = field(default_factory=dict)
+    _databases: dict[int, _Database] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Take note of the databases as they are."""
+        for connection in self.watch.connections:
+            self._note(connection)
+
+    def finish(self) -> None:
+        """Compare, and turn what was heard into `statements`."""
+        for connection in self.watch.connections:
+            known = self._databases.get(connection.handle)
+            if known is not None:
+                self.grew = self.grew or _pages(connection) > known.pages
+        committing = {running.connection.handle for running in self._running if running.commits}
+        for connection in self.watch.connections:
+            if connection.handle in committing and connection.path:
+                mode = connection.values("PRAGMA journal_mode")[0]
+                self.rollback_journal |= mode in ("delete", "truncate", "persist")
+        self.statements = [_frozen(running) for running in self._running]
+
+    def opened(self, connection: WatchedConnection) -> None:
+        self.unproxied_connections += not connection.proxied
+        self._note(connection)
+
+    def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+        quick = connection.library.quick
+        writes = not quick.sqlite3_stmt_readonly(statement)
+        database = self._databases.get(connection.handle)
+        running = _Running(
+            number=number,
+            handle=statement,
+            sql=quick.sqlite3_sql(statement).decode(errors="replace"),
+            connection=connection,
+            writes=writes,
+            locks=writes
+            and bool(database and database.path)
+            and connection.transaction_state is not TransactionState.WRITE,
+            proxied=bool(MARKS.inside),
+            rows_before=connection.rows_changed,
+        )
+        self._running.append(running)
+        self._by_handle[statement] = running
+        self._latest[connection.handle] = running
+
+    def ended(self, connection: WatchedConnection, statement: int) -> None:
+        running = self._by_handle.pop(statement, None)
+        if running is not None:
+            running.finished = True
+            running.rows = connection.rows_changed - running.rows_before
+
+    def committing(self, connection: WatchedConnection, number: int) -> bool:
+        self.transactions = max(self.transactions, number)
+        running = self._latest.get(connection.handle)
+        if running is not None:
+            running.commits = True
+        return False
+
+    def rolled_back(self, connection: WatchedConnection) -> None:
+        self.rollbacks += 1
+
+    def _note(self, connection: WatchedConnection) -> None:
+        path = connection.path
+        self._databases[connection.handle] = _Database(path, _pages(connection))
+
+
+def _pages(connection: WatchedConnection) -> int:
+    try:
+        return int(connection.values("PRAGMA page_count")[0])
+    except FaultsError:
+        # Locked by another connection, or no database yet: nothing to compare with.
+        return 0 if not connection.path else -1
+
+
+def _frozen(running: _Running) -> Statement:
+    return Statement(
+        number=running.number,
+        sql=running.sql,
+        connection=running.connection.number,
+        writes=running.writes,
+        rows=running.rows,
+        locks=running.locks,
+        commits=running.commits,
+        finished=running.finished,
+        proxied=running.proxied,
+    )

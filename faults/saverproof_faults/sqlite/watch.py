@@ -1,0 +1,193 @@
+"""Every connection that this process opens by `sqlite3`, and all that SQLite does on it.
+
+However a connection was opened (`from sqlite3 import connect`, a subclass, aiosqlite, SQLAlchemy),
+SQLite calls an automatic extension, and there the watch begins. What happens on it is told to
+listeners, and only while there are any: otherwise a watched connection runs at full speed.
+
+    with Watch() as watch:
+        connection = sqlite3.connect("a.db")
+        with watch.listening(listener):
+            ...                             # the listener hears each statement, row and commit
+
+Connections opened before the watch are not seen, and a program that sets a trace callback of its
+own (`set_trace_callback`) takes its connection out of sight until the next listener comes.
+"""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from ..errors import FaultsError, HookFailed
+from ..marks import MARKS
+from . import hooks
+from .handles import WatchedConnection
+from .library import OK, Library, library
+from .listener import Listener
+
+
+class Watch:
+    """A context manager, one at a time in a process. Raises Unavailable on entering where SQLite
+    cannot be reached, and FaultsError where another watch is active.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: tuple[Listener, ...] = ()
+        self._live: dict[int, WatchedConnection] = {}
+        self._changing = threading.Lock()
+        self._problems: list[BaseException] = []
+        self._opened = 0
+        self._opening = threading.Lock()
+        self._statements = itertools.count(1)
+        self._transactions = itertools.count(1)
+        self._library: Library | None = None
+
+    def __enter__(self) -> Self:
+        found = library()
+        if hooks.CURRENT.receiver is not None:
+            raise FaultsError("another watch of SQLite is active in this process")
+        hooks.CURRENT.receiver = self
+        if found.calls.sqlite3_auto_extension(hooks.opened) != OK:
+            hooks.CURRENT.receiver = None
+            raise FaultsError("SQLite refuses the automatic extension")
+        self._library = found
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for listener in self._listeners:
+            self.unlisten(listener)
+        self._known_library.calls.sqlite3_cancel_auto_extension(hooks.opened)
+        hooks.CURRENT.receiver = None
+        self._live.clear()
+        self.check()
+
+    @property
+    def connections(self) -> tuple[WatchedConnection, ...]:
+        """The connections open now, in the order they were opened."""
+        return tuple(self._live.values())
+
+    @property
+    def opened(self) -> int:
+        """How many connections were opened under this watch, open or not."""
+        return self._opened
+
+    def check(self) -> None:
+        """Raise HookFailed if a callback or a listener raised since the last check."""
+        problems, self._problems = self._problems, []
+        if problems:
+            raise HookFailed(
+                f"a hook inside SQLite raised {problems[0]!r} ({len(problems)} in all)"
+            ) from problems[0]
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` from now on; statements and transactions are counted from 1 again."""
+        with self._changing:
+            self._statements = itertools.count(1)
+            self._transactions = itertools.count(1)
+            self._listeners += (listener,)
+            for connection in self.connections:
+                self._attach(connection)
+
+    def unlisten(self, listener: Listener) -> None:
+        """Tell it no more."""
+        with self._changing:
+            self._listeners = tuple(other for other in self._listeners if other is not listener)
+            if not self._listeners:
+                for connection in self.connections:
+                    hooks.detach(self._known_library, connection.handle)
+
+    @contextmanager
+    def listening(self, listener: Listener) -> Iterator[None]:
+        """Tell `listener` for the length of a block, then `check`."""
+        self.listen(listener)
+        try:
+            yield
+        finally:
+            self.unlisten(listener)
+        self.check()
+
+    @property
+    def _known_library(self) -> Library:
+        if self._library is None:
+            raise FaultsError("the watch has not been entered")
+        return self._library
+
+    def _attach(self, connection: WatchedConnection) -> None:
+        ends = any(listener.ends for listener in self._listeners)
+        hooks.attach(self._known_library, connection.handle, ends=ends)
+
+    # What the callbacks call. The order of statements is the order of these calls.
+
+    def on_open(self, handle: int) -> None:
+        """See hooks.Receiver; so for the methods below."""
+        found = self._known_library
+        with self._opening:
+            self._opened += 1
+            number = self._opened
+        connection = WatchedConnection(handle, number, bool(MARKS.opening), MARKS.timeout_ms, found)
+        hooks.mark(found, handle)
+        self._live[handle] = connection
+        if self._listeners:
+            self._attach(connection)
+            for listener in self._listeners:
+                listener.opened(connection)
+
+    def on_close(self, handle: int) -> None:
+        self._live.pop(handle, None)
+
+    def on_begin(self, handle: int, statement: int) -> None:
+        if (connection := self._live.get(handle)) is not None:
+            number = next(self._statements)
+            for listener in self._listeners:
+                listener.began(connection, number, statement)
+
+    def on_end(self, handle: int, statement: int) -> None:
+        if (connection := self._live.get(handle)) is not None:
+            for listener in self._listeners:
+                listener.ended(connection, statement)
+
+    def on_commit(self, handle: int) -> bool:
+        if (connection := self._live.get(handle)) is None:
+            return False
+        number = next(self._transactions)
+        # Every listener is to hear of it, whatever an earlier one answered.
+        answers = [listener.committing(connection, number) for listener in self._listeners]
+        return True in answers
+
+    def on_rollback(self, handle: int) -> None:
+        if (connection := self._live.get(handle)) is not None:
+            for listener in self._listeners:
+                listener.rolled_back(connection)
+
+    def on_step(self, handle: int) -> bool:
+        connection = self._live.get(handle)
+        return connection is not None and any(
+            listener.stepping(connection) for listener in self._listeners
+        )
+
+    def on_wait(self, handle: int) -> None:
+        if (connection := self._live.get(handle)) is not None:
+            for listener in self._listeners:
+                listener.waiting(connection)
+
+    def on_prepare(self, handle: int, action: int) -> bool:
+        connection = self._live.get(handle)
+        return connection is not None and any(
+            listener.preparing(connection, action) for listener in self._listeners
+        )
+
+    def on_row(self, handle: int) -> bool:
+        connection = self._live.get(handle)
+        return connection is not None and any(
+            listener.row_written(connection) for listener in self._listeners
+        )
+
+    def on_problem(self, problem: BaseException) -> None:
+        self._problems.append(problem)

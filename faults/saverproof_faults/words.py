@@ -1,0 +1,65 @@
+"""Fault plans in plain English."""
+
+from collections.abc import Iterable
+
+from .kinds import Event, Fault, Moment
+
+_FAULTS = {
+    Fault.RAISE: "{error} raised by the driver",
+    Fault.TRIGGER_ABORT: "a trigger aborts the statement with a constraint error",
+    Fault.COMMIT_REFUSED: "the engine refuses the commit and rolls back",
+    Fault.INTERRUPT: "the engine is interrupted",
+    Fault.LOCKED: "another connection holds the write lock",
+    Fault.BUSY_COMMIT: "another connection is reading",
+    Fault.DISK_FULL: "the database cannot grow (disk full)",
+    Fault.READ_ONLY: "the database is read-only",
+    Fault.DENIED: "the engine denies to prepare what comes",
+    Fault.IO_ERROR: "the file system reports an I/O error",
+    Fault.IO_FULL: "the file system reports a full disk",
+    Fault.CANCEL: "the awaiting task is cancelled",
+    Fault.KILL: "the process is killed",
+}
+
+_EVENTS = {
+    Event.STATEMENT: "statement of the operation",
+    Event.BEGIN: "begin of the operation",
+    Event.COMMIT: "commit of the operation",
+    Event.ROLLBACK: "rollback of the operation",
+    Event.ENGINE_STATEMENT: "statement that the engine runs",
+    Event.TRANSACTION: "transaction that reaches its commit",
+    Event.AWAIT: "await that suspends",
+    Event.IO: "I/O call",
+    Event.WRITE: "file write",
+    Event.SYNC: "file sync",
+    Event.TRUNCATE: "file truncation",
+    Event.DELETE: "file deletion",
+}
+
+
+def fault(kind: Fault, error: str) -> str:
+    """What goes wrong, as the start of a sentence."""
+    return _FAULTS[kind].format(error=error)
+
+
+def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
+    """Where it goes wrong, as the end of a sentence."""
+    if event is Event.OPERATION:
+        return "throughout the operation"
+    which = f"the {ordinal(index)} {_EVENTS[event]}"
+    if row is not None:
+        # An engine-side fault strikes at its row, a client-side one when the row is done.
+        side = "at" if event is Event.ENGINE_STATEMENT else "after"
+        return f"{side} row {row} of {which}"
+    return f"{moment.value} {which}"
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def choice(values: Iterable[str]) -> str:
+    """The allowed values in one phrase: 'a' or one of 'a', 'b'."""
+    listed = sorted(repr(str(value)) for value in values)
+    return listed[0] if len(listed) == 1 else f"one of {', '.join(listed)}"
