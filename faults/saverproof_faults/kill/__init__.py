@@ -1,0 +1,53 @@
+"""Killing real processes with SIGKILL, a hundred times a second.
+
+A *zygote*, started by exec and never forked from the test process, imports what trials need,
+opens nothing, and forks one process per trial. That runs a *body*, a function named as
+'module:function', which marks its operations in shared memory and is killed by itself at the
+k-th place that it reaches (a statement, an I/O: the body arms it), or by the zygote at a random
+instant. A second function, in a second fork or in a fresh interpreter, looks at what is left.
+
+    # bodies.py
+    def write(acks, arguments):
+        connection = sqlite3.connect(arguments["path"])
+        ...
+        connection.set_trace_callback(acks.reached)
+        for number in range(10):
+            acks.started(number)
+            with connection:
+                connection.execute("insert into t values (?)", (number,))
+            acks.acknowledged(number)
+
+    def read(arguments):
+        connection = sqlite3.connect(arguments["path"])
+        return [number for (number,) in connection.execute("select * from t")]
+
+    # the test
+    with Harness(imports=["bodies"]) as harness, harness.folder() as folder:
+        arguments = {"path": str(folder / "a.db")}
+        result = harness.trial("bodies:write", arguments, kill=KillAt.place(7)).require_kill()
+        view = harness.look("bodies:read", arguments)
+        assert set(result.acknowledged) <= set(view.value)
+
+`together` runs several writers on one store. A body that hangs is killed after a deadline and its
+stacks are told. When whoever holds the harness dies, so do the zygote and all it has made, and
+their folders go. Where importing leaves threads running or files open, or there is no fork, each
+process is a fresh interpreter, and `Harness.reason` says why. POSIX only.
+"""
+
+from .acks import Acks
+from .harness import Harness
+from .plan import Json, KillAt, Writer
+from .results import DiedBy, HarnessError, KillMissed, TrialResult, View
+
+__all__ = [
+    "Acks",
+    "DiedBy",
+    "Harness",
+    "HarnessError",
+    "Json",
+    "KillAt",
+    "KillMissed",
+    "TrialResult",
+    "View",
+    "Writer",
+]

@@ -1,0 +1,122 @@
+"""Making the processes of a trial: by fork from the zygote, or by exec of a fresh interpreter."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import NoReturn
+
+from .child import Descriptors, Task, live
+from .process import anonymous_file
+
+# -P keeps the current folder off the path until the path handed over takes its place.
+FRESH = (sys.executable, "-P", "-c")
+_BOOT = (
+    "import json, sys; order = json.loads(sys.argv[1]); sys.path[:] = order['path']; "
+    "from {module} import {function}; {function}(order)"
+)
+
+
+@dataclass(slots=True)
+class Born:
+    """A process that the zygote has made and will bury."""
+
+    pid: int
+    task: Task
+    status: int
+    output: int
+    stacks: int
+    go: int | None = None
+
+    def let_go(self) -> None:
+        """Let a process that was told to wait begin."""
+        if self.go is not None:
+            os.close(self.go)
+            self.go = None
+
+    def descriptors(self) -> list[int]:
+        """What the zygote holds open for this process."""
+        held = [self.status, self.output, self.stacks]
+        return held if self.go is None else [*held, self.go]
+
+    def close(self) -> None:
+        """Close all that."""
+        for descriptor in self.descriptors():
+            os.close(descriptor)
+
+
+def boot(function: str, order: Mapping[str, object], path: Sequence[str]) -> list[str]:
+    """The command line of a fresh interpreter that calls 'module:function' with `order`."""
+    module, _, name = function.partition(":")
+    order = {**order, "path": [entry or os.getcwd() for entry in path]}
+    return [*FRESH, _BOOT.format(module=module, function=name), json.dumps(order)]
+
+
+def born_by_fork(task: Task, memory: int, *, waiting: bool, release: tuple[int, ...]) -> Born:
+    """Fork a process; it closes `release`, what the zygote alone should hold."""
+    born, files = _prepared(task, memory, waiting=waiting)
+    zygote = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _leave_zygote(born, release)
+            live(task, files, zygote)
+        finally:
+            os._exit(1)
+    return _parted(born, files, pid)
+
+
+def born_by_exec(task: Task, memory: int, *, waiting: bool) -> Born:
+    """Start a fresh interpreter; it imports what it needs by itself."""
+    born, files = _prepared(task, memory, waiting=waiting)
+    order = {"task": asdict(task), "files": asdict(files), "parent": os.getpid()}
+    handed = [number for number in asdict(files).values() if number is not None]
+    process = subprocess.Popen(
+        boot(f"{__name__}:live_afresh", order, sys.path),
+        stdin=subprocess.DEVNULL,
+        stdout=files.output,
+        stderr=files.output,
+        pass_fds=handed,
+        process_group=0,
+    )
+    # The zygote waits for all its children by itself, and Popen should not look for this one.
+    process.returncode = 0
+    return _parted(born, files, process.pid)
+
+
+def live_afresh(order: dict[str, dict[str, object]]) -> NoReturn:
+    """The entry of a process that was started by exec."""
+    task = Task(**order["task"])  # type: ignore[arg-type]
+    files = Descriptors(**order["files"])  # type: ignore[arg-type]
+    live(task, files, order["parent"])  # type: ignore[arg-type]
+
+
+def _prepared(task: Task, memory: int, *, waiting: bool) -> tuple[Born, Descriptors]:
+    status, told = os.pipe()
+    os.set_blocking(status, False)
+    output, stacks = anonymous_file("output"), anonymous_file("stacks")
+    go, held = os.pipe() if waiting else (None, None)
+    return (
+        Born(0, task, status, output, stacks, held),
+        Descriptors(memory, told, output, stacks, go),
+    )
+
+
+def _parted(born: Born, files: Descriptors, pid: int) -> Born:
+    os.close(files.status)
+    if files.go is not None:
+        os.close(files.go)
+    born.pid = pid
+    return born
+
+
+def _leave_zygote(born: Born, release: tuple[int, ...]) -> None:
+    os.setpgid(0, 0)
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
+    for descriptor in {born.status, *release} | ({born.go} if born.go is not None else set()):
+        os.close(descriptor)

@@ -1,0 +1,68 @@
+"""What to run and when to kill it, as data."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from random import Random
+from typing import Any
+
+Json = Any
+"""None, bool, int, float, str, or a list or string-keyed mapping of these."""
+
+
+class Birth(StrEnum):
+    """How the process that runs a body comes to be."""
+
+    LIKE_THE_REST = "forked where that is possible"
+    FRESH = "a fresh interpreter"
+
+
+_BODY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class KillAt:
+    """When SIGKILL comes: use `KillAt.place` or `KillAt.random`."""
+
+    at_place: int | None = None
+    after_s: float | None = None
+
+    @classmethod
+    def place(cls, number: int) -> "KillAt":
+        """When the body reaches its `number`-th place, counted from 1 by `Acks.reached`."""
+        if number < 1:
+            raise ValueError(f"a kill place is counted from 1, got {number}")
+        return cls(at_place=number)
+
+    @classmethod
+    def random(cls, seed: int, *, window_s: float) -> "KillAt":
+        """At the instant that `seed` chooses in the `window_s` seconds after the body begins.
+
+        The duration of a clean trial is a good window. A body that ends earlier is not killed.
+        """
+        if not window_s > 0:
+            raise ValueError(f"the window of a random kill is above 0 seconds, got {window_s}")
+        return cls(after_s=Random(seed).uniform(0, window_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """One of the processes of a trial.
+
+    `body` names a function as 'module:function'; it is called with an `Acks` and `arguments`, and
+    returns JSON. `kill` is None for one that is to go on to its end.
+    """
+
+    body: str
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+    kill: KillAt | None = None
+
+    def __post_init__(self) -> None:
+        check_body(self.body)
+
+
+def check_body(body: str) -> None:
+    """Raise ValueError unless `body` reads 'module:function'."""
+    if not _BODY.fullmatch(body):
+        raise ValueError(f"a body is named as 'module:function', got {body!r}")

@@ -1,0 +1,63 @@
+"""What the harness asks of the operating system."""
+
+import ctypes
+import fcntl
+import os
+import stat
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_SELF = Path("/proc/self")
+
+
+def anonymous_file(name: str) -> int:
+    """The descriptor of a new file that has no name on any disk, and goes with its last user."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create(name)
+    with tempfile.TemporaryFile(prefix=name) as file:
+        return os.dup(file.fileno())
+
+
+def signal_on_death_of_parent(number: int) -> None:
+    """Have `number` sent to this process when its parent ends. Does nothing but on Linux.
+
+    The kernel takes the thread that made this process for the parent.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+def threads() -> int:
+    """How many threads this process has, those that Python does not know among them."""
+    if _SELF.exists():
+        return len(os.listdir(_SELF / "task"))
+    return threading.active_count()
+
+
+def sharable() -> set[str]:
+    """The sockets, and files open for writing, that a fork would share with this process.
+
+    Named by what /proc shows for them; empty where there is none.
+    """
+    found: set[str] = set()
+    if not _SELF.exists():
+        return found
+    for entry in os.listdir(_SELF / "fd"):
+        # The descriptor of the listing itself is closed by now.
+        with suppress(FileNotFoundError, OSError):
+            descriptor = int(entry)
+            mode = os.fstat(descriptor).st_mode
+            written = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+            if stat.S_ISSOCK(mode) or (stat.S_ISREG(mode) and written):
+                found.add(os.readlink(_SELF / "fd" / entry))
+    return found
+
+
+def read_whole(descriptor: int, limit: int = 1 << 16) -> str:
+    """The first `limit` bytes of a file as text."""
+    data = os.pread(descriptor, limit, 0)
+    return data.decode(errors="backslashreplace")

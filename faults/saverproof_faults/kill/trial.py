@@ -1,0 +1,174 @@
+"""One trial, run by the zygote: its processes made, watched, killed in time and buried."""
+
+import json
+import math
+import mmap
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from .acks import began_ns, set_alone
+from .birth import Born
+from .child import BEGAN, READY
+from .plan import Json
+from .process import read_whole
+
+START_ALLOWANCE_S = 60.0
+"""How long a process may take until its body begins: a fresh interpreter imports everything."""
+DUMP_ALLOWANCE_S = 5.0
+"""How long writing the stacks of a hung process may take."""
+
+
+class HarnessGone(BaseException):
+    """Whoever ordered this trial is no more."""
+
+
+@dataclass(slots=True)
+class Life:
+    """What the zygote knows of one process."""
+
+    born: Born
+    after_s: float | None
+    birth: float
+    began: float | None = None
+    heard: bytes = b""
+    silent: bool = False
+    hung: bool = False
+    killed: bool = False
+    ended: float = math.inf
+    status: int = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether it waits to be let go, or is past that."""
+        return self.heard.startswith(READY) or self.began is not None or self.ended < math.inf
+
+
+class Trial:
+    """Runs until every process has ended."""
+
+    def __init__(self, memory: mmap.mmap, deadline_s: float, wakeup: int, control: int) -> None:
+        self._memory = memory
+        self._deadline_s = deadline_s
+        self._wakeup = wakeup
+        self._control = control
+        self._lives: list[Life] = []
+
+    def add(self, born: Born, after_s: float | None) -> None:
+        """Take a newborn process into the trial."""
+        self._lives.append(Life(born, after_s, time.monotonic()))
+
+    def run(self) -> list[Json]:
+        """How each process ended. Raises HarnessGone, with all of them killed."""
+        try:
+            while self._alive():
+                self._wait(self._until_next_event())
+                for life in self._alive():
+                    self._attend(life)
+                if all(life.ready for life in self._lives):
+                    for life in self._lives:
+                        life.born.let_go()
+        finally:
+            self._end_all()
+        return [_ending(life) for life in self._lives]
+
+    def descriptors(self) -> list[int]:
+        """What the zygote holds open for the processes."""
+        return [number for life in self._lives for number in life.born.descriptors()]
+
+    def close(self) -> None:
+        """Close what was opened for the processes."""
+        for life in self._lives:
+            life.born.close()
+
+    def _alive(self) -> list[Life]:
+        return [life for life in self._lives if life.ended == math.inf]
+
+    def _wait(self, timeout: float) -> None:
+        told = [life.born.status for life in self._alive() if not life.silent]
+        ready, _, _ = select.select([self._wakeup, self._control, *told], [], [], timeout)
+        if self._wakeup in ready:
+            os.read(self._wakeup, 4096)
+        if self._control in ready:
+            # Nothing is ever ordered during a trial: this is the end of the other side.
+            raise HarnessGone
+
+    def _until_next_event(self) -> float:
+        now = time.monotonic()
+        events = (min(self._deadline(life), self._kill_time(life)) for life in self._alive())
+        return max(0.0, min(events) - now)
+
+    def _kill_time(self, life: Life) -> float:
+        if life.after_s is None or life.killed or life.began is None:
+            return math.inf
+        return life.began + life.after_s
+
+    def _deadline(self, life: Life) -> float:
+        if life.began is None:
+            deadline = life.birth + START_ALLOWANCE_S
+        else:
+            deadline = life.began + self._deadline_s
+        return deadline + DUMP_ALLOWANCE_S if life.hung else deadline
+
+    def _attend(self, life: Life) -> None:
+        self._hear(life)
+        now = time.monotonic()
+        if now >= self._kill_time(life):
+            life.killed = True
+            os.kill(life.born.pid, signal.SIGKILL)
+        elif now >= self._deadline(life):
+            os.kill(life.born.pid, signal.SIGKILL if life.hung else signal.SIGABRT)
+            life.hung = True
+        self._bury_if_dead(life)
+
+    def _hear(self, life: Life) -> None:
+        with suppress(BlockingIOError):
+            while piece := os.read(life.born.status, 1 << 16):
+                life.heard += piece
+            life.silent = True
+        if life.began is None and BEGAN in life.heard[:2]:
+            slot = life.born.task.slot
+            stamp = began_ns(self._memory, slot) if slot is not None else 0
+            life.began = stamp / 1e9 if stamp else time.monotonic()
+
+    def _bury_if_dead(self, life: Life) -> None:
+        pid = life.born.pid
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            return
+        life.ended = time.monotonic()
+        self._hear(life)
+        # Before its number can be given to another: whatever it started ends with it.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        _, life.status = os.waitpid(pid, 0)
+        left = self._alive()
+        if len(left) == 1 and left[0].born.task.slot is not None:
+            set_alone(self._memory, left[0].born.task.slot)
+
+    def _end_all(self) -> None:
+        for life in self._alive():
+            os.kill(life.born.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, life.born.pid, os.WEXITED | os.WNOWAIT)
+            self._bury_if_dead(life)
+
+
+def _ending(life: Life) -> Json:
+    outcome: Json = {}
+    said = life.heard[life.heard.find(BEGAN) + 1 :].removeprefix(READY)
+    # A process may be killed while it tells.
+    with suppress(json.JSONDecodeError):
+        outcome = json.loads(said)
+    signalled = os.WIFSIGNALED(life.status)
+    return {
+        "signal": os.WTERMSIG(life.status) if signalled else None,
+        "exit_code": None if signalled else os.WEXITSTATUS(life.status),
+        "outcome": outcome,
+        "killed": life.killed,
+        "hung": life.hung,
+        "duration_s": life.ended - (life.began if life.began is not None else life.birth),
+        "stacks": read_whole(life.born.stacks),
+        "output": read_whole(life.born.output),
+    }

@@ -1,0 +1,34 @@
+"""JSON messages over a stream socket, each headed by its length."""
+
+import json
+import socket
+import struct
+
+from .plan import Json
+
+_LENGTH = struct.Struct("<I")
+
+
+def send(channel: socket.socket, message: Json) -> None:
+    """Send one message. Raises OSError when nobody is there to take it."""
+    data = json.dumps(message).encode()
+    channel.sendall(_LENGTH.pack(len(data)) + data)
+
+
+def receive(channel: socket.socket) -> Json:
+    """The next message. Raises EOFError when the other end is gone, TimeoutError as set."""
+    (length,) = _LENGTH.unpack(_exactly(channel, _LENGTH.size))
+    return json.loads(_exactly(channel, length))
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        try:
+            piece = channel.recv(size - len(data))
+        except ConnectionResetError:
+            piece = b""
+        if not piece:
+            raise EOFError("the other end is gone")
+        data += piece
+    return bytes(data)

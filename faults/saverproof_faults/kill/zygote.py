@@ -1,0 +1,131 @@
+"""The process that every trial's processes come from.
+
+It is started by exec, imports what trials need, opens nothing, and serves one order after
+another on a socket. When that ends, or its parent does, it kills what it has made, removes the
+harness's folder and goes.
+"""
+
+import gc
+import importlib
+import mmap
+import os
+import shutil
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, NoReturn
+
+from . import wire
+from .acks import MEMORY_SIZE
+from .birth import Born, born_by_exec, born_by_fork
+from .child import Task
+from .plan import Birth, Json
+from .process import sharable, signal_on_death_of_parent, threads
+from .trial import HarnessGone, Trial
+
+IMPORT_ALLOWANCE_S = 60
+
+
+def main(order: dict[str, Any]) -> NoReturn:
+    """Serve until nobody orders any more. `order` is what the harness passed."""
+    control = socket.socket(fileno=order["control"])
+    try:
+        _leave_when_orphaned(order["parent"])
+        Zygote(control, order["memory"]).serve(order["imports"])
+    except (HarnessGone, EOFError, BrokenPipeError):
+        shutil.rmtree(order["root"], ignore_errors=True)
+        os._exit(0)
+    except BaseException:  # noqa: BLE001 - the harness shows it
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(1)
+
+
+class Zygote:
+    """Makes and watches the processes that the harness orders."""
+
+    def __init__(self, control: socket.socket, memory: int) -> None:
+        self._control = control
+        self._memory_file = memory
+        self._memory = mmap.mmap(memory, MEMORY_SIZE)
+        self._wakeup = -1
+        self._forks = True
+
+    def serve(self, imports: Sequence[str]) -> None:
+        """Import, say so, and run trials. Raises EOFError when the harness is gone."""
+        before = sharable()
+        try:
+            for name in imports:
+                _import(name)
+        except Exception as problem:  # noqa: BLE001 - told to the harness in one line
+            wire.send(self._control, {"error": f"{type(problem).__name__}: {problem}"})
+            wire.receive(self._control)
+        reason = _why_not_fork(imports, before)
+        self._forks = reason is None
+        self._wakeup = _wake_on_death_of_child()
+        gc.freeze()
+        wire.send(self._control, {"reason": reason})
+        while True:
+            wire.send(self._control, self._trial(wire.receive(self._control)))
+
+    def _trial(self, order: Json) -> Json:
+        tasks = [Task(**task) for task in order["tasks"]]
+        trial = Trial(self._memory, order["deadline_s"], self._wakeup, self._control.fileno())
+        try:
+            for task, after_s in zip(tasks, order["after_s"], strict=True):
+                trial.add(self._born(task, order, trial), after_s)
+            return trial.run()
+        finally:
+            trial.close()
+
+    def _born(self, task: Task, order: Json, trial: Trial) -> Born:
+        waiting = len(order["tasks"]) > 1
+        if order["birth"] == Birth.FRESH or not self._forks:
+            return born_by_exec(task, self._memory_file, waiting=waiting)
+        release = (self._control.fileno(), self._wakeup, *trial.descriptors())
+        return born_by_fork(task, self._memory_file, waiting=waiting, release=release)
+
+
+def _import(name: str) -> None:
+    # A module that waits for ever would outlive a harness that was killed meanwhile.
+    signal.alarm(IMPORT_ALLOWANCE_S)
+    importlib.import_module(name)
+    signal.alarm(0)
+
+
+def _why_not_fork(imports: Sequence[str], before: set[str]) -> str | None:
+    """Why the processes of trials cannot be forked from this one, or None if they can."""
+    names = ", ".join(imports)
+    if not hasattr(os, "fork"):
+        return "this system has no fork"
+    if threads() > 1:
+        return f"importing {names} left {threads()} threads running"
+    if opened := sorted(sharable() - before):
+        return f"importing {names} left open: {', '.join(opened)}"
+    return None
+
+
+def _leave_when_orphaned(parent: int) -> None:
+    def leave(number: int, frame: FrameType | None) -> None:
+        # The kernel sends this also when only the thread that started us has ended.
+        if number == signal.SIGTERM or os.getppid() != parent:
+            raise HarnessGone
+
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGUSR1, leave)
+    signal_on_death_of_parent(signal.SIGUSR1)
+    if os.getppid() != parent:
+        raise HarnessGone
+
+
+def _wake_on_death_of_child() -> int:
+    """A descriptor that becomes readable when a child ends."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    return readable
