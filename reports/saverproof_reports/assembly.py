@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saverproof_reports.summary import summarise
-from saverproof_reports.text import harmless, harmless_data, slug
+from saverproof_reports.text import harmless, harmless_data, one_line, slug
 
 SCHEMA = "saverproof-report/1"
 _SOURCE_LIMIT = 65536
+_NAME_LIMIT = 100
 
 _SECTIONS: dict[str, dict[str, Any]] = {
     "faults": {"points": 0, "injected": 0, "by_kind": {}},
@@ -50,6 +51,8 @@ def assemble(
 def _judged(judged: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     rest = {key: value for key, value in judged.items() if key != "contracts"}
     whole: dict[str, Any] = harmless_data(rest)
+    whole["saver"] = harmless_data(judged["saver"], 2 * _NAME_LIMIT)
+    whole["saver"]["name"] = one_line(judged["saver"]["name"], _NAME_LIMIT)
     saver = slug(whole["saver"]["name"], 30)
     contracts = [_contract(contract, saver, names) for contract in judged["contracts"]]
     return {

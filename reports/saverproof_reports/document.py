@@ -46,14 +46,15 @@ def _matrix(savers: list[Mapping[str, Any]]) -> str:
         [family, *(_cell(tally(judged, family)) for judged in savers)]
         for family in families(savers)
     ]
-    marks = ", ".join(f"{MARKS[verdict]} {MEANINGS[verdict]}" for verdict in VERDICTS)
-    return f"{table(head, rows)}\n\n<sub>{marks}.</sub>"
+    marks = "; ".join(f"{MARKS[verdict]} {verdict}: {MEANINGS[verdict]}" for verdict in VERDICTS)
+    advice = f"{MARKS['advice']} advice: broken, but no one must keep it"
+    return f"{table(head, rows)}\n\n<sub>{marks}; {advice}.</sub>"
 
 
 def _cell(counts: Counter[str]) -> str:
     shown = [f"{MARKS[verdict]} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
     if counts["advice"]:
-        shown.append(f"advice {counts['advice']}")
+        shown.append(f"{MARKS['advice']} {counts['advice']}")
     return " · ".join(shown)
 
 

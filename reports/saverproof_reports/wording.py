@@ -18,12 +18,13 @@ MEANINGS = {
 MARKS = {
     "held": "✓",
     "violated": "✗",
-    "known": "✗ known",
+    "known": "(✗)",
     "unknown": "?",
     "not-exercised": "–",
     "not-applicable": "n/a",
+    "advice": "!",
 }
-"""Each verdict in a table cell: to be told apart without colours."""
+"""Each verdict, and broken advice, in a table cell: told apart without colours."""
 
 FAULT_OUTCOMES = {
     "clean": "nothing of the operation was left",
@@ -35,6 +36,9 @@ FAULT_OUTCOMES = {
     "not-fired": "the fault never fired: nothing is known",
 }
 """What each outcome of a fault means."""
+
+FAULT_LETTERS = {"torn": "T", "lost": "L", "late": "A", "stuck": "S", "not-fired": "?"}
+"""What a square of the fault map says where colours cannot be told apart."""
 
 KILL_OUTCOMES = {
     "absent": "the operation in flight is not there at all",
@@ -86,7 +90,9 @@ def saver_sentence(judged: Judged) -> str:
     elif must.get("known"):
         start = f"keeps {held} of {count_of(decided, 'contract')}, the others are known"
     else:
-        start = f"keeps {'its one contract' if held == 1 else f'all {held} contracts'} judged"
+        start = (
+            "keeps the one contract that was judged" if held == 1 else f"keeps all {held} contracts"
+        )
     return "; ".join([start, *_reservations(must, should), *_stale(judged)])
 
 
@@ -119,15 +125,15 @@ def sentence(report: Mapping[str, Any]) -> str:
     if len(savers) == 1:
         return f"{cut}{savers[0]['saver']['name']} {saver_sentence(savers[0])}."
     breaking = [one for one in savers if one["summary"]["must"].get("violated")]
-    keeping = len(savers) - len(breaking)
     if not breaking:
         open_ones = sum(standing(one, report["complete"]) != "good" for one in savers)
         rest = f"; {open_ones} not fully judged" if open_ones else ""
-        return f"{cut}None of {len(savers)} savers breaks a must contract{rest}."
+        return f"{cut}None of {len(savers)} savers breaks a contract{rest}."
     broken = ", ".join(
-        f"{one['saver']['name']} breaks {one['summary']['must']['violated']}" for one in breaking
+        f"{one['saver']['name']} {one['summary']['must']['violated']}" for one in breaking
     )
-    return f"{cut}{keeping} of {len(savers)} savers break no must contract; {broken}."
+    verb = "breaks" if len(breaking) == 1 else "break"
+    return f"{cut}{len(breaking)} of {len(savers)} savers {verb} contracts: {broken}."
 
 
 def figures(judged: Judged) -> list[str]:

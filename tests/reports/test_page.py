@@ -1,0 +1,216 @@
+"""The HTML page: what it holds, and that a real browser shows it without complaint."""
+
+import json
+import shutil
+import subprocess
+from html import escape
+from html.parser import HTMLParser
+
+import pytest
+from tests.reports.hostile import hostile_report
+from tests.reports.sample import (
+    BAD_PLACES,
+    comparison_report,
+    extra,
+    good_report,
+    run_event,
+    saver_events,
+    violations,
+)
+
+from saverproof_reports import charts, html, report_of
+from saverproof_reports.diff import diff
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--enable-logging=stderr",
+    "--virtual-time-budget=2000",
+    "--dump-dom",
+)
+
+
+def many_violations():
+    sections = extra(BAD_PLACES, lost=2)
+    return report_of([run_event(), *saver_events("x", violations(20), sections), {"event": "end"}])
+
+
+PAGES = {
+    "good": good_report,
+    "comparison": comparison_report,
+    "twenty violations": many_violations,
+    "cut short": lambda: report_of(saver_events("sqlite")[:3]),
+    "nothing": lambda: report_of([]),
+    "hostile": hostile_report,
+}
+
+
+class Page(HTMLParser):
+    """Every element with its attributes, and all text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(params=PAGES, ids=lambda name: name.replace(" ", "-"))
+def page(request) -> str:
+    return html(PAGES[request.param]())
+
+
+def test_the_page_needs_no_network(page):
+    for tag, attributes in Page(page).elements:
+        assert tag not in ("iframe", "object", "embed", "img", "base", "form")
+        if tag == "link":
+            assert attributes["href"] == "data:,"
+        if tag == "script":
+            assert attributes == {}
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_links_lead_somewhere(page):
+    elements = Page(page).elements
+    ids = {attributes.get("id") for _, attributes in elements}
+    links = [attributes["href"] for tag, attributes in elements if tag == "a"]
+    assert all(link.removeprefix("#") in ids for link in links if link.startswith("#"))
+    assert all(link.startswith(("#", "https://", "http://")) for link in links)
+
+
+def test_the_page_tells_a_newcomer_everything():
+    text = " ".join(Page(html(comparison_report())).text.split())
+    for said in (
+        "2 of 4 savers break contracts: langgraph-sqlite 2, langgraph-sqlite-async 17.",
+        "A saver keeps the state of LangGraph's agents.",
+        "an operation that raised left nothing, whoever looks",
+        "promised by langgraph.checkpoint.base: BaseCheckpointSaver",
+        "fail before row 3 of INSERT INTO writes",
+        "− writes of task 1: nothing",
+        "from langgraph.checkpoint.sqlite import SqliteSaver",
+        "saverproof replay artefacts/langgraph-sqlite-atomicity-all-or-nothing-sync-fault.json",
+        "torn: part of the operation was left",
+        "A power cut loses up to 8 acknowledged operations (synchronous=NORMAL)",
+        "documented by the maintainers",
+        "keeps its data in memory: there is nothing to reopen",
+        "How often each contract was judged",
+        "langgraph-checkpoint-sqlite 3.1.2",
+    ):
+        assert said in text
+
+
+def test_every_violation_is_on_the_page():
+    report = comparison_report()
+    page = html(report)
+    for judged in report["savers"]:
+        for contract in judged["contracts"]:
+            for violation in contract["violations"]:
+                assert escape(violation["reproducer"]) in page
+
+
+def test_every_failed_place_is_a_square():
+    squares = [
+        attributes["class"]
+        for _, attributes in Page(html(many_violations())).elements
+        if (attributes.get("class") or "").startswith("cell ")
+    ]
+    assert squares.count("cell o-torn") == 4
+    assert squares.count("cell o-late") == squares.count("cell o-not-fired") == 1
+    assert len(squares) == 92
+
+
+def test_an_endless_fault_map_shows_what_was_not_clean():
+    place = {"operation": "put", "kind": "io", "place": "write", "outcome": "clean"}
+    places = [place] * 5000 + [{**place, "outcome": "torn"}]
+    [row] = charts.fault_map(places)["put"]
+    assert [cell["outcome"] for cell in row.cells] == ["torn"]
+    assert (row.total, row.undrawn) == (5001, 5000)
+
+
+def test_recovery_times_all_stand_in_the_histogram():
+    columns = charts.recovery_columns([{"recovery_ms": [0.0, 1.0, 2.0, 500.0]}, {}])
+    assert sum(column.count for column in columns) == 4
+    assert columns[-1].end == 500.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "marks"),
+    [
+        ("a\nb", "a\nb", "  "),
+        ("a\nb", "a\nc", " -+"),
+        ("", "x", "+"),
+        ("x\ny", "", "--"),
+        ("a", "b\nc", "-++"),
+    ],
+)
+def test_a_diff_marks_each_line(expected, observed, marks):
+    lines = diff(expected, observed)
+    assert "".join(line.mark for line in lines) == marks
+    kept = "\n".join(line.text for line in lines if line.mark != "+")
+    assert kept == expected
+
+
+def test_a_diff_marks_what_differs_inside_a_line():
+    before, after = diff("writes of task 1: [1, 2]", "writes of task 1: [1, 3]")
+    assert [text for text, changed in before.parts if changed] == ["2"]
+    assert [text for text, changed in after.parts if changed] == ["3"]
+
+
+FRAMES = """<!doctype html><title>frames</title><body><script>
+const pages = {pages};
+const seen = [];
+for (const [name, page] of Object.entries(pages)) for (const width of [390, 1280]) {{
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `border:0;height:900px;width:${{width}}px`;
+  frame.onload = () => {{
+    const root = frame.contentDocument.documentElement;
+    seen.push([name, width, root.scrollWidth, frame.contentDocument.title]);
+    document.title = JSON.stringify(seen);
+  }};
+  frame.srcdoc = page;
+  document.body.append(frame);
+}}
+</script>"""
+
+
+def browse(page: str, folder) -> tuple[str, list[str]]:
+    """The document after a real browser has shown `page`, and what it said on its console."""
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", path.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
+    return shown.stdout, [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
+    pages = {name: html(build()) for name, build in PAGES.items()}
+    quoted = json.dumps(pages).replace("</", "<\\/").replace("<!--", "<\\!--")
+    document, console = browse(FRAMES.format(pages=quoted), tmp_path)
+    assert console == []
+    title = Page(document).text.partition("const pages")[0].removeprefix("frames")
+    seen = json.loads(title)
+    assert len(seen) == 2 * len(PAGES)
+    for name, width, scroll_width, inner_title in seen:
+        assert scroll_width <= width, f"{name} is {scroll_width} wide on a screen of {width}"
+        assert inner_title.startswith("saverproof: "), name
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_the_browser_would_have_complained(tmp_path):
+    _, console = browse(html(good_report()).replace('"use strict"', '"changed"'), tmp_path)
+    assert "Content Security Policy" in console[0]
