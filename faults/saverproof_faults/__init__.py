@@ -1,1 +1,178 @@
-"""Placeholder."""
+"""Faults for programs that use a database: at each statement, row, commit, await and I/O, and kills.
+
+The program under test does nothing for it, and nothing of it is changed: connections are proxied
+and watched however it opens them. Enter an `Injector` before the program connects; count the places
+that an operation passes in a clean run; then fail one place at a time.
+
+    from saverproof_faults import Injector, look, open_transactions
+
+    with Injector() as injector:
+        store = open_store(path)                          # opens sqlite3, aiosqlite, SQLAlchemy...
+        places = injector.count(lambda: store.add(rows))  # a clean run, on data of its own
+        for plan in places.plans():                       # every single fault that can strike it
+            store = open_store(fresh_path())
+            before = look(store.path)
+            with injector.armed(plan) as shot:            # heals at the end, whatever happened
+                with suppress(Exception):
+                    store.add(rows)
+            shot.require_fired()                          # what never fired has tested nothing
+            after = look(store.path)                      # a second, raw connection
+            print(plan.describe(), after.changed(before), after.write_locked,
+                  open_transactions(injector.watch))
+    print(injector.report.as_data())
+
+Asynchronous operations are counted and armed with the same blocks, in which one may await, and
+work that was handed to threads is waited for before judging:
+
+    with injector.counting() as counting:
+        clean = await count_awaits(store.add_async)
+    for plan in counting.places.plans() + clean.plans():  # clean.plans(): its cancellations
+        if plan.fault is Fault.CANCEL:
+            ended = await injector.cancel(store.add_async, plan)    # settles by itself
+        else:
+            with injector.armed(plan) as shot:
+                ...
+                await injector.settle()
+
+What there is
+    Plan, Place and the enumerations Fault, Event, Moment, Lasts, Side
+        A plan is frozen data, `to_json` and `from_json`, `describe()` in words. `plan.side` is its
+        class: client-side (the driver raises), engine-side (the database fails), cancellation,
+        process. Never mix them in a report: they leave different things behind.
+    Injector
+        `count`, `counting`, `arm`, `heal`, `armed`, `trapped` (an action at a place, for kills),
+        `cancel`, `settle`, `watch`, `report`. With `folder=`, also SQLite's I/O below it; with
+        `drivers=`, drivers other than sqlite3. `arm` takes several plans at once.
+    Places
+        What passed: `calls` (the program's), `statements` (SQLite's), `transactions`, `io_calls`;
+        `unproxied_connections` and `unproxied_statements`, which no client-side fault can reach;
+        `plans(faults=None)`.
+    Shot, Report
+        Whether a plan fired; counts by fault and class, and `never_fired`, each an error of a run.
+    look, write_locked, commit_elsewhere, open_transactions
+        What a second connection sees; an unrelated commit by another; transactions left open.
+    count_awaits, cancel_at, Handoffs
+        Cancellation at the k-th suspension, and settling, without an injector.
+    wrap
+        A wrapper for one connection in hand, of any DB-API driver.
+    Driver, ClassDriver, KNOWN_DRIVERS, WITHOUT_HOOKS, loaded_drivers
+        What is known, loaded, and how to declare another driver.
+    InjectedFault, was_injected, FaultsError, PlanError, HookFailed, Unavailable
+        Errors raised on purpose, and errors of this package.
+
+Subpackages: `io` (SQLite's file I/O failed and recorded), `power` (disk images of power cuts),
+`kill` (SIGKILL at places and at random), `servers` (private database servers, a TCP proxy), and
+`sqlite`, where connections are watched, proxied, failed and looked at.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .cancel import Awaited, Ending, cancel_at, count_awaits
+    from .drivers import (
+        KNOWN_DRIVERS,
+        WITHOUT_HOOKS,
+        ClassDriver,
+        Driver,
+        loaded_drivers,
+    )
+    from .errors import (
+        FaultsError,
+        HookFailed,
+        InjectedFault,
+        PlanError,
+        Unavailable,
+        was_injected,
+    )
+    from .injector import Counting, Injector
+    from .kinds import Event, Fault, Lasts, Moment, Side
+    from .places import Call, Places, Statement
+    from .plan import Place, Plan
+    from .settle import Handoffs
+    from .shots import Report, Shot
+    from .sqlite.look import (
+        Look,
+        TableLook,
+        commit_elsewhere,
+        look,
+        open_transactions,
+        write_locked,
+    )
+    from .wrap import wrap
+
+_HOMES = {
+    "cancel": ("Awaited", "Ending", "cancel_at", "count_awaits"),
+    "drivers": ("KNOWN_DRIVERS", "WITHOUT_HOOKS", "ClassDriver", "Driver", "loaded_drivers"),
+    "errors": (
+        "FaultsError",
+        "HookFailed",
+        "InjectedFault",
+        "PlanError",
+        "Unavailable",
+        "was_injected",
+    ),
+    "injector": ("Counting", "Injector"),
+    "kinds": ("Event", "Fault", "Lasts", "Moment", "Side"),
+    "places": ("Call", "Places", "Statement"),
+    "plan": ("Place", "Plan"),
+    "settle": ("Handoffs",),
+    "shots": ("Report", "Shot"),
+    "sqlite.look": (
+        "Look",
+        "TableLook",
+        "commit_elsewhere",
+        "look",
+        "open_transactions",
+        "write_locked",
+    ),
+    "wrap": ("wrap",),
+}
+
+__all__ = [
+    "KNOWN_DRIVERS",
+    "WITHOUT_HOOKS",
+    "Awaited",
+    "Call",
+    "ClassDriver",
+    "Counting",
+    "Driver",
+    "Ending",
+    "Event",
+    "Fault",
+    "FaultsError",
+    "Handoffs",
+    "HookFailed",
+    "InjectedFault",
+    "Injector",
+    "Lasts",
+    "Look",
+    "Moment",
+    "Place",
+    "Places",
+    "Plan",
+    "PlanError",
+    "Report",
+    "Shot",
+    "Side",
+    "Statement",
+    "TableLook",
+    "Unavailable",
+    "cancel_at",
+    "commit_elsewhere",
+    "count_awaits",
+    "loaded_drivers",
+    "look",
+    "open_transactions",
+    "was_injected",
+    "wrap",
+    "write_locked",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The package is imported by whoever only wants a part of it: its modules wait to be asked for.
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -151,7 +151,9 @@ class Gate:
                 and shot.hits(passage.index)
                 and shot.fire()
             ):
-                raise _error(shot, passage.errors)
+                if shot.action is None:
+                    raise _error(shot, passage.errors)
+                shot.action()
 
 
 class Gates:

@@ -1,22 +1,27 @@
 """One door to faults at every place of an operation: count a clean run, then arm, run, heal."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
+from .cancel import Awaited, Operation, cancel_at
 from .drivers import SQLITE3, Driver
 from .errors import FaultsError
 from .gate import GATES, Gate
-from .kinds import Fault
+from .iofaults import IoFaults
+from .kinds import CLIENT_EVENTS, IO_EVENTS, Fault
 from .places import Call, Places
-from .plan import Plan
+from .plan import Place, Plan
+from .settle import Handoffs
 from .shots import Report, Shot
 from .sqlite.enginefault import EngineFault
 from .sqlite.factory import MAKERS, engine_fault
 from .sqlite.library import unavailable
 from .sqlite.recorder import Recorder
+from .sqlite.trap import Trap
 from .sqlite.watch import Watch
 
 
@@ -31,19 +36,28 @@ class Injector:
     """A context manager, one at a time in a process, to be entered before the program connects.
 
     While it is entered, connections that the program opens are proxied (`sqlite3` always, further
-    `drivers` as given) and watched. `report` holds what was counted and armed, and stays
-    afterwards. Where SQLite cannot be watched, `engine_unavailable` says why, and only client-side
-    faults can be armed.
+    `drivers` as given) and watched; with a `folder`, SQLite's I/O below it as well. `report` holds
+    what was counted and armed, and stays afterwards. `engine_unavailable` and `io_unavailable` say
+    why SQLite's own faults or its I/O are out of reach here, or are None.
     """
 
-    def __init__(self, drivers: Iterable[Driver] = ()) -> None:
-        self._drivers = (SQLITE3, *drivers)
-        self._gate = Gate(self._failed)
-        self._exit = ExitStack()
-        self._armed: list[EngineFault] = []
+    def __init__(
+        self,
+        drivers: Iterable[Driver] = (),
+        *,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.watch = Watch()
         self.engine_unavailable = unavailable()
+        self.io_unavailable = IoFaults.unavailable()
         self.report = Report(engine_unavailable=self.engine_unavailable)
+        self._drivers = (SQLITE3, *drivers)
+        self._gate = Gate(self._failed)
+        self._handoffs = Handoffs()
+        watches_io = folder is not None and self.io_unavailable is None
+        self._io = IoFaults(folder) if watches_io and folder is not None else None
+        self._armed: list[EngineFault] = []
+        self._exit = ExitStack()
 
     def __enter__(self) -> Self:
         if GATES.current is not None:
@@ -51,6 +65,9 @@ class Injector:
         with ExitStack() as entering:
             if self.engine_unavailable is None:
                 entering.enter_context(self.watch)
+            if self._io is not None:
+                entering.enter_context(self._io)
+            entering.enter_context(self._handoffs)
             GATES.current = self._gate
             entering.callback(self._leave_gate)
             for driver in self._drivers:
@@ -81,10 +98,12 @@ class Injector:
         something inside SQLite could not be followed.
         """
         self._require_healed()
+        self._handoffs.look_again()
         counting = Counting()
         calls: list[Call] = []
+        io_before = 0 if self._io is None else self._io.passed()
+        recorder = None
         with ExitStack() as stack:
-            recorder = None
             if self.engine_unavailable is None:
                 recorder = Recorder(self.watch)
                 recorder.start()
@@ -92,7 +111,8 @@ class Injector:
             self._gate.open(record=calls)
             stack.callback(self._gate.close)
             yield counting
-        counting.places = _places(calls, recorder)
+        io_calls = () if self._io is None else self._io.calls_since(io_before)
+        counting.places = _places(calls, io_calls, recorder)
         self._count_in(counting.places)
 
     def arm(self, *plans: Plan) -> tuple[Shot, ...]:
@@ -102,14 +122,14 @@ class Injector:
         armed.
         """
         self._require_healed()
+        for plan in plans:
+            self._require_possible(plan)
+        self._handoffs.look_again()
         shots = tuple(Shot(plan) for plan in plans)
-        for shot in shots:
-            self._require_possible(shot.plan)
         self.report.shots.extend(shots)
         try:
             for shot in shots:
-                if shot.plan.fault is not Fault.RAISE:
-                    self._arm_engine(shot)
+                self._arm_inside(shot)
         except BaseException:
             self.heal()
             raise
@@ -127,6 +147,8 @@ class Injector:
             for fault in armed:
                 stack.callback(fault.heal)
                 stack.callback(self.watch.unlisten, fault)
+            if self._io is not None:
+                stack.callback(self._io.heal)
         if self.engine_unavailable is None:
             self.watch.check()
 
@@ -139,23 +161,59 @@ class Injector:
         finally:
             self.heal()
 
-    def _arm_engine(self, shot: Shot) -> None:
-        fault = engine_fault(shot, self.watch)
-        self._armed.append(fault)
-        fault.arm()
-        self.watch.listen(fault)
+    @contextmanager
+    def trapped(self, place: Place, action: Callable[[], object]) -> Iterator[None]:
+        """Call `action` once at a place that is reached within the block: to kill the process.
+
+        Places are those of the program's calls, or inside SQLite. Raises PlanError for others.
+        """
+        self._require_healed()
+        with ExitStack() as stack:
+            if place.event in CLIENT_EVENTS:
+                self._gate.open([Shot(Plan(Fault.KILL, place), action)])
+                stack.callback(self._gate.close)
+            else:
+                stack.enter_context(self.watch.listening(Trap(place, action)))
+            yield
+
+    async def cancel(self, operation: Operation, plan: Plan) -> Awaited:
+        """Await an operation, cancel it where `plan` says, and return when all is settled."""
+        self._require_healed()
+        self._handoffs.look_again()
+        shot = Shot(plan)
+        self.report.shots.append(shot)
+        awaited = await cancel_at(operation, plan)
+        shot.fired += awaited.fired
+        await self.settle()
+        return awaited
+
+    async def settle(self) -> None:
+        """Return when work that the program handed to threads is done. See settle.Handoffs."""
+        await self._handoffs.settle()
+
+    def _arm_inside(self, shot: Shot) -> None:
+        if shot.plan.fault in MAKERS:
+            fault = engine_fault(shot, self.watch)
+            self._armed.append(fault)
+            fault.arm()
+            self.watch.listen(fault)
+        elif self._io is not None and shot.plan.place.event in IO_EVENTS:
+            self._io.arm(shot)
 
     def _require_healed(self) -> None:
         if self._armed or self._gate.is_open:
             raise FaultsError("plans are armed, or places counted, already: heal first")
 
     def _require_possible(self, plan: Plan) -> None:
-        if plan.fault is Fault.RAISE:
-            return
-        if plan.fault not in MAKERS:
-            raise FaultsError(f"an injector does not carry out {plan.fault.value!r}")
-        if self.engine_unavailable is not None:
-            raise FaultsError(f"no fault of SQLite's own here: {self.engine_unavailable}")
+        if plan.fault in MAKERS:
+            if self.engine_unavailable is not None:
+                raise FaultsError(f"no fault of SQLite's own here: {self.engine_unavailable}")
+        elif plan.fault in (Fault.IO_ERROR, Fault.IO_FULL):
+            if self._io is None:
+                why = self.io_unavailable or "the injector was given no folder"
+                raise FaultsError(f"no I/O fault here: {why}")
+        elif plan.fault is not Fault.RAISE:
+            raise FaultsError(f"an injector cannot arm {plan.fault.value!r}")
 
     def _failed(self, error: BaseException) -> None:
         code = getattr(error, "sqlite_errorcode", None)
@@ -165,7 +223,7 @@ class Injector:
 
     def _count_in(self, places: Places) -> None:
         report = self.report
-        report.points += len(places.calls) + len(places.statements)
+        report.points += len(places.calls) + len(places.statements) + len(places.io_calls)
         report.unproxied_connections += places.unproxied_connections
         report.unproxied_statements += places.unproxied_statements
 
@@ -173,8 +231,8 @@ class Injector:
         GATES.current = None
 
 
-def _places(calls: list[Call], recorder: Recorder | None) -> Places:
-    places = Places(calls=tuple(calls))
+def _places(calls: list[Call], io_calls: tuple[str, ...], recorder: Recorder | None) -> Places:
+    places = Places(calls=tuple(calls), io_calls=io_calls)
     if recorder is None:
         return places
     recorder.finish()

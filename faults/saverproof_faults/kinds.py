@@ -55,7 +55,8 @@ class Event(StrEnum):
     AWAIT = "await"
     """A suspension of the awaiting task, such as an awaited call of a database."""
     IO = "io"
-    """An I/O call of the engine that changes a file, of whatever kind."""
+    """An I/O call of the engine that opens or changes a file, of whatever kind."""
+    OPEN = "open"
     WRITE = "write"
     SYNC = "sync"
     TRUNCATE = "truncate"
@@ -84,7 +85,7 @@ SIDES: Mapping[Fault, Side] = {
 """The faults that are not of the engine's side."""
 
 CLIENT_EVENTS = (Event.STATEMENT, Event.BEGIN, Event.COMMIT, Event.ROLLBACK)
-IO_EVENTS = (Event.IO, Event.WRITE, Event.SYNC, Event.TRUNCATE, Event.DELETE)
+IO_EVENTS = (Event.IO, Event.OPEN, Event.WRITE, Event.SYNC, Event.TRUNCATE, Event.DELETE)
 
 EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.RAISE: CLIENT_EVENTS,

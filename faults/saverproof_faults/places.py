@@ -54,7 +54,7 @@ class Places:
     statements: tuple[Statement, ...] = ()
     transactions: int = 0
     rollbacks: int = 0
-    io_calls: int = 0
+    io_calls: tuple[str, ...] = ()
     unproxied_connections: int = 0
     unproxied_statements: int = 0
     grew: bool = False
@@ -102,11 +102,13 @@ class Places:
         return plans
 
     def _io_plans(self) -> list[Plan]:
-        return [
-            Plan(fault, Place(Event.IO, index))
-            for fault in (Fault.IO_ERROR,)
-            for index in range(1, self.io_calls + 1)
-        ]
+        plans = []
+        for index, call in enumerate(self.io_calls, start=1):
+            place = Place(Event.IO, index)
+            plans.append(Plan(Fault.IO_ERROR, place, about=call))
+            if call.startswith((Event.WRITE.value, Event.SYNC.value)):
+                plans.append(Plan(Fault.IO_FULL, place, about=call))
+        return plans
 
 
 def _plans_of(statement: Statement, *, rollback_journal: bool) -> list[Plan]:

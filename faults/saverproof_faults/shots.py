@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +13,13 @@ from .plan import Plan
 
 @dataclass(eq=False)
 class Shot:
-    """One plan, armed once. `fired` counts how often it struck; `note` says why it could not."""
+    """One plan, armed once. `fired` counts how often it struck; `note` says why it could not.
+
+    `action` is what a harness does at a client-side place instead of raising.
+    """
 
     plan: Plan
+    action: Callable[[], object] | None = None
     fired: int = 0
     note: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -89,5 +94,5 @@ class Report:
         }
 
 
-def _counted(values: Any) -> dict[str, int]:
+def _counted(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))

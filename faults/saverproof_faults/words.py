@@ -29,6 +29,7 @@ _EVENTS = {
     Event.TRANSACTION: "transaction that reaches its commit",
     Event.AWAIT: "await that suspends",
     Event.IO: "I/O call",
+    Event.OPEN: "file opening",
     Event.WRITE: "file write",
     Event.SYNC: "file sync",
     Event.TRUNCATE: "file truncation",

@@ -13,6 +13,7 @@ from .library import (
     DENY,
     INNOCUOUS,
     OK,
+    TRACE_CLOSE,
     TRACE_PROFILE,
     TRACE_STATEMENT,
     UTF8,
@@ -30,7 +31,6 @@ from .library import (
 _BYTE = ctypes.c_ubyte
 _DASH = ord("-")
 
-NO_TRACE = TraceHook()
 NO_INTEGER = IntegerHook()
 NO_VOID = VoidHook()
 NO_BUSY = BusyHook()
@@ -76,7 +76,7 @@ def _opened(handle: int, _error: int, _routines: int) -> int:
 
 
 def _closed(handle: int) -> None:
-    """The row function is destroyed with its connection, also when the close was deferred."""
+    """A connection is closing, or has closed: its handle is of no use any more."""
     receiver = CURRENT.receiver
     if receiver is not None:
         try:
@@ -87,6 +87,9 @@ def _closed(handle: int) -> None:
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
     """A statement starts or ends; `text` begins with a comment for a trigger's inner program."""
+    if kind == TRACE_CLOSE:
+        _closed(handle)
+        return 0
     receiver = CURRENT.receiver
     if receiver is not None and not MARKS.hidden:
         try:
@@ -180,7 +183,12 @@ row_written = FunctionHook(_row_written)
 
 
 def mark(found: Library, handle: int) -> None:
-    """Give a new connection the row function, whose destruction tells of its end."""
+    """Give a new connection the row function, and have its end told.
+
+    A connection closed with statements left over goes on as a ghost, so its closing is traced; the
+    end of the row function tells of it where a program's own trace callback came between.
+    """
+    found.calls.sqlite3_trace_v2(handle, TRACE_CLOSE, traced, handle)
     found.calls.sqlite3_create_function_v2(
         handle, ROW_FUNCTION.encode(), 0, UTF8 | INNOCUOUS, handle, row_written, None, None, closed
     )
@@ -188,15 +196,15 @@ def mark(found: Library, handle: int) -> None:
 
 def attach(found: Library, handle: int, *, ends: bool) -> None:
     """Have the connection's statements, commits and rollbacks told from now on."""
-    events = TRACE_STATEMENT | TRACE_PROFILE if ends else TRACE_STATEMENT
+    events = TRACE_CLOSE | TRACE_STATEMENT | (TRACE_PROFILE if ends else 0)
     found.calls.sqlite3_trace_v2(handle, events, traced, handle)
     found.calls.sqlite3_commit_hook(handle, committing, handle)
     found.calls.sqlite3_rollback_hook(handle, rolled_back, handle)
 
 
 def detach(found: Library, handle: int) -> None:
-    """Have nothing told any more."""
-    found.calls.sqlite3_trace_v2(handle, 0, NO_TRACE, None)
+    """Have nothing told any more but the connection's end."""
+    found.calls.sqlite3_trace_v2(handle, TRACE_CLOSE, traced, handle)
     found.calls.sqlite3_commit_hook(handle, NO_INTEGER, None)
     found.calls.sqlite3_rollback_hook(handle, NO_VOID, None)
 

@@ -26,7 +26,7 @@ OpenHook = ctypes.CFUNCTYPE(Integer, Pointer, Pointer, Pointer)
 
 OK, DENY, ROW = 0, 1, 100
 BUSY, READONLY, FULL = 5, 8, 13
-TRACE_STATEMENT, TRACE_PROFILE = 0x01, 0x02
+TRACE_STATEMENT, TRACE_PROFILE, TRACE_CLOSE = 0x01, 0x02, 0x08
 UTF8, INNOCUOUS = 1, 0x200000
 MINIMUM_VERSION = (3, 34, 0)
 """The first with sqlite3_txn_state, 2020."""

@@ -1,0 +1,74 @@
+"""I/O faults of a plan, carried out by the shim of `saverproof_faults.io`."""
+
+import os
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from .errors import FaultsError
+from .io import Extent, Failure, IoFault, IoKind, IoWatch, available
+from .kinds import Event, Fault, Lasts
+from .shots import Shot
+
+_KINDS: Mapping[Event, IoKind | None] = {
+    Event.IO: None,
+    Event.OPEN: IoKind.OPEN,
+    Event.WRITE: IoKind.WRITE,
+    Event.SYNC: IoKind.SYNC,
+    Event.TRUNCATE: IoKind.TRUNCATE,
+    Event.DELETE: IoKind.DELETE,
+}
+_FAILURES = {Fault.IO_ERROR: Failure.IO_ERROR, Fault.IO_FULL: Failure.DISK_FULL}
+
+
+class IoFaults:
+    """A context manager that counts and fails SQLite's I/O below `folder`."""
+
+    unavailable = staticmethod(available)
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._watch = IoWatch(folder)
+        self._shot: Shot | None = None
+
+    def __enter__(self) -> Self:
+        self._watch.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._watch.__exit__(kind, error, trace)
+
+    def passed(self) -> int:
+        """How many calls were seen so far: where a count begins."""
+        return self._watch.total
+
+    def calls_since(self, start: int) -> tuple[str, ...]:
+        """The calls seen since then, each its kind and its file."""
+        return tuple(str(call) for call in self._watch.calls[start:])
+
+    def arm(self, shot: Shot) -> None:
+        """Follow one plan. Raises FaultsError for a second one."""
+        if self._shot is not None:
+            raise FaultsError("one I/O fault can be armed at a time")
+        plan = shot.plan
+        self._shot = shot
+        self._watch.arm(
+            IoFault(
+                plan.place.index,
+                _FAILURES[plan.fault],
+                Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE,
+                _KINDS[plan.place.event],
+            )
+        )
+
+    def heal(self) -> None:
+        """Let everything pass, and note how often the plan struck."""
+        shot, self._shot = self._shot, None
+        if shot is not None:
+            self._watch.disarm()
+            shot.fired += len(self._watch.fired)
+        self._watch.check()

@@ -1,0 +1,106 @@
+"""Waiting until work that was handed to threads is done, also work that nobody awaits any more."""
+
+import asyncio
+import concurrent.futures
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from types import TracebackType
+from typing import Any, Self
+
+from .errors import FaultsError
+
+PATIENCE = 10.0
+"""Seconds after which work that is still not done is reported, not awaited."""
+
+
+class Handoffs:
+    """A context manager that notes the work handed to thread pools and aiosqlite connections.
+
+    To be entered before the program hands over anything. Threads that a program runs by itself, in
+    any other way, are not seen.
+    """
+
+    def __init__(self) -> None:
+        self._pending: set[concurrent.futures.Future[Any]] = set()
+        self._lock = threading.Lock()
+        self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._sees_aiosqlite = False
+        self._undo: list[Callable[[], None]] = []
+
+    def __enter__(self) -> Self:
+        self._exchange(ThreadPoolExecutor, "submit", self._noting_submit)
+        self.look_again()
+        return self
+
+    def look_again(self) -> None:
+        """Note the work of a driver that was imported since, too."""
+        core = sys.modules.get("aiosqlite.core")
+        if core is not None and not self._sees_aiosqlite:
+            self._sees_aiosqlite = True
+            self._exchange(core.Connection, "_execute", self._noting_execute)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sees_aiosqlite = False
+        while self._undo:
+            self._undo.pop()()
+
+    async def settle(self, patience: float = PATIENCE) -> None:
+        """Return when all work noted is done. Raises FaultsError after `patience` seconds."""
+        try:
+            async with asyncio.timeout(patience):
+                while pending := self._unfinished():
+                    await asyncio.wait({asyncio.wrap_future(future) for future in pending})
+                for connection in list(self._connections):
+                    await _behind(connection)
+                # Callbacks of work that was done in between.
+                await asyncio.sleep(0)
+        except TimeoutError as problem:
+            raise FaultsError(f"work handed to threads is not done after {patience} s") from problem
+
+    def _unfinished(self) -> list["concurrent.futures.Future[Any]"]:
+        with self._lock:
+            self._pending = {future for future in self._pending if not future.done()}
+            return list(self._pending)
+
+    def _exchange(
+        self, owner: type, name: str, noting: Callable[[Callable[..., Any]], Callable[..., Any]]
+    ) -> None:
+        original = owner.__dict__[name]
+        setattr(owner, name, noting(original))
+        self._undo.append(lambda: setattr(owner, name, original))
+
+    def _noting_submit(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def submit(*arguments: Any, **options: Any) -> Any:
+            future = original(*arguments, **options)
+            with self._lock:
+                self._pending.add(future)
+            return future
+
+        return submit
+
+    def _noting_execute(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        async def execute(connection: Any, *arguments: Any, **options: Any) -> Any:
+            self._connections.add(connection)
+            return await original(connection, *arguments, **options)
+
+        return execute
+
+
+async def _behind(connection: Any) -> None:
+    """Queue nothing at the end of an aiosqlite connection's work, and await it."""
+    try:
+        await connection._execute(lambda: None)
+    except ValueError:
+        # It was closed meanwhile, which it did in its turn: nothing is left in its queue.
+        return

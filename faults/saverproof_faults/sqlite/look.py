@@ -1,0 +1,109 @@
+"""What others see of a database: a second, raw connection that never waits and is not watched."""
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import raw
+from .watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class TableLook:
+    """How many rows a table holds, and a digest of them that does not depend on their order."""
+
+    rows: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look from outside. `problem` is SQLite's message where the tables could not be read."""
+
+    write_locked: bool
+    tables: Mapping[str, TableLook]
+    problem: str = ""
+
+    def changed(self, other: "Look") -> tuple[str, ...]:
+        """The tables that differ between two looks, those of one look only included."""
+        names = sorted({*self.tables, *other.tables})
+        return tuple(name for name in names if self.tables.get(name) != other.tables.get(name))
+
+
+def look(path: str) -> Look:
+    """Whether anyone holds the write lock of the file, and what a reader finds in it."""
+    with raw.connection(path) as connection:
+        locked = _write_locked(connection)
+        try:
+            return Look(locked, _tables(connection))
+        except sqlite3.OperationalError as problem:
+            return Look(locked, {}, str(problem))
+
+
+def write_locked(path: str) -> bool:
+    """Whether some connection, of this process or another, keeps all others from writing."""
+    with raw.connection(path) as connection:
+        return _write_locked(connection)
+
+
+def commit_elsewhere(path: str) -> None:
+    """Commit a transaction that changes nothing, as another process may at any time.
+
+    A connection that kept a reading transaction open is behind the times from then on. Raises
+    sqlite3.OperationalError if the file is locked.
+    """
+    with raw.connection(path) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def open_transactions(watch: Watch) -> tuple[str, ...]:
+    """The watched connections that have a transaction open, in words: number, file, how far."""
+    return tuple(
+        f"connection {connection.number} to {connection.path or 'a database in memory'} "
+        f"({_HOW_FAR[connection.transaction_state]})"
+        for connection in watch.connections
+        if connection.in_transaction
+    )
+
+
+_HOW_FAR = ("begun only", "reading", "holding the write lock")
+
+
+def _write_locked(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as problem:
+        if problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+            return True
+        raise
+    connection.execute("ROLLBACK")
+    return False
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, TableLook]:
+    connection.execute("BEGIN")
+    try:
+        names = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        ).fetchall()
+        return {name: _table(connection, name) for (name,) in names}
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _table(connection: sqlite3.Connection, name: str) -> TableLook:
+    quoted = '"' + name.replace('"', '""') + '"'
+    rows = sorted(_encoded(row) for row in connection.execute(f"SELECT * FROM {quoted}"))
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(len(row).to_bytes(8, "big"))
+        digest.update(row)
+    return TableLook(len(rows), digest.hexdigest())
+
+
+def _encoded(row: tuple[Any, ...]) -> bytes:
+    # repr tells 1 from 1.0, '1' and b'1', and None from 'None'.
+    return repr(row).encode("utf-8", "surrogatepass")

@@ -1,0 +1,51 @@
+"""Something done by the process at a place inside SQLite: what a kill harness supplies."""
+
+from collections.abc import Callable
+
+from ..errors import PlanError
+from ..kinds import Event, Moment
+from ..plan import Place
+from .handles import WatchedConnection
+from .listener import Listener
+
+
+class Trap(Listener):
+    """Calls `action` once, at a statement that SQLite runs or a transaction that it commits.
+
+    After a statement means when it has run to its end: after a COMMIT, the changes are durable but
+    nobody has been told. Listening starts the count, so `fired` False means that the place was
+    never reached. Raises PlanError for a place elsewhere.
+    """
+
+    def __init__(self, place: Place, action: Callable[[], object]) -> None:
+        allowed = (Event.ENGINE_STATEMENT, Event.TRANSACTION)
+        if place.event not in allowed or (
+            place.event is Event.TRANSACTION and place.moment is Moment.AFTER
+        ):
+            raise PlanError(f"a trap inside SQLite cannot stand {place.describe()}")
+        self.place = place
+        self.action = action
+        self.fired = False
+        self.ends = place.moment is Moment.AFTER
+        self._at: int | None = None
+
+    def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+        if self.place.event is Event.ENGINE_STATEMENT and number == self.place.index:
+            if self.ends:
+                self._at = statement
+            else:
+                self._spring()
+
+    def ended(self, connection: WatchedConnection, statement: int) -> None:
+        if statement == self._at:
+            self._at = None
+            self._spring()
+
+    def committing(self, connection: WatchedConnection, number: int) -> bool:
+        if self.place.event is Event.TRANSACTION and number == self.place.index:
+            self._spring()
+        return False
+
+    def _spring(self) -> None:
+        self.fired = True
+        self.action()

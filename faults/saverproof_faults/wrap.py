@@ -1,0 +1,149 @@
+"""An explicit wrapper for a connection in hand, of any driver with the DB-API's methods."""
+
+import sys
+from types import ModuleType, TracebackType
+from typing import Any, cast
+
+from .errors import was_injected
+from .gate import GATES, Gate, event_of
+from .kinds import Event
+
+
+class _Forwarding:
+    """Passes for the wrapped object: its attributes, and its class to `isinstance`."""
+
+    _own = frozenset({"_wrapped", "_errors"})
+
+    def __init__(self, wrapped: Any, errors: ModuleType) -> None:
+        object.__setattr__(self, "_wrapped", wrapped)
+        object.__setattr__(self, "_errors", errors)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return cast(type, type(self._wrapped))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._wrapped, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._wrapped, name, value)
+
+    def _control(self, event: Event, name: str, *arguments: Any) -> Any:
+        true = getattr(self._wrapped, name)
+        gate = GATES.current
+        if gate is None:
+            return true(*arguments)
+        return gate.call(event, event.value.upper(), self._errors, lambda: true(*arguments))
+
+    def _execute(self, name: str, *arguments: Any, **options: Any) -> Any:
+        true = getattr(self._wrapped, name)
+        gate = GATES.current
+        if gate is None:
+            return true(*arguments, **options)
+        return self._gated(gate, name, true, *arguments, **options)
+
+    def _gated(self, gate: Gate, name: str, true: Any, *arguments: Any, **options: Any) -> Any:
+        sql = str(arguments[0]) if arguments else ""
+        if name == "executemany" and len(arguments) > 1:
+            first, rows, *others = arguments
+            return gate.batch(
+                sql, rows, self._errors, lambda counted: true(first, counted, *others, **options)
+            )
+        event = Event.STATEMENT if name == "executescript" else event_of(sql)
+        return gate.call(event, sql, self._errors, lambda: true(*arguments, **options))
+
+
+class _Cursor(_Forwarding):
+    def execute(self, *arguments: Any, **options: Any) -> Any:
+        return self._result(self._execute("execute", *arguments, **options))
+
+    def executemany(self, *arguments: Any, **options: Any) -> Any:
+        return self._result(self._execute("executemany", *arguments, **options))
+
+    def executescript(self, *arguments: Any, **options: Any) -> Any:
+        return self._result(self._execute("executescript", *arguments, **options))
+
+    def _result(self, result: Any) -> Any:
+        return self if result is self._wrapped else result
+
+    def __iter__(self) -> Any:
+        return iter(self._wrapped)
+
+    def __next__(self) -> Any:
+        return next(self._wrapped)
+
+    def __enter__(self) -> Any:
+        self._wrapped.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> Any:
+        return self._wrapped.__exit__(kind, error, trace)
+
+
+class _Connection(_Forwarding):
+    def cursor(self, *arguments: Any, **options: Any) -> Any:
+        return _Cursor(self._wrapped.cursor(*arguments, **options), self._errors)
+
+    def execute(self, *arguments: Any, **options: Any) -> Any:
+        return _Cursor(self._execute("execute", *arguments, **options), self._errors)
+
+    def executemany(self, *arguments: Any, **options: Any) -> Any:
+        return _Cursor(self._execute("executemany", *arguments, **options), self._errors)
+
+    def executescript(self, *arguments: Any, **options: Any) -> Any:
+        return _Cursor(self._execute("executescript", *arguments, **options), self._errors)
+
+    def commit(self) -> Any:
+        return self._control(Event.COMMIT, "commit")
+
+    def rollback(self) -> Any:
+        return self._control(Event.ROLLBACK, "rollback")
+
+    def __enter__(self) -> Any:
+        self._wrapped.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> Any:
+        if kind is not None:
+            return self._control(Event.ROLLBACK, "__exit__", kind, error, trace)
+        try:
+            return self._control(Event.COMMIT, "__exit__", kind, error, trace)
+        except BaseException as failure:
+            if was_injected(failure):
+                # Where a commit fails, drivers roll back before they let the error out.
+                self._control(
+                    Event.ROLLBACK, "__exit__", type(failure), failure, failure.__traceback__
+                )
+            raise
+
+
+def wrap(connection: Any, errors: ModuleType | None = None) -> Any:
+    """The connection, with every call that executes, commits or rolls back passing the gate.
+
+    `errors` is the module that holds the driver's exceptions, by default the one that defines the
+    connection's class. What a wrapped connection is handed to must take it for what it looks like:
+    functions written in C (`sqlite3.Cursor(connection)`, `backup`) ask for the true one.
+    """
+    if errors is None:
+        errors = _errors_of(connection)
+    return _Connection(connection, errors)
+
+
+def _errors_of(connection: Any) -> ModuleType:
+    for owner in type(connection).__mro__:
+        module = sys.modules.get(owner.__module__.partition(".")[0])
+        if module is not None and hasattr(module, "OperationalError"):
+            return module
+    raise TypeError(
+        f"errors: no module of {type(connection).__qualname__} has an OperationalError, name one"
+    )
