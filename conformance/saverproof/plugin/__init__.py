@@ -1,1 +1,89 @@
-"""The pytest plugin. Everything but options is imported only when ``--saver`` is given."""
+"""The pytest plugin.
+
+pytest loads this module in every project in which saverproof is installed. It imports nothing but
+pytest and the standard library; everything else comes in with ``--saver``.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from saverproof.plugin import alone, options
+
+if TYPE_CHECKING:
+    from saverproof.targets.target import Target
+    from saverproof.workspace import Workspace
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that start with ``--saver``."""
+    options.add(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> None:
+    """With ``--saver`` and no files on the command line, collect the packaged suite alone."""
+    if options.given(early_config.known_args_namespace):
+        alone.redirect(early_config, parser, args)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Get to know the targets, once a run."""
+    config.addinivalue_line("markers", "saverproof: an item of the suite that judges savers")
+    if config.option.help or config.option.version:
+        return
+    if options.given(config.option):
+        from saverproof.plugin.starting import start
+
+        start(config)
+    else:
+        options.refuse_without_saver(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> list[pytest.Item] | None:
+    """Put the suite into a module that imported it from ``saverproof.suite``."""
+    if type(obj).__module__ != "saverproof.suite" or type(obj).__name__ != "Suite":
+        return None
+    from saverproof.plugin.collecting import items_in_module
+
+    return items_in_module(collector)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that uses one of the fixtures below once for each target."""
+    if "saverproof_target" in metafunc.fixturenames:
+        from saverproof.plugin.fixtures import parametrize
+
+        parametrize(metafunc)
+
+
+@pytest.fixture
+def saverproof_target(request: pytest.FixtureRequest) -> "Target":
+    """The target that ``--saver`` names, for an author's own tests."""
+    from saverproof.plugin.fixtures import target_of
+
+    return target_of(request)
+
+
+@pytest.fixture
+def saverproof_workspace(saverproof_target: "Target") -> "Iterator[Workspace]":
+    """A new, empty workspace of the target, removed after the test."""
+    from saverproof.plugin.fixtures import workspace_of
+
+    with workspace_of(saverproof_target) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def saverproof_saver(
+    saverproof_target: "Target", saverproof_workspace: "Workspace"
+) -> Iterator[Any]:
+    """The target's saver, open in ``saverproof_workspace``."""
+    from saverproof.plugin.fixtures import saver_of
+
+    with saver_of(saverproof_target, saverproof_workspace) as saver:
+        yield saver

@@ -76,6 +76,11 @@ class JudgeProcess:
         """The process id, also after its end."""
         return self._process.pid
 
+    @property
+    def closed(self) -> bool:
+        """Whether the child is no more."""
+        return self._output.closed
+
     def ask(
         self,
         work: str,
@@ -176,7 +181,7 @@ class JudgeProcess:
 
     def _gone(self, reason: str) -> JudgeGone:
         stacks = os.pread(self._stacks.fileno(), _STACKS, 0).decode("utf-8", "replace")
-        gone = JudgeGone(reason, stacks, self.take_output(), self._pulse.read()[1])
+        gone = JudgeGone(reason, _theirs(stacks), self.take_output(), self._pulse.read()[1])
         self.close()
         return gone
 
@@ -208,6 +213,14 @@ class JudgeProcess:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+
+def _theirs(stacks: str) -> str:
+    """The stacks without the frames that only say how the judge process works."""
+    ours = (os.path.dirname(__file__), "<frozen runpy>")
+    return "\n".join(
+        line for line in stacks.splitlines() if not any(place in line for place in ours)
+    )
 
 
 def _how_it_died(status: int | None) -> str:

@@ -137,10 +137,8 @@ def _keeps_history(caller: trial.Caller, api: str) -> bool:
     try:
         caller.call(api, "put", *first)
         caller.call(api, "put", *second)
-        return (
-            trial.holds(caller.call(api, "get_tuple", trial.config(thread, first[1]["id"])))
-            or trial.holds(caller.call(api, "get_tuple", trial.config(thread))) is False
-        )
+        older = caller.call(api, "get_tuple", trial.config(thread, first[1]["id"]))
+        latest = caller.call(api, "get_tuple", trial.config(thread))
     except Exception:  # noqa: BLE001 - a saver that breaks here is not one that declines history
         return True
     return trial.holds(older) or not trial.holds(latest)

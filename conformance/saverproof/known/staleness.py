@@ -1,0 +1,51 @@
+"""Known violations that are none any more."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.known.entries import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """An entry whose contract was judged and held."""
+
+    entry: Entry
+    fails: bool
+    """Whether that is certain enough to fail the run."""
+
+    @property
+    def line(self) -> str:
+        """What to tell the user."""
+        through = f" through the {self.entry.api} API" if self.entry.api else ""
+        return f"{self.entry.file}: {self.entry.id} held{through}; " + (
+            "remove the entry" if self.fails else "is the entry stale? (the deep profile tells)"
+        )
+
+
+def stale(
+    entries: Iterable[Entry], contracts: Iterable[Mapping[str, Any]], profile: str
+) -> Iterator[Stale]:
+    """The entries without an example whose contract held, given a report's ``contracts``.
+
+    A search may miss a violation, so that only the deep profile makes it certain. A contract that
+    was not exercised, through the entry's API where it names one, is never stale. An entry with an
+    example is judged by replaying that.
+    """
+    judged = {contract["id"]: contract for contract in contracts}
+    for entry in entries:
+        contract = judged.get(entry.id)
+        if entry.example is not None or contract is None:
+            continue
+        if _held(entry, contract):
+            yield Stale(entry, fails=profile == "deep")
+
+
+def _held(entry: Entry, contract: Mapping[str, Any]) -> bool:
+    if contract["verdict"] == "unknown":
+        return False
+    if any(entry.covers(entry.id, violation["api"]) for violation in contract["violations"]):
+        return False
+    checked: Mapping[str, int] = contract["checked"]
+    return any(times for api, times in checked.items() if entry.api in (None, api))

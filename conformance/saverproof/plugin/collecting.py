@@ -1,0 +1,90 @@
+"""Collecting the suite: one item for each target, family and API."""
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from saverproof.plugin.alone import NODE, SUITE
+from saverproof.plugin.item import FamilyItem, WithoutSaver
+from saverproof.plugin.judging import JUDGE
+from saverproof.plugin.run import RUN
+from saverproof.suite.planning import planned
+
+if TYPE_CHECKING:
+    from saverproof.plugin.run import Run
+
+
+class SuiteFile(pytest.File):
+    """The packaged suite, with a node id that does not depend on where it is installed."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item for each target, family and API."""
+        yield from _items(self, self.config.stash[RUN])
+
+
+def items_in_module(collector: Any) -> list[pytest.Item]:
+    """The suite's items for a test module that imported it."""
+    run = collector.config.stash.get(RUN, None)
+    if run is None:
+        return [WithoutSaver.from_parent(collector, name="saverproof")]
+    return list(_items(collector, run))
+
+
+def _items(parent: Any, run: "Run") -> Iterator[FamilyItem]:
+    for facts in run.savers:
+        for family, api in planned(facts, run.apis):
+            name = f"{family}[{facts['name']}-{api}]"
+            # Given as text, so that pytest reads the brackets as it does for --lf and arguments.
+            nodeid = f"{parent.nodeid}::{name}"
+            yield FamilyItem.from_parent(
+                parent, name=name, nodeid=nodeid, facts=facts, family=family, api=api
+            )
+
+
+class Collecting:
+    """The hooks that every process with items needs: a worker, or pytest itself without xdist."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Let no other plugin ignore the packaged suite."""
+        return False if collection_path == SUITE else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collect_file(self, file_path: Path, parent: Any) -> SuiteFile | None:
+        """Collect the packaged suite."""
+        if file_path != SUITE:
+            return None
+        collected: SuiteFile = SuiteFile.from_parent(parent, path=file_path, nodeid=NODE)
+        return collected
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Deselect the families that ``--saver-families`` leaves out."""
+        families = self._config.stash[RUN].families
+        if families is None:
+            return
+        out = [
+            item for item in items if isinstance(item, FamilyItem) and item.family not in families
+        ]
+        if out:
+            self._config.hook.pytest_deselected(items=out)
+            items[:] = [item for item in items if item not in out]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, Any]:
+        """Send what an item found along with its report, also from a worker."""
+        report: Any = yield
+        if call.when == "call" and isinstance(item, FamilyItem) and item.verdict is not None:
+            report.saverproof = item.verdict
+        return report
+
+    def pytest_unconfigure(self) -> None:
+        """End the judge process."""
+        self._config.stash[JUDGE].close()

@@ -1,0 +1,147 @@
+"""What the one process that sees the whole run does: gather verdicts, report, decide the status."""
+
+import platform
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from saverproof.known.staleness import stale
+from saverproof.plugin import summary
+from saverproof.plugin.results import Results
+from saverproof.plugin.run import Run
+from saverproof.suite.planning import planned, saver_event
+
+WORKER_INPUT = "saverproof"
+USAGE_ERROR = pytest.ExitCode.USAGE_ERROR
+
+
+class Controlling:
+    """The hooks of the controller: pytest itself without xdist, or the process above the
+    workers.
+    """
+
+    def __init__(self, config: pytest.Config, run: Run) -> None:
+        self._config = config
+        self._run = run
+        self._started = time.monotonic()
+        self._results = Results(run.report, run.report_always)
+        self._report: dict[str, Any] | None = None
+        self._nothing_judged = False
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the run to an xdist worker, so that every worker collects the same items."""
+        node.workerinput[WORKER_INPUT] = self._run.to_text()
+
+    def pytest_report_header(self) -> list[str]:
+        """Saver, versions, profile, seed and watchdog."""
+        return summary.header(self._run)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Begin the spool, before any worker runs an item."""
+        if self._config.option.collectonly:
+            return
+        self._results.begin()
+        self._results.add(self._run_event())
+        for facts in self._run.savers:
+            families = self._run.families
+            items = [
+                (family, api)
+                for family, api in planned(facts, self._run.apis)
+                if families is None or family in families
+            ]
+            self._results.add(saver_event(facts, items))
+
+    def _run_event(self) -> dict[str, Any]:
+        packages: dict[str, str] = {}
+        for facts in self._run.savers:
+            packages |= facts["packages"]
+        return {
+            "event": "run",
+            "environment": {
+                "python": platform.python_version(),
+                "platform": platform.platform(),
+                "packages": dict(sorted(packages.items())),
+            },
+            "run": {
+                "profile": self._run.profile,
+                "seed": self._run.seed,
+                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                "workers": _workers(self._config),
+            },
+        }
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take in what an item found, from this process or a worker."""
+        text = getattr(report, "saverproof", None)
+        if report.when == "call" and text is not None:
+            self._results.add_text(text)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the report, and fail a run that judged nothing or expects what is no more."""
+        if self._config.option.collectonly:
+            return
+        broken_off = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        duration = round(time.monotonic() - self._started, 3)
+        self._results.add({"event": "run", "run": {"duration_s": duration}})
+        if not broken_off:
+            self._results.add({"event": "end"})
+        self._report = report = self._results.report()
+        stale_fails = self._add_stale(report)
+        self._results.finish(report)
+        if broken_off:
+            return
+        self._nothing_judged = not _anything_judged(report)
+        if self._nothing_judged:
+            session.exitstatus = USAGE_ERROR
+        elif stale_fails and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _add_stale(self, report: Mapping[str, Any]) -> bool:
+        """Put the stale known violations into the report; whether one of them fails the run."""
+        fails = False
+        for judged in report["savers"]:
+            entries = self._run.known[judged["saver"]["name"]]
+            for found in stale(entries, judged["contracts"], self._run.profile):
+                severity = "error" if found.fails else "warning"
+                judged.setdefault("stale", []).append(
+                    {"id": found.entry.id, "severity": severity, "message": found.line}
+                )
+            fails |= any(entry["severity"] == "error" for entry in judged.get("stale", ()))
+        return fails
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Families by verdict, violated contracts, advice, and what was not judged."""
+        if self._report is None:
+            return
+        terminalreporter.section("saverproof")
+        for judged in self._report["savers"]:
+            if ran := self._results.families(judged["saver"]["name"]):
+                summary.write(terminalreporter, judged, ran, self._run)
+        if self._results.written is not None:
+            terminalreporter.line(f"report: {self._results.written}")
+        if self._nothing_judged:
+            terminalreporter.line(
+                "ERROR: --saver was given, and no contract was judged; "
+                "expected at least one item of the suite to run (see -k, -m and the files named)",
+                red=True,
+            )
+
+
+def _workers(config: pytest.Config) -> int:
+    if getattr(config.option, "dist", "no") == "no":
+        return 1
+    return max(1, len(getattr(config.option, "tx", None) or []))
+
+
+def _anything_judged(report: Mapping[str, Any]) -> bool:
+    return any(
+        contract["violations"] or any(contract["checked"].values())
+        for judged in report["savers"]
+        for contract in judged["contracts"]
+    )

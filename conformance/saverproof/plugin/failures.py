@@ -1,0 +1,77 @@
+"""How an item says what it found."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from saverproof.contracts.registry import UnknownContract, contract
+from saverproof.plugin.run import Run
+from saverproof.targets.facts import Facts
+
+_STEPS_SHOWN = 30
+
+
+class Violated(Exception):  # noqa: N818 - named by what happened to the contracts
+    """At least one contract was violated. The text tells everything a reader needs."""
+
+
+class NotJudged(Exception):  # noqa: N818 - named by what did not happen
+    """The item could not be judged; its contracts are unknown, which is no pass."""
+
+
+# pytest shows the full name of an exception in its short summary, cut at the terminal's width.
+Violated.__module__ = NotJudged.__module__ = "saverproof"
+
+
+def failure_text(findings: Sequence[Mapping[str, Any]], facts: Facts, run: Run) -> str:
+    """Everything about the violated contracts; the first line says which."""
+    names = ", ".join(dict.fromkeys(finding["contract"] for finding in findings))
+    parts = [f"{facts['name']} violates {names}"]
+    for finding in findings:
+        parts.append("")
+        parts.extend(finding_lines(finding, facts["name"], run))
+    return "\n".join(parts)
+
+
+def finding_lines(finding: Mapping[str, Any], saver: str, run: Run) -> list[str]:
+    """One violated contract: summary, statement, source, expected, observed, steps, reproducer."""
+    how = f"{finding['api']}, {finding['phase']}"
+    lines = [f"{finding['contract']} ({how}): {finding['summary']}", *detail_lines(finding)]
+    if finding["reproducer"]:
+        lines += _field("reproduce", f"python {reproducer_path(finding, saver, run)}")
+    return lines
+
+
+def detail_lines(finding: Mapping[str, Any]) -> list[str]:
+    """Statement and source of the contract, what was expected and observed, and the program."""
+    lines: list[str] = []
+    try:
+        promised = contract(finding["contract"])
+    except UnknownContract:
+        promised = None
+    if promised is not None:
+        lines += _field("promise", promised.statement)
+        lines += _field("source", promised.source)
+    lines += _field("expected", finding["expected"])
+    lines += _field("observed", finding["observed"])
+    steps = list(finding["steps"])
+    if steps:
+        shown = steps[-_STEPS_SHOWN:]
+        left_out = len(steps) - len(shown)
+        lines.append(f"  steps     ({left_out} earlier ones left out)" if left_out else "  steps")
+        lines += [f"    {number}. {step}" for number, step in enumerate(shown, left_out + 1)]
+    return lines
+
+
+def _field(name: str, text: str) -> list[str]:
+    first, *rest = text.split("\n") or [""]
+    return [f"  {name:<9} {first}", *textwrap.indent("\n".join(rest), " " * 12).splitlines()]
+
+
+def reproducer_path(finding: Mapping[str, Any], saver: str, run: Run) -> str:
+    """Where the report puts the finding's reproducer, relative to the invocation folder."""
+    from saverproof_reports.text import slug
+
+    parts = slug(saver, 30), slug(finding["contract"]), slug(finding["api"]), slug(finding["phase"])
+    path = run.report / "reproducers" / f"{'-'.join(parts)}.py"
+    return str(path.relative_to(run.folder) if path.is_relative_to(run.folder) else path)

@@ -1,0 +1,54 @@
+"""The fixtures for an author's own tests: the target, a workspace of it, its saver."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof.targets.loading import load
+from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """One call of the test for each target; one that is skipped if there is none."""
+    from saverproof.plugin.run import RUN
+
+    run = metafunc.config.stash.get(RUN, None)
+    if run is None:
+        skip = pytest.mark.skip(reason="the test is about what --saver names: there is no --saver")
+        metafunc.parametrize("saverproof_target", [pytest.param(None, marks=skip)], indirect=True)
+        return
+    refs = [TargetRef.from_json(facts["ref"]) for facts in run.savers]
+    names = [facts["name"] for facts in run.savers]
+    metafunc.parametrize("saverproof_target", refs, ids=names, indirect=True)
+
+
+def target_of(request: pytest.FixtureRequest) -> Target:
+    """The target for one call of a test."""
+    ref: TargetRef = request.param
+    return load(ref)
+
+
+@contextmanager
+def workspace_of(target: Target) -> Iterator[Workspace]:
+    """A new workspace in a folder that goes with it."""
+    folder = Path(tempfile.mkdtemp(prefix="saverproof-"))
+    try:
+        with fresh_workspace(folder, target) as workspace:
+            yield workspace
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def saver_of(target: Target, workspace: Workspace) -> Iterator[Any]:
+    """The saver, open while the test runs."""
+    with EventLoop() as loop, opened(target, workspace, loop) as saver:
+        yield saver

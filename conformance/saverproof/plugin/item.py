@@ -1,0 +1,132 @@
+"""One item of the suite: a family of contracts, judged through one API of one saver."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.known.entries import entry_for
+from saverproof.plugin.failures import NotJudged, Violated, failure_text
+from saverproof.plugin.judging import JUDGE, Judged
+from saverproof.plugin.run import RUN, Run
+from saverproof.targets.facts import Facts
+from saverproof_reports.text import harmless
+
+_CUT = 4096
+_STEPS = 400
+
+
+class WithoutSaver(pytest.Item):
+    """Stands for the suite in a module that imported it when there is no ``--saver``."""
+
+    def runtest(self) -> None:
+        """Skip, and say why."""
+        pytest.skip("the suite judges what --saver names, and there is no --saver")
+
+
+class FamilyItem(pytest.Item):
+    """Judges one family through one API, and fails once for all contracts that it finds
+    violated.
+    """
+
+    def __init__(self, *, facts: Facts, family: str, api: str, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.facts = facts
+        self.family = family
+        self.api = api
+        self.verdict: str | None = None
+        """The item's event for the report, as ASCII JSON, once it has run."""
+        self.add_marker(pytest.mark.saverproof)
+        if self.config.pluginmanager.hasplugin("timeout"):
+            # The watchdog is the time limit here; pytest-timeout's was meant for other tests.
+            self.add_marker(pytest.mark.timeout(0))
+
+    @cached_property
+    def location(self) -> tuple[str, int | None, str]:
+        """Where the item is, for the terminal: the suite's own name, not where it is installed."""
+        if self.nodeid.startswith("saverproof::"):
+            return "saverproof", None, self.name
+        return super().location
+
+    def runtest(self) -> None:
+        """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
+        run = self.config.stash[RUN]
+        folder = tempfile.mkdtemp(prefix="saverproof-")
+        try:
+            plan = Plan(
+                target=dict(self.facts["ref"]),
+                facts=dict(self.facts),
+                family=self.family,
+                api=self.api,
+                profile=run.profile,
+                seed=run.seed,
+                folder=folder,
+            )
+            judged = self.config.stash[JUDGE].judge(plan)
+        finally:
+            # Threads and processes of a saver may still be writing; they end with the judge.
+            shutil.rmtree(folder, ignore_errors=True)
+        if judged.output:
+            self.add_report_section("call", "saver output", harmless(judged.output, _CUT))
+        event = self._event(judged.outcome, run)
+        self.verdict = json.dumps(event, ensure_ascii=True)
+        self._fail(event["findings"], judged, run)
+
+    def _event(self, outcome: Outcome, run: Run) -> dict[str, Any]:
+        return {
+            **asdict(outcome),
+            "event": "item",
+            "saver": self.facts["name"],
+            "family": self.family,
+            "api": self.api,
+            "seed": run.seed,
+            "findings": [self._finding(finding, run) for finding in outcome.findings],
+        }
+
+    def _finding(self, finding: Finding, run: Run) -> dict[str, Any]:
+        entries = run.known[self.facts["name"]]
+        entry = entry_for(entries, finding.contract, finding.api)
+        known = None if entry is None else {"reason": entry.reason, "link": entry.link}
+        return {
+            **asdict(finding),
+            "summary": harmless(finding.summary, _CUT),
+            "expected": harmless(finding.expected, _CUT),
+            "observed": harmless(finding.observed, _CUT),
+            "steps": [harmless(step, _CUT) for step in finding.steps[:_STEPS]],
+            "known": known,
+        }
+
+    def _fail(self, findings: list[dict[str, Any]], judged: Judged, run: Run) -> None:
+        levels = self._levels()
+        failing = [
+            finding
+            for finding in findings
+            if finding["known"] is None and levels.get(finding["contract"], "must") == "must"
+        ]
+        if failing:
+            raise Violated(failure_text(failing, self.facts, run))
+        if judged.trouble is not None:
+            raise NotJudged(harmless(judged.trouble, 4 * _CUT))
+
+    def _levels(self) -> Mapping[str, str]:
+        from saverproof.contracts.registry import contracts
+
+        installed = self.facts["packages"]["langgraph-checkpoint"]
+        return {entry.id: str(entry.level_at(installed)) for entry in contracts(self.family)}
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What was found, without a traceback through the kit."""
+        if isinstance(excinfo.value, Violated | NotJudged):
+            return excinfo.getrepr(style="value")
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the item is and what it is called."""
+        return self.path, None, self.name

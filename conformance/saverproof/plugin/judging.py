@@ -1,0 +1,181 @@
+"""Having a plan judged: in the judge process, twice if it dies, or in this process on request."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof.errors import JudgeError, SaverproofError
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.plugin.run import Run
+from saverproof.process.client import JudgeGone, JudgeProcess, Listener
+from saverproof.process.setting import Setting
+
+WORK = "saverproof.process.work:judge"
+"""The function that judges a plan in the judge process."""
+
+_BLAME = "saverproof.process.work:blame"
+_CLEAN = "saverproof.process.work:clean"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of a plan."""
+
+    outcome: Outcome
+    trouble: str | None = None
+    """Why nothing can be said of some contracts, if that is not because of a violation."""
+    output: str = ""
+    """The end of what the saver printed."""
+
+
+class Judge:
+    """Judges one plan after the other in one kept process, a new one after each death."""
+
+    def __init__(self, run: Run, setting: Setting) -> None:
+        self._run = run
+        self._setting = setting
+        self._process: JudgeProcess | None = None
+
+    def judge(self, plan: Plan, listener: Listener | None = None) -> Judged:
+        """The outcome of ``plan``; a saver that kills or hangs the process has violated a
+        contract.
+        """
+        if self._run.in_process:
+            return _here(plan)
+        try:
+            outcome, output = self._ask(plan, listener)
+        except JudgeGone as first:
+            return self._again(plan, first, listener)
+        except SaverproofError as error:
+            return _unjudged(plan, error)
+        return Judged(outcome, output=output)
+
+    def _ask(self, plan: Plan, listener: Listener | None) -> tuple[Outcome, str]:
+        process = self._running()
+        answer = process.ask(
+            WORK, {"plan": asdict(plan)}, silence_s=self._run.watchdog_s, listener=listener
+        )
+        return Outcome.from_json(answer), process.take_output()
+
+    def _running(self) -> JudgeProcess:
+        if self._process is None or self._process.closed:
+            self._process = JudgeProcess(self._setting)
+        return self._process
+
+    def _again(self, plan: Plan, first: JudgeGone, listener: Listener | None) -> Judged:
+        """Run the plan once more, each step written down before it is taken."""
+        journal = Path(plan.folder) / "journal.jsonl"
+        careful = replace(plan, journal=str(journal))
+        try:
+            outcome, output = self._ask(careful, listener)
+        except JudgeGone as second:
+            return self._dead(careful, second, journal)
+        except SaverproofError as error:
+            return _unjudged(plan, error)
+        why = f"the first of two equal runs ended early ({first.reason}), the second did not"
+        trouble = f"{why}\n{first.stacks}".strip()
+        unknown = {**_all_unknown(plan, why), **outcome.unknown}
+        return Judged(replace(outcome, unknown=unknown), trouble, output or first.output)
+
+    def _dead(self, plan: Plan, gone: JudgeGone, journal: Path) -> Judged:
+        steps = _read_journal(journal)
+        if not steps:
+            trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
+            return Judged(_nothing(plan, gone.reason), trouble, gone.output)
+        self._clean(plan)
+        try:
+            answer = self._running().ask(
+                _BLAME, {"plan": asdict(plan), "steps": steps}, limit_s=60.0
+            )
+        except (JudgeGone, SaverproofError) as error:
+            trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
+            return Judged(_nothing(plan, gone.reason), trouble, gone.output)
+        finding = Finding.from_json(
+            {
+                "api": plan.api,
+                "phase": "functional",
+                "summary": gone.reason,
+                "expected": "an answer or an exception",
+                "observed": f"{gone.reason}\n{gone.stacks}".strip(),
+                **answer,
+            }
+        )
+        outcome = _nothing(plan, f"not judged to the end: {gone.reason}")
+        unknown = {key: why for key, why in outcome.unknown.items() if key != finding.contract}
+        checked = {finding.contract: 1}
+        return Judged(
+            replace(outcome, unknown=unknown, checked=checked, findings=(finding,)),
+            output=gone.output,
+        )
+
+    def _clean(self, plan: Plan) -> None:
+        """Have the target drop what a killed process left on a server."""
+        if not plan.facts.get("drops"):
+            return
+        left = [path.name for path in Path(plan.folder).iterdir() if path.is_dir()]
+        try:
+            self._running().ask(_CLEAN, {"plan": asdict(plan), "names": left}, limit_s=30.0)
+        except (JudgeGone, SaverproofError):
+            # The server may be what hangs; the finding that follows tells of it.
+            return
+
+    def close(self) -> None:
+        """End the judge process. Closing twice is fine."""
+        if self._process is not None:
+            self._process.close()
+
+
+JUDGE = pytest.StashKey[Judge]()
+"""Where a process with items keeps its judge."""
+
+
+def _here(plan: Plan) -> Judged:
+    import importlib
+
+    module, _, function = WORK.partition(":")
+    work: Callable[..., dict[str, Any]] = getattr(importlib.import_module(module), function)
+    return Judged(Outcome.from_json(work({"plan": asdict(plan)}, lambda figures: None)))
+
+
+def _unjudged(plan: Plan, error: SaverproofError) -> Judged:
+    trouble = error.message
+    if isinstance(error, JudgeError):
+        trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
+    return Judged(_nothing(plan, error.message), trouble)
+
+
+def _nothing(plan: Plan, why: str) -> Outcome:
+    return Outcome(
+        checked={},
+        findings=(),
+        unknown=_all_unknown(plan, why),
+        inapplicable={},
+        operations=0,
+        saver_s=0.0,
+        total_s=0.0,
+    )
+
+
+def _all_unknown(plan: Plan, why: str) -> dict[str, str]:
+    from saverproof.contracts.registry import contracts
+
+    return {contract.id: why for contract in contracts(plan.family)}
+
+
+def _read_journal(journal: Path) -> list[Any]:
+    try:
+        lines = journal.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    steps = []
+    for line in lines:
+        try:
+            steps.append(json.loads(line))
+        except ValueError:
+            # The process died while it wrote this line; the step was not begun.
+            break
+    return steps

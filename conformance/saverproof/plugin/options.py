@@ -1,0 +1,100 @@
+"""The command-line options, and what can be said of them without knowing a target."""
+
+import argparse
+from typing import Any
+
+import pytest
+
+PROFILES = ("quick", "default", "deep")
+APIS = ("both", "sync", "async")
+_SUITE_OPTIONS = {
+    "saver_profile": "default",
+    "saver_api": "both",
+    "saver_families": None,
+    "saver_report": None,
+    "saver_known": None,
+    "saver_in_process": False,
+    "saver_watchdog": 10.0,
+}
+
+
+def add(parser: pytest.Parser) -> None:
+    """Add every option of the kit to pytest's parser."""
+    group = parser.getgroup("saverproof", "judging LangGraph checkpointers (saverproof)")
+    group.addoption(
+        "--saver",
+        action="append",
+        default=[],
+        metavar="X",
+        help="judge this saver: a name (saverproof list shows them), module:attribute, or "
+        "path/to/file.py:attribute; repeatable. Without files on the command line only the "
+        "packaged suite runs, and addopts of the ini file are left out.",
+    )
+    group.addoption(
+        "--saver-profile",
+        choices=PROFILES,
+        default=_SUITE_OPTIONS["saver_profile"],
+        help="how long to search: quick, default or deep",
+    )
+    group.addoption(
+        "--saver-api",
+        choices=APIS,
+        default=_SUITE_OPTIONS["saver_api"],
+        help="which API to drive: sync, async or both (default: both where both exist)",
+    )
+    group.addoption(
+        "--saver-families",
+        metavar="A,B",
+        help="judge only these families of contracts",
+    )
+    group.addoption(
+        "--saver-report",
+        metavar="DIR",
+        help="write report.json, report.html, report.md and reproducers to this folder (default: "
+        ".saverproof, and only when something was violated)",
+    )
+    group.addoption(
+        "--saver-known",
+        metavar="FILE",
+        help="known violations (TOML): reported, but they fail nothing",
+    )
+    group.addoption(
+        "--saver-in-process",
+        action="store_true",
+        help="judge in pytest's own process, for debuggers: a saver that hangs or crashes takes "
+        "pytest with it",
+    )
+    group.addoption(
+        "--saver-watchdog",
+        type=_seconds,
+        default=_SUITE_OPTIONS["saver_watchdog"],
+        metavar="SECONDS",
+        help="how long a saver may take for one call before it counts as hung (default: 10)",
+    )
+
+
+def given(namespace: Any) -> bool:
+    """Whether ``--saver`` was given."""
+    return bool(getattr(namespace, "saver", None))
+
+
+def refuse_without_saver(config: pytest.Config) -> None:
+    """Say so if an option is given that means nothing without ``--saver``.
+
+    Raises:
+        pytest.UsageError: one is.
+    """
+    for name, default in _SUITE_OPTIONS.items():
+        if config.getoption(name, default) != default:
+            option = "--" + name.replace("_", "-")
+            raise pytest.UsageError(f"{option}: found no --saver, expected one beside it")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of seconds above 0")
+    return seconds

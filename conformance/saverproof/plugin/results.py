@@ -1,0 +1,95 @@
+"""The files of a run: a spool while it lasts, a report when it is over."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from saverproof_reports import Spool, report_of, write_report
+from saverproof_reports.files import write_private
+
+SPOOL = "spool.jsonl"
+_OURS = ("report.json", "report.html", "report.md")
+_FOLDERS = ("reproducers", "artefacts")
+
+
+class Results:
+    """Gathers the events of a run, on disk too, and turns them into a report.
+
+    A run that is killed leaves the spool, from which ``saverproof report`` makes a report.
+    """
+
+    def __init__(self, folder: Path, always: bool) -> None:
+        self._folder = folder
+        self._always = always
+        self._events: list[dict[str, Any]] = []
+        self._spool: Spool | None = None
+        self.written: Path | None = None
+        """Where the report is, once it is written."""
+
+    def begin(self) -> None:
+        """Start the spool."""
+        self._spool = Spool(self._folder / SPOOL)
+        if not self._always:
+            _keep_out_of_git(self._folder)
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Take in one event (see ``saverproof_reports.events``)."""
+        plain = dict(event)
+        self._events.append(plain)
+        if self._spool is not None:
+            self._spool.append(plain)
+
+    def add_text(self, text: str) -> None:
+        """Take in one event that came as JSON."""
+        self.add(json.loads(text))
+
+    def families(self, saver: str) -> set[str]:
+        """The families that were judged for ``saver`` so far, through whatever API."""
+        return {
+            event["family"]
+            for event in self._events
+            if event["event"] == "item" and event["saver"] == saver
+        }
+
+    def report(self) -> dict[str, Any]:
+        """The report that the events so far tell of."""
+        return report_of(self._events)
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        """Write the report if there is something to report, and remove the spool."""
+        if self._spool is None:
+            return
+        if self._always or _found_anything(report):
+            self.written = write_report(report, self._folder)
+        else:
+            _clear(self._folder)
+        self._spool.close()
+        self._spool.path.unlink(missing_ok=True)
+        if self.written is None and self._folder.is_dir():
+            _remove_if_empty(self._folder)
+
+
+def _found_anything(report: Mapping[str, Any]) -> bool:
+    return any(
+        contract["violations"] for judged in report["savers"] for contract in judged["contracts"]
+    )
+
+
+def _clear(folder: Path) -> None:
+    """Remove what an earlier run reported: nothing of it is true any more."""
+    for name in _OURS:
+        (folder / name).unlink(missing_ok=True)
+    for name in _FOLDERS:
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    write_private(folder / ".gitignore", "*\n")
+
+
+def _remove_if_empty(folder: Path) -> None:
+    left = [path.name for path in folder.iterdir()]
+    if left in ([], [".gitignore"]):
+        shutil.rmtree(folder)

@@ -1,0 +1,126 @@
+"""The start of a run: targets found and probed, options checked, the run's parts put in place."""
+
+import difflib
+import random
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from saverproof.errors import SaverproofError, TargetError
+from saverproof.known.entries import Entry
+from saverproof.known.reading import read_known
+from saverproof.plugin.collecting import Collecting
+from saverproof.plugin.controlling import WORKER_INPUT, Controlling
+from saverproof.plugin.judging import JUDGE, Judge
+from saverproof.plugin.run import FOLDER, RUN, Run
+from saverproof.process.setting import Setting
+from saverproof.suite.planning import FAMILIES
+from saverproof.targets.facts import Facts
+from saverproof.targets.finding import find
+from saverproof.targets.probing import probe
+from saverproof.targets.reference import TargetRef
+
+
+def start(config: pytest.Config) -> None:
+    """Make ready to judge what ``--saver`` names.
+
+    Raises:
+        pytest.UsageError: something the user gave cannot be used; one line.
+    """
+    worker_input = getattr(config, "workerinput", None)
+    if worker_input is None:
+        try:
+            run = _prepare(config)
+        except SaverproofError as error:
+            # Only here: a worker's usage error would vanish.
+            raise pytest.UsageError(error.message) from error
+        config.pluginmanager.register(Controlling(config, run), "saverproof-controlling")
+    else:
+        run = Run.from_text(worker_input[WORKER_INPUT])
+    if str(run.folder) not in sys.path[:1]:
+        sys.path.insert(0, str(run.folder))
+    config.stash[RUN] = run
+    config.stash[JUDGE] = Judge(run, Setting.current(run.folder))
+    config.pluginmanager.register(Collecting(config), "saverproof-collecting")
+
+
+def _prepare(config: pytest.Config) -> Run:
+    folder = Path(config.invocation_params.dir)
+    families = _families(config.getoption("saver_families"))
+    known_option = config.getoption("saver_known")
+    shared = () if known_option is None else read_known(folder / known_option)
+    refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
+    setting = Setting.current(folder)
+    savers = tuple(probe(ref, setting) for ref in refs)
+    _check_names(savers)
+    _check_apis(savers, config.getoption("saver_api"))
+    report = config.getoption("saver_report")
+    return Run(
+        savers=savers,
+        known={facts["name"]: _known(facts, shared) for facts in savers},
+        families=families,
+        apis=config.getoption("saver_api"),
+        profile=config.getoption("saver_profile"),
+        seed=_seed(config),
+        watchdog_s=config.getoption("saver_watchdog"),
+        in_process=config.getoption("saver_in_process"),
+        folder=folder,
+        report=folder / (report or FOLDER),
+        report_always=report is not None,
+    )
+
+
+def _families(option: str | None) -> tuple[str, ...] | None:
+    if option is None:
+        return None
+    names = tuple(name.strip() for name in option.split(","))
+    for name in names:
+        if name not in FAMILIES:
+            near = difflib.get_close_matches(name, FAMILIES, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            known = ", ".join(FAMILIES)
+            raise SaverproofError(f"--saver-families: found {name!r}; {hint}known: {known}")
+    return names
+
+
+def _check_names(savers: Iterable[Facts]) -> None:
+    refs: dict[str, TargetRef] = {}
+    for facts in savers:
+        ref = TargetRef.from_json(facts["ref"])
+        other = refs.setdefault(facts["name"], ref)
+        if other is not ref:
+            raise TargetError(
+                f"--saver {other.saver} and --saver {ref.saver}: both are named "
+                f"{facts['name']!r}, expected different names (target(name=…))"
+            )
+
+
+def _check_apis(savers: Iterable[Facts], apis: str) -> None:
+    for facts in savers:
+        if apis != "both" and apis not in facts["apis"]:
+            only = " and ".join(facts["apis"])
+            raise SaverproofError(
+                f"--saver-api {apis}: {facts['name']} has no such API, found only {only}"
+            )
+
+
+def _known(facts: Facts, shared: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    own = () if facts["known"] is None else read_known(Path(facts["known"]))
+    return tuple(entry for entry in (*shared, *own) if entry.holds_for(facts["version"]))
+
+
+def _seed(config: pytest.Config) -> int:
+    # Hypothesis's plugin, where it is loaded, takes any text.
+    given = config.getoption("hypothesis_seed", None)
+    if given is None:
+        return 0
+    if given == "random":
+        return random.SystemRandom().randrange(1 << 32)
+    try:
+        return int(given)
+    except ValueError:
+        raise SaverproofError(
+            f"--hypothesis-seed: found {given!r}, expected an integer or 'random'"
+        ) from None

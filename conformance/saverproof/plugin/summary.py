@@ -1,0 +1,109 @@
+"""What the terminal says of a run, at its start and at its end."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from saverproof.plugin.failures import detail_lines
+from saverproof.plugin.run import Run
+from saverproof_reports.families import families, tally, with_verdict
+
+_COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
+_REASON = 110
+
+
+def header(run: Run) -> list[str]:
+    """The lines that pytest shows at the top."""
+    lines = []
+    for facts in run.savers:
+        origin = facts["distribution"] or os.path.relpath(facts["ref"]["file"] or ".", run.folder)
+        version = f" {facts['version']}" if facts["version"] else ""
+        apis = " and ".join(facts["apis"])
+        lines.append(f"saver: {facts['name']} ({facts['saver_class']}, {origin}{version}; {apis})")
+    installed = run.savers[0]["packages"]["langgraph-checkpoint"]
+    lines.append(
+        f"saverproof: langgraph-checkpoint {installed}, profile {run.profile}, seed {run.seed}, "
+        f"watchdog {run.watchdog_s:g} s"
+    )
+    return lines
+
+
+def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Run) -> None:
+    """Everything about one saver, of the families that ``ran``."""
+    contracts = [contract for contract in whole["contracts"] if contract["family"] in ran]
+    judged = {**whole, "contracts": contracts}
+    terminal.line(f"{judged['saver']['name']}: {_operations(judged)}")
+    for line in _table(judged):
+        terminal.line(line)
+    for contract in with_verdict(judged, "violated"):
+        _violation(terminal, contract, run)
+    terminal.line("")
+    for line in _others(judged):
+        terminal.line(line)
+    left_out = [family for family in families([whole]) if family not in ran]
+    if left_out:
+        terminal.line(f"not in this run: {', '.join(left_out)}")
+    for entry in judged.get("stale", ()):
+        error = entry["severity"] == "error"
+        terminal.line(f"stale: {entry['message']}", red=error, yellow=not error)
+
+
+def _operations(judged: Mapping[str, Any]) -> str:
+    timing = judged["timing"]
+    parts = [
+        f"{timing['operations']:,} operations judged in {timing['total_s']:.1f} s "
+        f"({timing['saver_s']:.1f} s inside the saver)"
+    ]
+    if judged["faults"]["injected"]:
+        faults = judged["faults"]
+        parts.append(f"{faults['injected']:,} faults at {faults['points']:,} places")
+    if judged["crash"]["trials"]:
+        parts.append(f"{judged['crash']['trials']:,} kills")
+    if judged["power"]["images"]:
+        parts.append(f"{judged['power']['images']:,} power cuts")
+    return ", ".join(parts)
+
+
+def _table(judged: Mapping[str, Any]) -> Iterator[str]:
+    rows = {family: tally(judged, family) for family in families([judged])}
+    columns = [name for name in _COLUMNS if any(row[name] for row in rows.values())]
+    width = max(len(family) for family in rows)
+    yield "  ".join([" " * width, *columns])
+    for family, row in rows.items():
+        cells = [f"{row[name] or '·':>{len(name)}}" for name in columns]
+        yield "  ".join([f"{family:<{width}}", *cells])
+
+
+def _violation(terminal: Any, contract: Mapping[str, Any], run: Run) -> None:
+    """One contract; what each API shows of it is alike, so that the first stands for all."""
+    must = contract["level"] == "must"
+    found = contract["violations"]
+    apis = ", ".join(dict.fromkeys(one["api"] for one in found))
+    kind = "VIOLATED" if must else "ADVICE"
+    line = f"{kind} {contract['id']} ({apis}): {found[0]['summary']}"
+    terminal.line("")
+    terminal.line(line, red=must, yellow=not must)
+    for line in detail_lines({"contract": contract["id"], **found[0]}):
+        terminal.line(line)
+    for one in found:
+        if one["reproducer"]:
+            path = os.path.relpath(run.report / one["reproducer"], run.folder)
+            terminal.line(f"  reproduce python {path}")
+
+
+def _others(judged: Mapping[str, Any]) -> Iterator[str]:
+    for verdict in ("known", "unknown", "not-exercised", "not-applicable"):
+        reasons: dict[str, list[str]] = {}
+        for contract in with_verdict(judged, verdict):
+            reasons.setdefault(str(contract["reason"]), []).append(contract["id"])
+        for reason, ids in reasons.items():
+            yield f"{verdict}: {_cut(reason)}: {_some(ids)}"
+
+
+def _some(ids: Sequence[str], most: int = 6) -> str:
+    rest = len(ids) - most
+    return ", ".join(ids[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _REASON else f"{text[: _REASON - 1]}…"
