@@ -6,18 +6,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saverproof_savers.errors import SchemaError as SchemaError
     from saverproof_savers.errors import UndecodableError as UndecodableError
+    from saverproof_savers.json_serde import JsonFirstSerializer as JsonFirstSerializer
     from saverproof_savers.saver import SqliteSaver as SqliteSaver
     from saverproof_savers.schema import TableNames as TableNames
+    from saverproof_savers.snapshot import SnapshotSqliteSaver as SnapshotSqliteSaver
 
 # Imported on first use: naming the package must not cost an import of LangGraph.
 _HOME = {
+    "JsonFirstSerializer": "saverproof_savers.json_serde",
     "SchemaError": "saverproof_savers.errors",
+    "SnapshotSqliteSaver": "saverproof_savers.snapshot",
     "SqliteSaver": "saverproof_savers.saver",
     "TableNames": "saverproof_savers.schema",
     "UndecodableError": "saverproof_savers.errors",
 }
 
-__all__ = ["SchemaError", "SqliteSaver", "TableNames", "UndecodableError"]
+__all__ = [
+    "JsonFirstSerializer",
+    "SchemaError",
+    "SnapshotSqliteSaver",
+    "SqliteSaver",
+    "TableNames",
+    "UndecodableError",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from saverproof_savers import schema
 from saverproof_savers.errors import SchemaError, explain
-from saverproof_savers.files import MEMORY, OpenOptions, connect, create_private, use_wal
+from saverproof_savers.files import MEMORY, OpenOptions, connect, create_private, use_journal
 from saverproof_savers.schema import TableNames
 
 T = TypeVar("T")
@@ -262,7 +262,7 @@ class FileStore(Store):
             try:
                 connection = connect(self.path, self._options)
                 try:
-                    use_wal(connection, self._options)
+                    use_journal(connection, self._options)
                 except BaseException:
                     connection.close()
                     raise

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
+JOURNAL_MODES = ("WAL", "DELETE", "TRUNCATE", "PERSIST")
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 MEMORY = ":memory:"
 _STATEMENTS_KEPT = 256
@@ -22,10 +23,13 @@ class OpenOptions:
     synchronous: SQLite's setting of that name (FULL: an acknowledged write survives a power cut;
     NORMAL: it survives a crash of the process, and a power cut may take the writes since the last
     WAL checkpoint; OFF: a power cut may destroy the file).
+    journal_mode: SQLite's setting of that name; under all but WAL, readers and writers block each
+    other.
     """
 
     busy_timeout_ms: int = 5000
     synchronous: str = "FULL"
+    journal_mode: str = "WAL"
 
     def __post_init__(self) -> None:
         timeout = self.busy_timeout_ms
@@ -36,6 +40,11 @@ class OpenOptions:
         if self.synchronous not in SYNCHRONOUS:
             raise ValueError(
                 f"synchronous: found {self.synchronous!r}, expected one of {', '.join(SYNCHRONOUS)}"
+            )
+        if self.journal_mode not in JOURNAL_MODES:
+            raise ValueError(
+                f"journal_mode: found {self.journal_mode!r}, expected one of "
+                f"{', '.join(JOURNAL_MODES)}; OFF and MEMORY cannot undo a torn write"
             )
 
 
@@ -73,16 +82,17 @@ def connect(path: str, options: OpenOptions) -> sqlite3.Connection:
     return connection
 
 
-def use_wal(connection: sqlite3.Connection, options: OpenOptions) -> None:
-    """Switch the file to the write-ahead log.
+def use_journal(connection: sqlite3.Connection, options: OpenOptions) -> None:
+    """Switch the file to the journal mode of the options.
 
     SQLite does not honour the busy timeout here, so that several processes that create one store
     at the same time would fail at once: wait in its place.
     """
+    wanted = options.journal_mode.lower()
 
     def switch() -> None:
-        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != wanted:
+            connection.execute(f"PRAGMA journal_mode={wanted}").fetchone()
 
     patiently(switch, options.busy_timeout_ms)
 

@@ -1,0 +1,267 @@
+"""`SnapshotSqliteSaver`: LangGraph's saver in memory, whose whole state is one row of a file."""
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from sqlite3 import Cursor
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from saverproof_savers.aio import run_in
+from saverproof_savers.connection import open_store
+from saverproof_savers.errors import SchemaError, UndecodableError
+from saverproof_savers.files import MEMORY, OpenOptions
+from saverproof_savers.snapshot_state import (
+    State,
+    create_table,
+    is_ready,
+    load,
+    save,
+    stored_revision,
+)
+
+T = TypeVar("T")
+
+
+class SnapshotSqliteSaver(InMemorySaver):
+    """Keeps all threads in memory, and the whole of it in one row, written anew by each write.
+
+    Simple, and easy to carry about; for small stores, since every write costs as much as the
+    store is large. Each write is one transaction on the newest state, so several threads and
+    processes may share the file. Values are never pickled.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        journal_mode: str = "WAL",
+        busy_timeout_ms: int = 5000,
+        *,
+        synchronous: str = "FULL",
+        serde: SerializerProtocol | None = None,
+    ) -> None:
+        """Open the file, made with its folders, for its owner alone, if it is not there.
+
+        Raises sqlite3.Error, whose text names the file and the cause, and SchemaError if the
+        file's state has another encoding.
+        """
+        super().__init__(serde=serde)
+        options = OpenOptions(busy_timeout_ms, synchronous, journal_mode)
+        folder = os.path.dirname(os.fspath(path))
+        if folder and os.fspath(path) != MEMORY:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        self._store = open_store(path, options)
+        self._lock = threading.RLock()
+        self._is_clone = False
+        self._revision: int | None = None
+        try:
+            self.setup()
+        except BaseException:
+            self._store.close()
+            raise
+
+    @property
+    def path(self) -> str | None:
+        """The path of the database file; None for a database in memory."""
+        return self._store.path
+
+    def setup(self) -> None:
+        """Create the table; done on opening, harmless again."""
+        try:
+            if not self._store.read(is_ready):
+                self._store.write(create_table)
+        except SchemaError as error:
+            raise SchemaError(f"{self._store.where}: {error}") from None
+
+    def close(self) -> None:
+        """Close the file. Harmless twice, and on a clone."""
+        if not self._is_clone:
+            self._store.close()
+
+    def __copy__(self) -> Self:
+        clone = type(self).__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone._is_clone = True
+        # Memory of its own, read from the file on first use.
+        clone._forget()
+        return clone
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The checkpoint that the config names, or the latest of its thread and namespace."""
+        return self._reading(lambda: super(SnapshotSqliteSaver, self).get_tuple(config))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Checkpoints, newest first, as they are at the time of the call."""
+
+        def find() -> Sequence[CheckpointTuple]:
+            found = super(SnapshotSqliteSaver, self).list(config, filter=filter, before=before)
+            newest_first = sorted(found, key=lambda each: each.checkpoint["id"], reverse=True)
+            return newest_first if limit is None else newest_first[: max(limit, 0)]
+
+        return iter(self._reading(find))
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint, and the whole state with it."""
+        base = super().put
+        return self._writing(lambda: base(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Store the writes of one task, all or none, and the whole state with them."""
+        base = super().put_writes
+        if writes:
+            self._writing(lambda: base(config, writes, task_id, task_path))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Remove the thread; an unknown one is fine."""
+        base = super().delete_thread
+        self._writing(lambda: base(thread_id))
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Any:
+        """For each channel, the writes of the ancestors since the nearest stored value, and it."""
+        base = super().get_delta_channel_history
+        return self._reading(lambda: base(config=config, channels=channels))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Async `get_tuple`."""
+        return await self._in_thread(lambda: self.get_tuple(config))
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Async `list`."""
+        for found in await self._in_thread(
+            lambda: self.list(config, filter=filter, before=before, limit=limit)
+        ):
+            yield found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Async `put`."""
+        return await self._in_thread(lambda: self.put(config, checkpoint, metadata, new_versions))
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Async `put_writes`."""
+        await self._in_thread(lambda: self.put_writes(config, writes, task_id, task_path))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Async `delete_thread`."""
+        await self._in_thread(lambda: self.delete_thread(thread_id))
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Any:
+        """Async `get_delta_channel_history`."""
+        return await self._in_thread(
+            lambda: self.get_delta_channel_history(config=config, channels=channels)
+        )
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await run_in(self._store.pool_for_writes(), work)
+
+    def _reading(self, work: Callable[[], T]) -> T:
+        """Do `work` on the newest state of the file."""
+        with self._lock:
+            self._store.read(self._refresh)
+            return work()
+
+    def _writing(self, work: Callable[[], T]) -> T:
+        """Do `work` on the newest state of the file, and put the outcome in its place."""
+
+        def change(cursor: Cursor) -> T:
+            self._refresh(cursor)
+            result = work()
+            self._revision = save(cursor, State(self.storage, self.writes, self.blobs))
+            return result
+
+        with self._lock:
+            try:
+                return self._store.write(change)
+            except BaseException:
+                # Whatever the memory holds now, the file is what counts.
+                self._forget()
+                raise
+
+    def _refresh(self, cursor: Cursor) -> None:
+        if self._revision is None or stored_revision(cursor) != self._revision:
+            try:
+                self._revision, state = load(cursor)
+            except ValueError as error:
+                raise UndecodableError(
+                    f"{self._store.where}: the state in table checkpoint_state cannot be decoded: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            self.storage, self.writes, self.blobs = state.storage, state.writes, state.blobs
+
+    def _forget(self) -> None:
+        self._revision = None
+        self.storage = defaultdict(lambda: defaultdict(dict))
+        self.writes = defaultdict(dict)
+        self.blobs = {}
