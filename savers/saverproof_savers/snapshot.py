@@ -22,6 +22,7 @@ from saverproof_savers.aio import run_in
 from saverproof_savers.connection import open_store
 from saverproof_savers.errors import SchemaError, UndecodableError
 from saverproof_savers.files import MEMORY, OpenOptions
+from saverproof_savers.search import Search
 from saverproof_savers.snapshot_state import (
     State,
     create_table,
@@ -132,10 +133,12 @@ class SnapshotSqliteSaver(InMemorySaver):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first, as they are at the time of the call."""
+        search = Search.of(config, filter, before, limit)
 
         def find() -> Sequence[CheckpointTuple]:
-            found = super(SnapshotSqliteSaver, self).list(config, filter=filter, before=before)
-            newest_first = sorted(found, key=lambda each: each.checkpoint["id"], reverse=True)
+            found = super(SnapshotSqliteSaver, self).list(config, before=before)
+            fitting = (each for each in found if search.matches(each.metadata))
+            newest_first = sorted(fitting, key=lambda each: each.checkpoint["id"], reverse=True)
             return newest_first if limit is None else newest_first[: max(limit, 0)]
 
         return iter(self._reading(find))
