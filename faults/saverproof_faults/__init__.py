@@ -1,4 +1,4 @@
-"""Faults for programs that use a database: at each statement, row, commit, await and I/O, and kills.
+"""Faults for programs that use databases: at each statement, row, commit, await, I/O, and kills.
 
 The program under test does nothing for it, and nothing of it is changed: connections are proxied
 and watched however it opens them. Enter an `Injector` before the program connects; count the places
@@ -55,7 +55,7 @@ What there is
         Cancellation at the k-th suspension, and settling, without an injector.
     wrap
         A wrapper for one connection in hand, of any DB-API driver.
-    Driver, ClassDriver, KNOWN_DRIVERS, WITHOUT_HOOKS, loaded_drivers
+    Driver, ClassDriver, KNOWN_DRIVERS, WITHOUT_HOOKS, loaded_drivers, why_nothing_passed
         What is known, loaded, and how to declare another driver.
     InjectedFault, was_injected, FaultsError, PlanError, HookFailed, Unavailable
         Errors raised on purpose, and errors of this package.
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         ClassDriver,
         Driver,
         loaded_drivers,
+        why_nothing_passed,
     )
     from .errors import (
         FaultsError,
@@ -103,7 +104,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "cancel": ("Awaited", "Ending", "cancel_at", "count_awaits"),
-    "drivers": ("KNOWN_DRIVERS", "WITHOUT_HOOKS", "ClassDriver", "Driver", "loaded_drivers"),
+    "drivers": (
+        "KNOWN_DRIVERS",
+        "WITHOUT_HOOKS",
+        "ClassDriver",
+        "Driver",
+        "loaded_drivers",
+        "why_nothing_passed",
+    ),
     "errors": (
         "FaultsError",
         "HookFailed",
@@ -165,6 +173,7 @@ __all__ = [
     "look",
     "open_transactions",
     "was_injected",
+    "why_nothing_passed",
     "wrap",
     "write_locked",
 ]

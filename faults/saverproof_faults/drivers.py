@@ -134,13 +134,26 @@ WITHOUT_HOOKS: Mapping[str, str] = {
 
 
 def loaded_drivers() -> tuple[str, ...]:
-    """The known drivers, and modules without hooks, that this process has loaded."""
+    """The known drivers, and modules without hooks, that this process has loaded.
+
+    sqlite3 is always among them, as this package uses it itself.
+    """
     known = [
         name
         for name, driver in KNOWN_DRIVERS.items()
         if any(module in sys.modules for module in driver.modules)
     ]
     return (*known, *(name for name in WITHOUT_HOOKS if name in sys.modules))
+
+
+def why_nothing_passed() -> str:
+    """The reason for judging nothing by faults where an operation passed no known driver."""
+    unreachable = [name for name in loaded_drivers() if name in WITHOUT_HOOKS]
+    loaded = f"; loaded but without hooks: {', '.join(unreachable)}" if unreachable else ""
+    return (
+        f"no call passed a known database driver ({', '.join(KNOWN_DRIVERS)}){loaded}; "
+        "declare one as a ClassDriver or a Driver"
+    )
 
 
 def _owner(driver: str, path: str) -> tuple[type, str]:

@@ -20,14 +20,15 @@ TAKE = {
 class LockHeld(EngineFault):
     """A second connection takes a lock just before a statement runs, and nobody waits for it.
 
-    Once means until the program was refused; onwards, until healed. The programs' connections give
-    up at once instead of after their busy timeout.
+    Once means until the program was refused; onwards, until healed. The program's connections give
+    up at once instead of after their busy timeout, which is set again by healing.
     """
 
     def __init__(self, shot: Shot, watch: Watch) -> None:
         super().__init__(shot, watch)
         self._holder: sqlite3.Connection | None = None
         self._timeouts: dict[int, int] = {}
+        self._touched: set[int] = set()
 
     def arm(self) -> None:
         for connection in self.watch.connections:
@@ -40,6 +41,7 @@ class LockHeld(EngineFault):
         if self._holder is None and self.at_place(number):
             self._take(connection.path)
         if self._holder is not None:
+            self._touched.add(connection.handle)
             # Again at each statement: the program may have set its timeout meanwhile.
             connection.library.calls.sqlite3_busy_handler(
                 connection.handle, hooks.waiting, connection.handle
@@ -59,7 +61,7 @@ class LockHeld(EngineFault):
 
     def undo(self, connection: WatchedConnection) -> None:
         timeout = self._timeouts.get(connection.handle)
-        if timeout is not None:
+        if timeout is not None and connection.handle in self._touched:
             connection.library.calls.sqlite3_busy_timeout(connection.handle, timeout)
 
     def _take(self, path: str) -> None:

@@ -86,7 +86,11 @@ class Denied(EngineFault):
 
 
 class TriggerAbort(EngineFault):
-    """TEMP triggers on every table, which abort the statement at its r-th written row."""
+    """TEMP triggers on every table, which abort the statement at its r-th written row.
+
+    Dropped while the program's transaction is still open, they are back when it is rolled back:
+    without a fault under way they do nothing, and vanish with their connection.
+    """
 
     ABORT = "raised on purpose"
     _VERBS = ("INSERT", "UPDATE", "DELETE")
@@ -106,7 +110,7 @@ class TriggerAbort(EngineFault):
         self._tables[connection.handle] = tables
         connection.run(
             "".join(
-                f"CREATE TEMP TRIGGER {_name(table, verb)} AFTER {verb} ON {_quoted(table)} "
+                f"CREATE TEMP TRIGGER IF NOT EXISTS {_name(table, verb)} AFTER {verb} ON {_quoted(table)} "
                 f"WHEN {hooks.ROW_FUNCTION}() BEGIN SELECT RAISE(ABORT, '{self.ABORT}'); END;"
                 for table in tables
                 for verb in self._VERBS

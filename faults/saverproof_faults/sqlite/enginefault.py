@@ -1,5 +1,7 @@
 """What every fault raised by SQLite has in common."""
 
+from contextlib import ExitStack
+
 from ..shots import Shot
 from .handles import WatchedConnection
 from .listener import Listener
@@ -20,8 +22,10 @@ class EngineFault(Listener):
 
     def heal(self) -> None:
         """Undo it on every connection that is still open."""
-        for connection in self.watch.connections:
-            self.undo(connection)
+        with ExitStack() as stack:
+            # Each one, even if another fails.
+            for connection in self.watch.connections:
+                stack.callback(self.undo, connection)
 
     def opened(self, connection: WatchedConnection) -> None:
         self.apply(connection)

@@ -211,6 +211,6 @@ def detach(found: Library, handle: int) -> None:
 
 def _is_inner(statement: int, text: int) -> bool:
     # Two first bytes, without a string being made of them for every statement.
-    if (_BYTE.from_address(text).value, _BYTE.from_address(text + 1).value) != (_DASH, _DASH):
+    if _BYTE.from_address(text).value != _DASH or _BYTE.from_address(text + 1).value != _DASH:
         return False
     return bool(ctypes.string_at(text) != library().quick.sqlite3_sql(statement))

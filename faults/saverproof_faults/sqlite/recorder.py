@@ -28,7 +28,7 @@ class _Running:
 @dataclass(slots=True)
 class _Database:
     path: str
-    pages: int = 0
+    pages: int | None
 
 
 @dataclass(eq=False)
@@ -39,7 +39,6 @@ class Recorder(Listener):
     statements: list[Statement] = field(default_factory=list)
     transactions: int = 0
     rollbacks: int = 0
-    unproxied_connections: int = 0
     grew: bool = False
     rollback_journal: bool = False
     ends = True
@@ -57,8 +56,9 @@ class Recorder(Listener):
         """Compare, and turn what was heard into `statements`."""
         for connection in self.watch.connections:
             known = self._databases.get(connection.handle)
-            if known is not None:
-                self.grew = self.grew or _pages(connection) > known.pages
+            now = _pages(connection)
+            if known is not None and known.pages is not None and now is not None:
+                self.grew |= now > known.pages
         committing = {running.connection.handle for running in self._running if running.commits}
         for connection in self.watch.connections:
             if connection.handle in committing and connection.path:
@@ -66,8 +66,18 @@ class Recorder(Listener):
                 self.rollback_journal |= mode in ("delete", "truncate", "persist")
         self.statements = [_frozen(running) for running in self._running]
 
+    @property
+    def unproxied_connections(self) -> int:
+        """How many connections that no proxy opened ran statements that none saw."""
+        return len(
+            {
+                running.connection.number
+                for running in self._running
+                if not (running.proxied or running.connection.proxied)
+            }
+        )
+
     def opened(self, connection: WatchedConnection) -> None:
-        self.unproxied_connections += not connection.proxied
         self._note(connection)
 
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
@@ -111,12 +121,12 @@ class Recorder(Listener):
         self._databases[connection.handle] = _Database(path, _pages(connection))
 
 
-def _pages(connection: WatchedConnection) -> int:
+def _pages(connection: WatchedConnection) -> int | None:
     try:
         return int(connection.values("PRAGMA page_count")[0])
     except FaultsError:
-        # Locked by another connection, or no database yet: nothing to compare with.
-        return 0 if not connection.path else -1
+        # Locked by another connection: nothing to compare with.
+        return None
 
 
 def _frozen(running: _Running) -> Statement:
