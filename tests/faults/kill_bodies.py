@@ -197,3 +197,5 @@ def spin(acks: Acks, arguments: Arguments) -> None:
         acks.reached()
 
 
+def wait_afresh(arguments: Arguments) -> None:
+    wait_for_ever()

@@ -12,7 +12,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-CAPACITY = 1 << 16
+CAPACITY = 1 << 14
 """Operations are numbered from 0 to below this."""
 WRITERS = 8
 """The processes that one trial may have."""

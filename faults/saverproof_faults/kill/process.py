@@ -2,6 +2,7 @@
 
 import ctypes
 import fcntl
+import functools
 import os
 import stat
 import sys
@@ -28,7 +29,13 @@ def signal_on_death_of_parent(number: int) -> None:
     The kernel takes the thread that made this process for the parent.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+        _c_library().prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+@functools.cache
+def _c_library() -> ctypes.CDLL:
+    # Found once, by the zygote, instead of by each of its children.
+    return ctypes.CDLL(None)
 
 
 def threads() -> int:

@@ -157,7 +157,7 @@ class Trial:
 
 def _ending(life: Life) -> Json:
     outcome: Json = {}
-    said = life.heard[life.heard.find(BEGAN) + 1 :].removeprefix(READY)
+    said = life.heard.removeprefix(READY).removeprefix(BEGAN)
     # A process may be killed while it tells.
     with suppress(json.JSONDecodeError):
         outcome = json.loads(said)
