@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saverproof_reports.artefacts import artefact, read_artefact, write_artefact
     from saverproof_reports.assembly import assemble
+    from saverproof_reports.baseline import Baseline
+    from saverproof_reports.comparison import Comparison, compare
+    from saverproof_reports.comparison_formats import (
+        comparison_html,
+        comparison_markdown,
+        comparison_text,
+    )
     from saverproof_reports.document import markdown
     from saverproof_reports.errors import ReportError
     from saverproof_reports.events import report_of
@@ -18,10 +25,16 @@ if TYPE_CHECKING:
     from saverproof_reports.validation import validate
 
 __all__ = [
+    "Baseline",
+    "Comparison",
     "ReportError",
     "Spool",
     "artefact",
     "assemble",
+    "compare",
+    "comparison_html",
+    "comparison_markdown",
+    "comparison_text",
     "html",
     "markdown",
     "read_artefact",
@@ -35,10 +48,16 @@ __all__ = [
 
 # Where the public names live; looked up on first use, so that importing the package costs nothing.
 _HOMES = {
+    "Baseline": "baseline",
+    "Comparison": "comparison",
     "ReportError": "errors",
     "Spool": "spool",
     "artefact": "artefacts",
     "assemble": "assembly",
+    "compare": "comparison",
+    "comparison_html": "comparison_formats",
+    "comparison_markdown": "comparison_formats",
+    "comparison_text": "comparison_formats",
     "html": "page",
     "markdown": "document",
     "read_artefact": "artefacts",

@@ -18,7 +18,7 @@ from tests.reports.sample import (
     violations,
 )
 
-from saverproof_reports import charts, html, report_of
+from saverproof_reports import charts, compare, comparison_html, html, report_of, validate
 from saverproof_reports.diff import diff
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -42,7 +42,26 @@ def many_violations():
     return report_of([run_event(), *saver_events("x", violations(20), sections), {"event": "end"}])
 
 
+def smallest():
+    """A report of another writer's, with what the schema requires and nothing more."""
+    report = comparison_report()
+    del report["run"]["command"]
+    for judged in report["savers"]:
+        del judged["stale"], judged["saver"]["target"]
+        for section, added in (("faults", "map"), ("crash", "trials_detail"), ("power", "by_lost")):
+            judged[section].pop(added, None)
+        for contract in judged["contracts"]:
+            del contract["link"]
+            for violation in contract["violations"]:
+                del violation["reproducer_source"], violation["artefact_data"]
+                violation.pop("known", None)
+                violation |= {"reproducer": None, "artefact": None}
+    assert validate(report) == []
+    return report
+
+
 PAGES = {
+    "smallest": smallest,
     "good": good_report,
     "comparison": comparison_report,
     "twenty violations": many_violations,
@@ -50,6 +69,15 @@ PAGES = {
     "nothing": lambda: report_of([]),
     "hostile": hostile_report,
 }
+
+
+def all_pages() -> dict[str, str]:
+    pages = {name: html(build()) for name, build in PAGES.items()}
+    compared = compare(good_report(), hostile_report()), compare(good_report(), good_report())
+    return pages | {
+        "hostile comparison": comparison_html(compared[0]),
+        "equal comparison": comparison_html(compared[1]),
+    }
 
 
 class Page(HTMLParser):
@@ -198,16 +226,16 @@ def browse(page: str, folder) -> tuple[str, list[str]]:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
-    pages = {name: html(build()) for name, build in PAGES.items()}
+    pages = all_pages()
     quoted = json.dumps(pages).replace("</", "<\\/").replace("<!--", "<\\!--")
     document, console = browse(FRAMES.format(pages=quoted), tmp_path)
     assert console == []
     title = Page(document).text.partition("const pages")[0].removeprefix("frames")
     seen = json.loads(title)
-    assert len(seen) == 2 * len(PAGES)
+    assert len(seen) == 2 * len(pages)
     for name, width, scroll_width, inner_title in seen:
         assert scroll_width <= width, f"{name} is {scroll_width} wide on a screen of {width}"
-        assert inner_title.startswith("saverproof: "), name
+        assert inner_title.startswith("saverproof"), name
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

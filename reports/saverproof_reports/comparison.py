@@ -1,0 +1,191 @@
+"""What changed between two reports: got worse, got better, came, went."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from saverproof_reports.baseline import excused
+from saverproof_reports.comparing import Difference, Figure, differences, figures, paired
+from saverproof_reports.errors import ReportError
+
+Contract = Mapping[str, Any]
+_NOT_JUDGED = ("unknown", "not-exercised", "not-applicable")
+
+
+class Kind(StrEnum):
+    """How the verdict on one contract changed; in the order in which reports show them."""
+
+    WORSE = "got worse"
+    ADVICE = "advice"
+    BETTER = "got better"
+    LISTED = "now listed as known"
+    ADDED = "added"
+    REMOVED = "removed"
+    NEWLY_EXERCISED = "newly exercised"
+    NO_LONGER_EXERCISED = "no longer exercised"
+
+
+MEANINGS = {
+    Kind.WORSE: "broken now, and not in the old report, which knew the contract",
+    Kind.ADVICE: "a contract of level should is broken now: it fails nothing",
+    Kind.BETTER: "was broken, and holds now",
+    Kind.LISTED: "broken, and now in the known-violations file",
+    Kind.ADDED: "the old report did not have the contract: nothing got worse by that",
+    Kind.REMOVED: "the new report does not have the contract any more",
+    Kind.NEWLY_EXERCISED: "was not judged before, and holds now or is known",
+    Kind.NO_LONGER_EXERCISED: "was judged before, and is not now: no pass",
+}
+"""What each kind of change means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The verdicts on one contract, where they differ; None in a report that has it not.
+
+    `note` tells more: what was seen, or why it is not judged.
+    """
+
+    kind: Kind
+    contract: str
+    level: str
+    statement: str
+    old: str | None
+    new: str | None
+    note: str
+    reproducer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SaverComparison:
+    """One saver in both reports; the names differ where it was renamed, or is another one."""
+
+    old_name: str
+    new_name: str
+    changes: tuple[Change, ...]
+    unchanged: Mapping[str, int]
+    figures: tuple[Figure, ...]
+    differences: tuple[Difference, ...]
+
+    def of(self, kind: Kind) -> tuple[Change, ...]:
+        """The changes of `kind`."""
+        return tuple(change for change in self.changes if change.kind is kind)
+
+    @property
+    def name(self) -> str:
+        """The saver's name, or both."""
+        same = self.old_name == self.new_name
+        return self.new_name if same else f"{self.old_name} → {self.new_name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two reports compared; `differences` are those of the runs and their environments."""
+
+    savers: tuple[SaverComparison, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+    def count(self, kind: Kind) -> int:
+        """How many contracts changed in the way `kind`, over all savers."""
+        return sum(len(saver.of(kind)) for saver in self.savers)
+
+    @property
+    def less_judged(self) -> bool:
+        """Whether something that the old report judged is not judged in the new one."""
+        return bool(
+            self.only_old or self.count(Kind.NO_LONGER_EXERCISED) or self.count(Kind.REMOVED)
+        )
+
+    @property
+    def exit_status(self) -> int:
+        """1 if a contract of level must got worse, else 0."""
+        return int(self.count(Kind.WORSE) > 0)
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
+    """What changed from the report `old` to the report `new`.
+
+    Savers are matched by name, then by class, then if each report has only one left. Reports of
+    other savers, versions or profiles may be compared: the difference is told. Raises
+    ReportError if the reports have no saver in common.
+    """
+    pairs, only_old, only_new = paired(old["savers"], new["savers"])
+    if not pairs:
+        names = [_names(old), _names(new)]
+        raise ReportError(f"nothing to compare: the old report has {names[0]}, the new {names[1]}")
+    return Comparison(
+        tuple(_saver(before, after) for before, after in pairs),
+        tuple(only_old),
+        tuple(only_new),
+        tuple(differences(old, new)),
+    )
+
+
+def _names(report: Mapping[str, Any]) -> str:
+    names = ", ".join(judged["saver"]["name"] for judged in report["savers"])
+    return f"the savers {names}" if names else "no saver"
+
+
+def _saver(old: Mapping[str, Any], new: Mapping[str, Any]) -> SaverComparison:
+    before = {contract["id"]: contract for contract in old["contracts"]}
+    after = {contract["id"]: contract for contract in new["contracts"]}
+    changes: list[Change] = []
+    unchanged: dict[str, int] = {}
+    for identity in {**before, **after}:
+        change = _change(before.get(identity), after.get(identity))
+        if change:
+            changes.append(change)
+        else:
+            verdict = after[identity]["verdict"]
+            unchanged[verdict] = unchanged.get(verdict, 0) + 1
+    order = list(Kind)
+    return SaverComparison(
+        old["saver"]["name"],
+        new["saver"]["name"],
+        tuple(sorted(changes, key=lambda change: order.index(change.kind))),
+        unchanged,
+        tuple(figures(old, new)),
+        tuple(
+            Difference(field, str(old["saver"][field]), str(new["saver"][field]))
+            for field in ("name", "class", "distribution", "version")
+            if old["saver"][field] != new["saver"][field]
+        ),
+    )
+
+
+def _change(old: Contract | None, new: Contract | None) -> Change | None:
+    kind = _kind(old, new)
+    told = new or old
+    if kind is None or told is None:
+        return None
+    violation = new["violations"][0] if new and new["violations"] else None
+    return Change(
+        kind,
+        told["id"],
+        told["level"],
+        told["statement"],
+        old["verdict"] if old else None,
+        new["verdict"] if new else None,
+        violation["summary"] if violation else told["reason"] or "",
+        violation["reproducer"] if violation else None,
+    )
+
+
+def _kind(old: Contract | None, new: Contract | None) -> Kind | None:
+    if old is None or new is None:
+        return Kind.ADDED if old is None else Kind.REMOVED
+    before, after = old["verdict"], new["verdict"]
+    if after == "violated":
+        worse = not all(excused(old, violation["api"]) for violation in new["violations"])
+        return (Kind.WORSE if new["level"] == "must" else Kind.ADVICE) if worse else None
+    if before == after:
+        return None
+    if after in _NOT_JUDGED:
+        return None if before in _NOT_JUDGED else Kind.NO_LONGER_EXERCISED
+    if before in ("unknown", "not-exercised"):
+        return Kind.NEWLY_EXERCISED
+    if after == "known":
+        return Kind.LISTED
+    return Kind.BETTER if before in ("violated", "known") else Kind.NEWLY_EXERCISED
