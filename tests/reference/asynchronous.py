@@ -18,6 +18,10 @@ from langgraph.checkpoint.base import (
 class AsyncTwins(BaseCheckpointSaver[str]):
     """Async methods that call their sync twins."""
 
+    def _async_side(self) -> BaseCheckpointSaver[str]:
+        """Return the saver that answers for the async API."""
+        return self
+
     async def aput(
         self,
         config: RunnableConfig,
@@ -25,7 +29,7 @@ class AsyncTwins(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        return self.put(config, checkpoint, metadata, new_versions)
+        return self._async_side().put(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self,
@@ -34,10 +38,10 @@ class AsyncTwins(BaseCheckpointSaver[str]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        self.put_writes(config, writes, task_id, task_path)
+        self._async_side().put_writes(config, writes, task_id, task_path)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return self.get_tuple(config)
+        return self._async_side().get_tuple(config)
 
     async def alist(
         self,
@@ -47,22 +51,22 @@ class AsyncTwins(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        for found in self.list(config, filter=filter, before=before, limit=limit):
+        for found in self._async_side().list(config, filter=filter, before=before, limit=limit):
             yield found
 
     async def adelete_thread(self, thread_id: str) -> None:
-        self.delete_thread(thread_id)
+        self._async_side().delete_thread(thread_id)
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self.delete_for_runs(run_ids)
+        self._async_side().delete_for_runs(run_ids)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        self.copy_thread(source_thread_id, target_thread_id)
+        self._async_side().copy_thread(source_thread_id, target_thread_id)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        self.prune(thread_ids, strategy=strategy)
+        self._async_side().prune(thread_ids, strategy=strategy)
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, Any]:
-        return self.get_delta_channel_history(config=config, channels=channels)
+        return self._async_side().get_delta_channel_history(config=config, channels=channels)

@@ -68,5 +68,6 @@ class Store:
 
     @classmethod
     def forget(cls, path: Path) -> None:
-        """Drop the store of this path."""
-        cls._at.pop(path, None)
+        """Drop the stores of this path and of those below."""
+        for known in [known for known in cls._at if known.is_relative_to(path)]:
+            del cls._at[known]

@@ -5,13 +5,18 @@ from __future__ import annotations
 from tests.wrong_savers import (
     channels,
     deletion,
+    delta_history,
     filter,
     identity,
     interface,
     isolation,
+    lifecycle,
     ordering,
+    parity,
     pending_writes,
+    serialization,
     upsert,
+    values,
 )
 from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 
@@ -20,14 +25,19 @@ __all__ = [
     "WrongSaver",
     "channels",
     "deletion",
+    "delta_history",
     "filter",
     "identity",
     "interface",
     "isolation",
+    "lifecycle",
     "opener",
     "ordering",
+    "parity",
     "pending_writes",
+    "serialization",
     "upsert",
+    "values",
     "wrong",
 ]
 

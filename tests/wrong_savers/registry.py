@@ -44,7 +44,7 @@ class WrongSaver:
 
     `breaks` is the contract that the kit must blame; `also` are the contracts that follow from the
     mistake and may be blamed beside it; `apis` are the APIs that show it; `hangs` says that a call
-    never returns by itself; `capability` is the optional capability without which it cannot show.
+    never returns by itself; `setup` is false for a saver whose opener does not set it up.
     """
 
     name: str
@@ -55,6 +55,7 @@ class WrongSaver:
     apis: tuple[str, ...] = BOTH
     also: frozenset[str] = frozenset()
     hangs: bool = False
+    setup: bool = True
 
     def drop(self, workspace: WorkspaceLike) -> None:
         """Forget what the workspace held in memory."""
@@ -64,13 +65,17 @@ class WrongSaver:
 REGISTERED: list[WrongSaver] = []
 
 
-def opener(saver: Any) -> Opener:
-    """Return the target function of a saver class: a context manager that takes a workspace."""
+def opener(saver: Any, *, setup: bool = True) -> Opener:
+    """Return the target function of a saver class: a context manager that takes a workspace.
+
+    Without `setup` the saver is opened as it is.
+    """
 
     @contextmanager
     def opened(workspace: WorkspaceLike) -> Iterator[BaseCheckpointSaver[Any]]:
         opened_saver = saver.at(workspace.path)
-        opened_saver.setup()
+        if setup:
+            opened_saver.setup()
         try:
             yield opened_saver
         finally:
@@ -86,6 +91,7 @@ def wrong(
     also: Collection[str] = (),
     apis: tuple[str, ...] = BOTH,
     hangs: bool = False,
+    setup: bool = True,
 ) -> Callable[[SaverClass], SaverClass]:
     """Register a saver class as wrong; its name is the class name in kebab case."""
 
@@ -94,7 +100,17 @@ def wrong(
         if any(known.name == name for known in REGISTERED):
             raise ValueError(f"wrong saver: found {name!r} twice, expected a name of its own")
         REGISTERED.append(
-            WrongSaver(name, breaks, note, saver, opener(saver), apis, frozenset(also), hangs)
+            WrongSaver(
+                name=name,
+                breaks=breaks,
+                note=note,
+                saver=saver,
+                make=opener(saver, setup=setup),
+                apis=apis,
+                also=frozenset(also),
+                hangs=hangs,
+                setup=setup,
+            )
         )
         return saver
 

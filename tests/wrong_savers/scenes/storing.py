@@ -1,0 +1,377 @@
+"""Scenes of the families upsert, pending-writes, serialization and channels."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import inspect
+import math
+import threading
+import uuid
+from itertools import pairwise
+from typing import Any
+
+from langchain_core.messages import AIMessage, HumanMessage
+from pydantic import BaseModel
+
+from tests.wrong_savers.scenes import scene
+from tests.wrong_savers.scenes.probe import Probe
+
+
+def shown(found: Any) -> Any:
+    """A tuple without its versions."""
+    if found is None or isinstance(found, str):
+        return found
+    fields = {k: v for k, v in found.checkpoint.items() if k != "channel_versions"}
+    return found.config, fields, found.metadata, found.parent_config, found.pending_writes
+
+
+@scene("upsert/put-is-idempotent")
+def the_same_put_twice(p: Probe) -> Any:
+    checkpoint, new = p.checkpoint(("a", "", 1), None, {"x": 1})
+    answers = [
+        isinstance(p.attempt(lambda: p.call("put", p.config(), checkpoint, {"step": 1}, new)), str)
+        for _ in range(2)
+    ]
+    return answers, p.ids(p.config()), shown(p.tuple())
+
+
+@scene("upsert/put-replaces")
+def another_put_of_an_id(p: Probe) -> Any:
+    p.put(1, values={"x": 1, "y": 1}, metadata={"old": 1})
+    p.put(1, values={"x": 2}, metadata={"step": 7, "new": 1}, updated_channels=["x"])
+    p.values["a", "", 1] = {"x": 2}
+    return p.ids(p.config()), shown(p.tuple())
+
+
+@scene("upsert/reput-keeps-writes")
+def a_put_over_pending_writes(p: Probe) -> Any:
+    p.put(1, values={"x": 1})
+    p.write(1, [("x", 1), ("__interrupt__", "i")])
+    p.put(1, values={"x": 1})
+    return sorted(p.pending("a", "", 1))
+
+
+@scene("upsert/regular-write-first-wins")
+def regular_writes_again(p: Probe) -> Any:
+    p.put(1)
+    answers = [p.write(1, [("x", 1)]), p.write(1, [("x", 2), ("y", 2)]), p.write(1, [("x", 3)])]
+    return answers, p.pending("a", "", 1)
+
+
+def all_special(p: Probe, *beside: tuple[str, Any]) -> Any:
+    """Write every special channel twice, after these regular writes."""
+    p.put(1)
+    special = ("__error__", "__scheduled__", "__interrupt__", "__resume__")
+    for turn in (1, 2):
+        for channel in special:
+            p.write(1, [*((c, (v, turn)) for c, v in beside), (channel, turn)])
+    return sorted(p.pending("a", "", 1), key=repr)
+
+
+@scene("upsert/special-write-last-wins")
+def special_writes_again(p: Probe) -> Any:
+    return all_special(p)
+
+
+@scene("upsert/special-write-last-wins-mixed")
+def mixed_batches_again(p: Probe) -> Any:
+    behind = all_special(p, ("x", 1))
+    p.put(2)
+    p.write(2, [("__resume__", 1), ("x", 1)])
+    p.write(2, [("__resume__", 2), ("x", 2)])
+    return behind, sorted(p.pending("a", "", 2), key=repr)
+
+
+@scene("pending-writes/complete")
+def whole_batches(p: Probe) -> Any:
+    p.put(1)
+    p.write(1, [("x", 1), ("x", 1), ("y", None), ("x", 2), ("z", 0)], "t1")
+    p.write(1, [("x", n) for n in range(30)], "t2")
+    p.write(1, [("__resume__", "r"), ("x", 1), ("y", 2)], "t3")
+    before = p.pending("a", "", 1)
+    p.put(2, parent=1)
+    return before, p.pending("a", "", 1)
+
+
+@scene("pending-writes/special-index")
+def special_beside_regular(p: Probe) -> Any:
+    p.put(1)
+    for number, channel in enumerate(("__error__", "__scheduled__", "__interrupt__", "__resume__")):
+        task = f"t{number}"
+        p.write(1, [("x", n) for n in range(5)], task)
+        p.write(1, [(channel, "special")], task)
+        p.write(1, [(channel, "again")], task)
+    p.write(1, [("__error__", 1)], "t9")
+    p.write(1, [("__interrupt__", 2)], "t9")
+    return p.pending("a", "", 1)
+
+
+@scene("pending-writes/scoped")
+def the_same_task_elsewhere(p: Probe) -> Any:
+    places = [("a", "", 1), ("a", "", 2), ("a", "n:1", 1), ("b", "", 1)]
+    for thread, ns, number in places:
+        p.put(number, thread=thread, ns=ns)
+        p.write(number, [("x", f"{thread}{ns}{number}")], "t1", thread=thread, ns=ns)
+    return [p.pending(*place) for place in places]
+
+
+@scene("pending-writes/early-writes-kept")
+def writes_before_the_checkpoint(p: Probe) -> Any:
+    p.put(1)
+    answer = p.write(2, [("x", 1)])
+    p.put(2, parent=1)
+    return answer, p.pending("a", "", 2)
+
+
+@scene("pending-writes/late-writes")
+def writes_after_the_children(p: Probe) -> Any:
+    p.put(1)
+    p.put(2, parent=1)
+    p.put(3)
+    answers = [p.write(number, [("x", number)]) for number in (1, 2)]
+    return answers, [p.pending("a", "", number) for number in (1, 2, 3)]
+
+
+@scene("pending-writes/one-task-two-paths")
+def two_paths(p: Probe) -> Any:
+    p.put(1)
+    p.write(1, [("x", 1)], "t1", "~b")
+    p.write(1, [("y", 2), ("y", 3)], "t1", "~a")
+    p.write(1, [("x", 4)], "t2", "~aa")
+    p.write(1, [("__interrupt__", 5)], "t1", "~c")
+    return p.pending("a", "", 1)
+
+
+@scene("pending-writes/empty-batch")
+def an_empty_batch(p: Probe) -> Any:
+    p.put(1)
+    p.write(1, [("x", 1)])
+    return p.write(1, []), p.pending("a", "", 1)
+
+
+@scene("pending-writes/same-in-list")
+def writes_in_both_reads(p: Probe) -> Any:
+    for number in (1, 2):
+        p.put(number)
+        p.write(number, [("x", 1), ("__error__", "e"), ("y", 2)])
+        p.write(number, [("x", 3)], "t0")
+    got = [p.pending("a", "", number) for number in (2, 1)]
+    return [item.pending_writes for item in p.tuples(p.config())] == got
+
+
+@scene("pending-writes/accepts-task-path")
+def signatures(p: Probe) -> Any:
+    methods = (p.saver.put_writes, p.saver.aput_writes)
+    return ["task_path" in inspect.signature(method).parameters for method in methods]
+
+
+@scene("pending-writes/namespace-defaults")
+def writes_without_namespace(p: Probe) -> Any:
+    p.put(1)
+    return p.write(1, [("x", 1)], ns=None), p.pending("a", "", 1)
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Level(enum.StrEnum):
+    HIGH = "high"
+
+
+class Model(BaseModel):
+    name: str
+
+
+@dataclasses.dataclass
+class Record:
+    name: str
+
+
+VALUES: tuple[Any, ...] = (
+    *(0, 1, -1, 2**53 + 1, 2**63, 2**64 - 1, -(2**63), 0.0, 1.0, 0.1, 1e16, True, False, None),
+    *("", "text", " padded ", "\U0001f600", "é", "ﬁ", "x" * 100_000, b"", b"\x00\xff"),
+    *([], {}, [0, "", None], {"k": {"deep": [1]}}, {1: "one"}, {1, 2}, frozenset({1})),
+    *(uuid.UUID(int=7), decimal.Decimal("0.10"), datetime.timedelta(seconds=1.5)),
+    datetime.datetime(2026, 1, 2, 3, 4, 5, 6, datetime.UTC),
+    datetime.date(2026, 1, 2),
+    *(Color.RED, Level.HIGH, Model(name="m"), Record("r"), HumanMessage("hi", id="1")),
+)
+
+
+def typed(value: Any) -> Any:
+    """A value with its type, which equality alone would not tell."""
+    if isinstance(value, dict):
+        return {key: typed(item) for key, item in value.items()}
+    return (type(value).__name__, repr(value))
+
+
+@scene("serialization/channel-values")
+def every_value(p: Probe) -> Any:
+    channels = {f"c{number}": value for number, value in enumerate(VALUES)}
+    channels |= {f"d{number}": {"inside": value} for number, value in enumerate(VALUES)}
+    channels |= {"nul": "a\0b", "nan": math.nan, "inf": math.inf}
+    found = []
+    for number, (channel, value) in enumerate(channels.items(), 1):
+        p.put(number, values={channel: value})
+        held = p.held("a", "", number)
+        found.append(typed(held) if isinstance(held, dict) else held)
+    return found
+
+
+@scene("serialization/write-values")
+def every_written_value(p: Probe) -> Any:
+    p.put(1)
+    for number, value in enumerate(VALUES):
+        p.write(1, [("x", value), ("y", {"inside": value})], f"t{number}")
+    p.write(1, [("__error__", ValueError("no"))], "t99")
+    found = p.pending("a", "", 1)
+    return found if isinstance(found, str) else [typed(value) for _, _, value in found]
+
+
+@scene("serialization/non-finite")
+def values_without_end(p: Probe) -> Any:
+    answers = [p.put(1, values={"x": math.inf}), p.put(2, values={"x": [math.nan]})]
+    return [isinstance(answer, str) for answer in answers]
+
+
+@scene("serialization/nul-in-strings")
+def values_with_nul(p: Probe) -> Any:
+    return isinstance(p.put(1, values={"x": "a\0b"}), str)
+
+
+NAMES = ("a.b", "a.c", "a b", "it's", 'say "x"', "back\\slash", "é", "\U0001f600", "Case", "case")
+
+
+@scene("serialization/names")
+def odd_names(p: Probe) -> Any:
+    p.put(1, values={name: name for name in (*NAMES, "branch:to:x")})
+    p.write(1, [(name, 1) for name in (*NAMES, "branch:to:x")], "t1", "~pull, née: it's")
+    return p.held("a", "", 1), p.pending("a", "", 1)
+
+
+@scene("serialization/metadata")
+def odd_metadata(p: Probe) -> Any:
+    metadata = {
+        "text": "é\U0001f600",
+        "empty": "",
+        "zero": 0,
+        "none": None,
+        "big": 2**62 + 1,
+        "float": 0.1,
+        "Key": 1,
+        "list": [1, "a", None],
+        "dict": {"a": {"b": 1}},
+        "step": 0,
+    }
+    p.put(1, metadata=metadata)
+    stored = p.tuple().metadata
+    return {key: typed(stored.get(key, "absent")) for key in metadata}
+
+
+@scene("serialization/config-metadata-merged")
+def metadata_of_the_config(p: Probe) -> Any:
+    given = {"text": "t", "int": 1, "zero": 0, "float": 0.5, "bool": True, "no": False}
+    extra = {"metadata": {**given, "step": 99, "__private": "p", "langgraph_node": "n"}}
+    config = {**p.config("a", "", also="c", langgraph_step=3, __hidden="h"), **extra}
+    checkpoint, new = p.checkpoint(("a", "", 1))
+    p.attempt(lambda: p.call("put", config, checkpoint, {"step": 1}, new))
+    stored = p.tuple().metadata
+    return {key: typed(value) for key, value in stored.items()}
+
+
+@scene("serialization/legacy-writes-metadata")
+def metadata_with_writes(p: Probe) -> Any:
+    return isinstance(p.put(1, metadata={"writes": {"n": {"m": [AIMessage("hi")]}}}), str)
+
+
+@scene("serialization/checkpoint-fields")
+def every_field(p: Probe) -> Any:
+    p.put(
+        1,
+        values={"x": 1, "y": 2},
+        drop=["y"],
+        versions_seen={"n": {"x": "1"}, "m": {}, "__input__": {}, "__start__": {"x": "1"}},
+        updated_channels=["y", "x"],
+    )
+    return p.tuple().checkpoint
+
+
+@scene("serialization/older-checkpoints")
+def older_formats(p: Probe) -> Any:
+    answers = [p.put(v, v=v, pending_sends=[{"node": "n"}]) for v in (1, 2, 3)]
+    checkpoint, new = p.checkpoint(("a", "", 4))
+    del checkpoint["updated_channels"]
+    answers.append(p.attempt(lambda: p.call("put", p.config(), checkpoint, {}, new)))
+    return [isinstance(answer, str) for answer in answers], p.ids(p.config())
+
+
+@scene("serialization/unserializable-is-refused")
+def values_that_cannot_be_stored(p: Probe) -> Any:
+    bad = threading.Lock()
+    p.put(1, values={"x": 1})
+    answers = [
+        p.put(2, parent=1, values={"x": 2, "bad": bad}),
+        p.write(1, [("x", 1), ("bad", bad), ("x", 2)]),
+    ]
+    return [isinstance(a, str) for a in answers], p.ids(p.config()), p.pending("a", "", 1)
+
+
+@scene("serialization/large")
+def large_programs(p: Probe) -> Any:
+    answers = [p.put(1, values={f"c{n}": n for n in range(1000)})]
+    answers.append(p.write(1, [("x", n) for n in range(20_000)]))
+    answers += [p.put(n, thread="b", parent=n - 1 or None) for n in range(1, 1200)]
+    counts = [len(p.pending("a", "", 1) or []), len(p.ids(p.config("b")))]
+    return [isinstance(answer, str) for answer in answers], counts
+
+
+@scene("channels/unchanged-carried")
+def channels_not_updated(p: Probe) -> Any:
+    p.put(1, values={"x": 1, "y": 1})
+    p.put(2, parent=1, values={"x": 2}, updated_channels=["x"])
+    p.put(3, parent=2, values={"x": 3}, updated_channels=["x"])
+    return [p.held("a", "", number) for number in (1, 2, 3)]
+
+
+@scene("channels/history-immutable")
+def a_fork_beside(p: Probe) -> Any:
+    p.put(1, values={"x": 1})
+    p.put(2, parent=1, values={"x": 2})
+    p.put(3, parent=1, values={"x": 3})
+    return [p.held("a", "", number) for number in (1, 2, 3)]
+
+
+@scene("channels/copy-fork")
+def a_copy(p: Probe) -> Any:
+    p.put(1, values={"x": 1, "y": 1})
+    p.put(2, parent=1, values={"x": 2})
+    p.values["a", "", 0], p.versions["a", "", 0] = p.values["a", "", 2], p.versions["a", "", 2]
+    checkpoint, _ = p.checkpoint(("a", "", 3), 0)
+    p.attempt(lambda: p.call("put", p.config("a", "", 1), checkpoint, {"source": "fork"}, {}))
+    return p.held("a", "", 3)
+
+
+@scene("channels/dropped-stays-dropped")
+def a_dropped_channel(p: Probe) -> Any:
+    p.put(1, values={"x": 1, "y": 1})
+    p.put(2, parent=1, values={"x": 2}, drop=["y"])
+    p.put(3, parent=2, values={"x": 3})
+    p.put(5, parent=1, values={"x": 2}, channel_versions={"x": p.versions["a", "", 1]["x"]})
+    return [p.held("a", "", number) for number in (2, 3)]
+
+
+@scene("channels/versions-increase")
+def versions_grow(p: Probe) -> Any:
+    def grown() -> Any:
+        versions: list[Any] = []
+        for _ in range(12):
+            versions.append(p.saver.get_next_version(versions[-1] if versions else None, None))
+            if len(versions) == 6:
+                p.reopen()
+        return [versions[0] > type(versions[0])(), *(a < b for a, b in pairwise(versions))]
+
+    return p.attempt(grown)
