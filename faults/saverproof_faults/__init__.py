@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         open_transactions,
         write_locked,
     )
-    from .wrap import wrap
+    from .wrapping import wrap
 
 _HOMES = {
     "cancel": ("Awaited", "Ending", "cancel_at", "count_awaits"),
@@ -134,7 +134,7 @@ _HOMES = {
         "open_transactions",
         "write_locked",
     ),
-    "wrap": ("wrap",),
+    "wrapping": ("wrap",),
 }
 
 __all__ = [

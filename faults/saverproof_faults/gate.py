@@ -8,7 +8,7 @@ import builtins
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -59,11 +59,15 @@ class Gate:
 
     def call(self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Result]) -> Result:
         """Pass one call that is no batch."""
-        passage = self._enter(event, sql, errors)
-        result = self._inside(run)
-        if passage is not None:
-            self._leave(passage)
-        return result
+        try:
+            passage = self._enter(event, sql, errors)
+            result = self._inside(run)
+            if passage is not None:
+                self._leave(passage)
+            return result
+        finally:
+            # A traceback must not keep the program's cursor alive: see GatedCursor.
+            result = run = None  # type: ignore[assignment]
 
     def batch(
         self,
@@ -73,13 +77,16 @@ class Gate:
         run: Callable[[Iterable[Any]], Result],
     ) -> Result:
         """Pass one executemany. A fault after row r really runs the first r rows."""
-        passage = self._enter(Event.STATEMENT, sql, errors)
-        if passage is None:
-            return self._inside(lambda: run(rows))
-        passage.rows = counted = _CountedRows(rows, self._last_row(passage.index))
-        result = self._inside(lambda: run(counted))
-        self._leave(passage)
-        return result
+        try:
+            passage = self._enter(Event.STATEMENT, sql, errors)
+            if passage is None:
+                return self._inside(partial(run, rows))
+            passage.rows = counted = _CountedRows(rows, self._last_row(passage.index))
+            result = self._inside(partial(run, counted))
+            self._leave(passage)
+            return result
+        finally:
+            result = run = None  # type: ignore[assignment]
 
     async def await_call(
         self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Awaitable[Result]]
@@ -132,6 +139,7 @@ class Gate:
             raise
         finally:
             MARKS.inside -= 1
+            run = None  # type: ignore[assignment]
 
     def _last_row(self, index: int) -> int | None:
         rows = [

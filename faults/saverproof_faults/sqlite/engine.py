@@ -110,7 +110,8 @@ class TriggerAbort(EngineFault):
         self._tables[connection.handle] = tables
         connection.run(
             "".join(
-                f"CREATE TEMP TRIGGER IF NOT EXISTS {_name(table, verb)} AFTER {verb} ON {_quoted(table)} "
+                f"CREATE TEMP TRIGGER IF NOT EXISTS {_name(table, verb)} "
+                f"AFTER {verb} ON {_quoted(table)} "
                 f"WHEN {hooks.ROW_FUNCTION}() BEGIN SELECT RAISE(ABORT, '{self.ABORT}'); END;"
                 for table in tables
                 for verb in self._VERBS

@@ -10,7 +10,7 @@ import sqlite3
 import types
 from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ..errors import was_injected
 from ..gate import GATES, event_of
@@ -19,28 +19,42 @@ from ..marks import MARKS
 
 
 class GatedCursor(sqlite3.Cursor):
-    """A cursor whose three ways to execute pass the gate."""
+    """A cursor whose three ways to execute pass the gate.
+
+    An error's traceback keeps the variables of the functions that it passed, and a cursor kept
+    alive keeps a closed connection's transaction open. The error that the true `sqlite3` raises
+    keeps none, so these functions let go of the cursor before they are left.
+    """
 
     def execute(self, sql: str, *parameters: Any) -> Any:
-        gate = GATES.current
-        run = functools.partial(super().execute, sql, *parameters)
-        if gate is None or not isinstance(sql, str):
-            return run()
-        return gate.call(event_of(sql), sql, sqlite3, run)
+        try:
+            gate = GATES.current
+            run = functools.partial(super().execute, sql, *parameters)
+            if gate is None or not isinstance(sql, str):
+                return run()
+            return gate.call(event_of(sql), sql, sqlite3, run)
+        finally:
+            del self, run
 
     def executemany(self, sql: str, *parameters: Any) -> Any:
-        gate = GATES.current
-        if gate is None or len(parameters) != 1 or not isinstance(parameters[0], Iterable):
-            return super().executemany(sql, *parameters)
-        run = functools.partial(super().executemany, sql)
-        return gate.batch(sql, parameters[0], sqlite3, run)
+        try:
+            gate = GATES.current
+            run = functools.partial(super().executemany, sql)
+            if gate is None or len(parameters) != 1 or not isinstance(parameters[0], Iterable):
+                return run(*parameters)
+            return gate.batch(sql, parameters[0], sqlite3, run)
+        finally:
+            del self, run
 
     def executescript(self, sql_script: str, /) -> Any:
-        gate = GATES.current
-        run = functools.partial(super().executescript, sql_script)
-        if gate is None:
-            return run()
-        return gate.call(Event.STATEMENT, sql_script, sqlite3, run)
+        try:
+            gate = GATES.current
+            run = functools.partial(super().executescript, sql_script)
+            if gate is None:
+                return run()
+            return gate.call(Event.STATEMENT, sql_script, sqlite3, run)
+        finally:
+            del self, run
 
 
 class GatedConnection(sqlite3.Connection):
@@ -63,14 +77,14 @@ class GatedConnection(sqlite3.Connection):
 
     # In C these three make a plain cursor, past any overridden `cursor`.
 
-    def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        return cast(sqlite3.Cursor, super().cursor(GatedCursor).execute(*arguments))
+    def execute(self, *arguments: Any) -> Any:
+        return super().cursor(GatedCursor).execute(*arguments)
 
-    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
-        return cast(sqlite3.Cursor, super().cursor(GatedCursor).executemany(*arguments))
+    def executemany(self, *arguments: Any) -> Any:
+        return super().cursor(GatedCursor).executemany(*arguments)
 
-    def executescript(self, *arguments: Any) -> sqlite3.Cursor:
-        return cast(sqlite3.Cursor, super().cursor(GatedCursor).executescript(*arguments))
+    def executescript(self, *arguments: Any) -> Any:
+        return super().cursor(GatedCursor).executescript(*arguments)
 
     def commit(self) -> None:
         gate = GATES.current
