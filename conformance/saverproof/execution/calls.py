@@ -62,14 +62,15 @@ def put_call(step: Put, planned: PlannedPut, thread: str) -> PutCall:
         "channel_values": {
             name: channel.value.make()
             for name, channel in planned.channels.items()
-            if channel.value is not None
-            and not (channel.optional and step.omit_unchanged)
+            if channel.value is not None and not (channel.optional and step.omit_unchanged)
         },
         "channel_versions": {name: c.version for name, c in planned.channels.items()},
         "versions_seen": {node: dict(seen) for node, seen in planned.seen.items()},
     }
     checkpoint |= _other_fields(step, planned)
     metadata = copied(step.metadata or {})
+    if step.legacy_writes is not None:
+        metadata["writes"] = {step.node: step.legacy_writes.make()}
     return PutCall(config, checkpoint, metadata, dict(planned.new_versions))
 
 

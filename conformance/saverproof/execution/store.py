@@ -20,7 +20,9 @@ class Store:
     ``drivers`` holds one driver for each API in use, the first of which is the usual one.
     """
 
-    def __init__(self, target: Target, folder: Path, loop: EventLoop, apis: tuple[str, ...]) -> None:
+    def __init__(
+        self, target: Target, folder: Path, loop: EventLoop, apis: tuple[str, ...]
+    ) -> None:
         self.target = target
         self.folder = folder
         self.loop = loop

@@ -7,6 +7,7 @@ from functools import singledispatch
 from saverproof.judging.sheet import Difference
 from saverproof.model.records import SPECIAL_INDEX, PendingWrite
 from saverproof.model.store import Model
+from saverproof.programs.identifiers import task_id
 from saverproof.programs.steps import (
     AbandonList,
     Bulk,
@@ -85,7 +86,7 @@ def _(step: Put, difference: Difference, model: Model) -> str:
     if difference.address != place:
         return _elsewhere(place, difference, model, writing=False)
     record = model.record(place)
-    if difference.fact == "write:extra":
+    if difference.fact in ("write:extra", "write:foreign"):
         return _ghost_write(place, model)
     if record is not None and record.puts > 1:
         if difference.fact.startswith("write"):
@@ -114,6 +115,8 @@ def _elsewhere(
 ) -> str:
     assert difference.address is not None
     thread, namespace, _ = difference.address
+    if difference.fact == "write:foreign":
+        return "pending-writes/scoped"
     if difference.fact.startswith("write") and writing:
         return "pending-writes/scoped"
     if thread != place[0]:
@@ -138,11 +141,21 @@ def _(step: PutWrites, difference: Difference, model: Model) -> str:
     if not difference.fact.startswith("write"):
         return HISTORY
     write = difference.write
-    if write is None:
+    if difference.fact == "write:extra":
+        return _accepted(step, difference)
+    if write is None or difference.fact == "write:foreign":
         return difference.contract
     if difference.fact == "write:twice":
         return _replacing(write) if write.index < 0 else "upsert/regular-write-first-wins"
     return _lost_or_changed(step, difference, write, model)
+
+
+def _accepted(step: PutWrites, difference: Difference) -> str:
+    """A write is there that should not be: one of the batch, whose place was taken, or another."""
+    task = difference.item[0] if isinstance(difference.item, tuple) else None
+    if task == task_id(step.task):
+        return "upsert/regular-write-first-wins"
+    return difference.contract
 
 
 def _lost_or_changed(

@@ -88,9 +88,7 @@ def _(step: Prune, session: Session) -> None:
     session.last_change = step
     before = _rebuilt_before(session, step)
     names = [session.real(thread) for thread in step.threads]
-    answer = session.attempt(
-        lambda: session.driver.invoke("prune", names, strategy=step.strategy)
-    )
+    answer = session.attempt(lambda: session.driver.invoke("prune", names, strategy=step.strategy))
     if isinstance(answer, Raised):
         _judge_refusal(session, step, answer, bool(before))
         return
@@ -176,5 +174,3 @@ def _judge_delta_chains(session: Session, before: Rebuilt) -> None:
             session.sheet.agree(contract)
         else:
             session.sheet.differ(contract, "delta", address, expected, shown, settled=True)
-
-

@@ -35,18 +35,27 @@ _PLAIN_GROUPS = frozenset({"plain"})
 class Feature:
     """A feature with a contract: which steps have it, and the program without it.
 
-    ``evident`` says that a step alone shows it, so that judging the step is evidence.
+    ``evident`` says that a step alone shows it, so that judging the step is evidence. With
+    ``only_for`` it is asked about breaches of these contracts alone.
     """
 
     contract: str
     touches: Callable[[Step], bool]
     without: Callable[[Program], Program]
     evident: bool = True
+    only_for: frozenset[str] = frozenset()
 
 
 def present(program: Program) -> list[Feature]:
     """The features of a program, the most telling first."""
     return [f for f in FEATURES if any(map(f.touches, program)) and f.without(program) != program]
+
+
+def asked_about(program: Program, contract: str) -> list[Feature]:
+    """The features of a program that may be behind a breach of a contract."""
+    if contract in NEVER_BEHIND_A_FEATURE:
+        return []
+    return [f for f in present(program) if not f.only_for or contract in f.only_for]
 
 
 def of_family(contracts: Iterable[str]) -> tuple[Feature, ...]:
@@ -265,6 +274,9 @@ def _early_on_time(program: Program) -> Program:
         if isinstance(step, PutWrites) and _place(step) in coming - put:
             waiting.setdefault(_place(step), []).append(step)
             continue
+        if isinstance(step, PutWrites) and _place(step) not in put:
+            put.add(_place(step))
+            ordered.append(Put(*_place(step)))
         ordered.append(step)
         if isinstance(step, Put):
             put.add(_place(step))
@@ -281,6 +293,61 @@ def _one_path(program: Program) -> Program:
         return replace(step, path=first.setdefault((_place(step), step.task), step.path))
 
     return tuple(map(change, program))
+
+
+def _special_apart(program: Program) -> Program:
+    """Special writes under tasks of their own, so that they meet no regular write."""
+    apart: list[Step] = []
+    for step in program:
+        if not isinstance(step, PutWrites) or not _special(step):
+            apart.append(step)
+            continue
+        regular = tuple((n, v) for n, v in step.writes if n not in SPECIAL_INDEX)
+        special = tuple((n, v) for n, v in step.writes if n in SPECIAL_INDEX)
+        if regular:
+            apart.append(replace(step, writes=regular))
+        apart.append(replace(step, task=step.task + 50, writes=special))
+    return tuple(apart)
+
+
+def _special(step: Step) -> bool:
+    return isinstance(step, PutWrites) and any(name in SPECIAL_INDEX for name, _ in step.writes)
+
+
+def _mixed(step: Step) -> bool:
+    return _special(step) and any(
+        name not in SPECIAL_INDEX for name, _ in getattr(step, "writes", ())
+    )
+
+
+def _unmixed(program: Program) -> Program:
+    """Mixed batches with regular channels in the place of the special ones."""
+
+    def change(step: Step) -> Step:
+        if not isinstance(step, PutWrites) or not _mixed(step):
+            return step
+        writes = tuple(("c" if n in SPECIAL_INDEX else n, v) for n, v in step.writes)
+        return replace(step, writes=writes)
+
+    return tuple(map(change, program))
+
+
+def _is_put(step: Step) -> bool:
+    return isinstance(step, Put)
+
+
+def _put_once(program: Program) -> Program:
+    """Of the puts of one id, the last alone, where the first stood."""
+    last = {_place(step): step for step in program if isinstance(step, Put)}
+    met: set[tuple[str, str, int]] = set()
+    once: list[Step] = []
+    for step in program:
+        if not isinstance(step, Put):
+            once.append(step)
+        elif _place(step) not in met:
+            met.add(_place(step))
+            once.append(last[_place(step)])
+    return tuple(once)
 
 
 def _is_copy(step: Step) -> bool:
@@ -301,7 +368,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("serialization/names", _odd_name, _plain_names),
     _field("serialization/older-checkpoints", "format", None),
     _field("serialization/older-checkpoints", "fields", "usual"),
-    _metadata_keys("serialization/legacy-writes-metadata", lambda key: key == "writes"),
+    _field("serialization/legacy-writes-metadata", "legacy_writes", None),
     _extras("identity/loop-configs", "loop"),
     _extras("serialization/config-metadata-merged", "configurable"),
     _extras("serialization/config-metadata-merged", "metadata"),
@@ -310,6 +377,27 @@ FEATURES: tuple[Feature, ...] = (
     _field("identity/snapshots", "mutate_inputs", False),
     _field("identity/snapshots", "mutate_result", False),
     Feature("pending-writes/empty-batch", _is_empty_batch, _no_empty_batches),
+    Feature(
+        "upsert/put-replaces",
+        _is_put,
+        _put_once,
+        False,
+        frozenset({"upsert/put-replaces", "upsert/put-is-idempotent"}),
+    ),
+    Feature(
+        "upsert/special-write-last-wins-mixed",
+        _mixed,
+        _unmixed,
+        False,
+        frozenset({"upsert/regular-write-first-wins"}),
+    ),
+    Feature(
+        "pending-writes/special-index",
+        _special,
+        _special_apart,
+        False,
+        frozenset({"pending-writes/special-index", "pending-writes/complete"}),
+    ),
     Feature("pending-writes/early-writes-kept", _is_writes, _early_on_time, False),
     Feature("pending-writes/late-writes", _is_writes, _writes_on_time, False),
     Feature("pending-writes/one-task-two-paths", _is_writes, _one_path, False),
@@ -321,3 +409,6 @@ FEATURES: tuple[Feature, ...] = (
     ),
 )
 """In the order in which they are tried: what an author would name first comes first."""
+
+NEVER_BEHIND_A_FEATURE = frozenset({"identity/inputs-untouched", "isolation/workspaces"})
+"""Contracts whose breach says all: no feature of the program excuses it."""

@@ -12,7 +12,7 @@ from saverproof.judging.filters import contract_of_filter
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.sheet import Sheet
 from saverproof.judging.survey import judge_read, known_numbers
-from saverproof.judging.tuples import field, judge_tuple, part
+from saverproof.judging.tuples import field, judge_tuple, part, shown_id
 from saverproof.model.records import Address, Record
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint
@@ -25,17 +25,28 @@ BEFORE = "ordering/before-is-exclusive"
 
 
 class Listing:
-    """What a listing gave: the tuples, and the address each of them names."""
+    """What a listing gave: the tuples, and the checkpoint that each of them is.
 
-    def __init__(self, session: Session, answer: Any) -> None:
+    Which checkpoint it is, its id says; where an id stands in several places, its config too,
+    as far as it names one of those that the listing was to give.
+    """
+
+    def __init__(self, session: Session, step: ListTuples, answer: Any) -> None:
         self.error = answer if isinstance(answer, Raised) else None
         items = [] if self.error else list(answer)
-        if session.prefix:
+        if session.prefix and step.thread is None:
             items = [i for i in items if _thread_of(i).startswith(session.prefix)]
+        wanted = session.model.listing(step)
         numbers = _numbers(session)
-        self.items = [(_address(session, numbers, item), item) for item in items]
-        ghosts = session.model.ghosts
-        self.items = [(a, item) for a, item in self.items if a not in ghosts]
+        self.items: list[tuple[Address, Any]] = []
+        for item in items:
+            address = _address(session, numbers, item)
+            if session.model.record(address) is None and address not in session.model.gone:
+                taken = {other for other, _ in self.items}
+                free = (a for a in wanted if a[2] == address[2] and a not in taken)
+                address = next(free, address)
+            if address not in session.model.ghosts:
+                self.items.append((address, item))
 
     @property
     def addresses(self) -> list[Address]:
@@ -57,7 +68,7 @@ def _numbers(session: Session) -> dict[str, int]:
 def _address(session: Session, numbers: dict[str, int], item: Any) -> Address:
     config = field(item, "config")
     thread = _thread_of(item).removeprefix(session.prefix)
-    shown = part(config, "checkpoint_id")
+    shown = shown_id(item)
     number = numbers.get(shown, -1) if isinstance(shown, str) else -1
     return thread, str(part(config, "checkpoint_ns") or ""), number
 
@@ -66,7 +77,8 @@ def ask(session: Session, step: ListTuples) -> Listing:
     """List as the step says."""
     thread = None if step.thread is None else session.real(step.thread)
     config, arguments = list_arguments(step, thread)
-    return Listing(session, session.attempt(lambda: session.reader.list_tuples(config, arguments)))
+    answer = session.attempt(lambda: session.reader.list_tuples(config, arguments))
+    return Listing(session, step, answer)
 
 
 @perform.register
@@ -86,11 +98,29 @@ def _(step: ListTuples, session: Session) -> None:
 
 
 def _judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
+    if step.thread is not None and not session.model.listing(ListTuples(step.thread)):
+        contract = "identity/unknown-is-none"
+        session.sheet.differ(contract, "raised", None, "an empty listing", error, settled=True)
+        return
+    if not isinstance(_without_nones(session, step), Raised):
+        contract = "identity/loop-configs"
+        session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+        return
     for contract, plainer in plainer_forms(step):
         if ask(session, plainer).error is None:
             session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
             return
     session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
+
+
+def _without_nones(session: Session, step: ListTuples) -> Any:
+    """The same listing, with the arguments left out that the loop gives as None."""
+    thread = None if step.thread is None else session.real(step.thread)
+    config, arguments = list_arguments(step, thread)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if given == arguments:
+        return Raised(ValueError("nothing to leave out"))
+    return session.attempt(lambda: session.reader.list_tuples(config, given))
 
 
 def plainer_forms(step: ListTuples) -> Iterator[tuple[str, ListTuples]]:

@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.execution.calls import PutCall, PutWritesCall, put_call, put_writes_call
 from saverproof.judging.features import evidence
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import read_back, survey, touch
+from saverproof.judging.survey import forget, read_back, survey, touch
 from saverproof.judging.tuples import part
 from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
 from saverproof.programs.identifiers import mint
@@ -41,10 +41,11 @@ def _(step: Put, session: Session) -> None:
     if session.watch_inputs:
         _judge_inputs(session, address, call, put_call(step, planned, thread))
     if step.mutate_inputs:
-        spoil(call.checkpoint["channel_values"])
+        spoil(call.checkpoint)
         spoil(call.metadata)
-        call.checkpoint["channel_versions"].clear()
     _judge_returned(session, step, answer)
+    if session.shallow:
+        _forget_older(session, step)
     touch(session, address)
 
 
@@ -70,6 +71,12 @@ def _settle_refused(session: Session, address: Address) -> None:
     if session.model.record(address) is None:
         session.model.ghosts.add(address)
         session.model.doubted_writes.add(address)
+
+
+def _forget_older(session: Session, step: Put) -> None:
+    """A shallow saver may drop what came before, and keep it as well."""
+    for number in [n for n in session.model.history(step.thread, step.namespace) if n < step.number]:
+        forget(session, (step.thread, step.namespace, number))
 
 
 def _mark(session: Session, step: Put, planned: PlannedPut) -> Record:
@@ -136,9 +143,7 @@ def _judge_inputs(session: Session, address: Address, call: Any, untouched: Any)
         if _unchanged(before, after):
             session.sheet.agree(UNTOUCHED)
         else:
-            session.sheet.differ(
-                UNTOUCHED, f"input:{name}", address, before, after, settled=True
-            )
+            session.sheet.differ(UNTOUCHED, f"input:{name}", address, before, after, settled=True)
 
 
 def _unchanged(before: Any, after: Any) -> bool:
@@ -223,7 +228,9 @@ def _follow_writes(session: Session, step: PutWrites, address: Address) -> None:
         if latest != step.number or model.has_children(address):
             marks.add("pending-writes/late-writes")
     had_earlier = any(key[0] == step.task and key[1] >= 0 for key in earlier)
-    paths = {write.path for write in model.writes.get(address, {}).values() if write.task == step.task}
+    paths = {
+        write.path for write in model.writes.get(address, {}).values() if write.task == step.task
+    }
     if len(paths) > 1:
         marks.add("pending-writes/one-task-two-paths")
     for position, (channel, _) in enumerate(step.writes):

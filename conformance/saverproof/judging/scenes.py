@@ -120,9 +120,12 @@ def _in_bulk(session: Session, step: Bulk) -> tuple[Any, Any]:
     driver = session.driver
     if step.kind == "checkpoints":
         return step.count, _long_history(session, step, thread)
-    changes = ("total", Value("integer", 0)), *(
-        (f"channel_{n}", Value("integer", n))
-        for n in range(step.count if step.kind == "channels" else 0)
+    changes = (
+        ("total", Value("integer", 0)),
+        *(
+            (f"channel_{n}", Value("integer", n))
+            for n in range(step.count if step.kind == "channels" else 0)
+        ),
     )
     put = Put(step.thread, "", step.number, changes=changes)
     driver.put(put_call(put, session.model.plan_put(put, session.next_version), thread))
@@ -166,7 +169,12 @@ def _(step: FirstOperation, session: Session) -> None:
     answer = session.attempt(lambda: _first_on_new(session, step))
     if isinstance(answer, Raised):
         session.sheet.differ(
-            contract, "raised", None, f"{step.operation} to work on a new store", answer, settled=True
+            contract,
+            "raised",
+            None,
+            f"{step.operation} to work on a new store",
+            answer,
+            settled=True,
         )
     else:
         session.sheet.agree(contract)

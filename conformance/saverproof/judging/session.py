@@ -17,7 +17,7 @@ from saverproof.model.records import Version
 from saverproof.model.store import Model
 from saverproof.process import pulse
 from saverproof.programs.legality import objection
-from saverproof.programs.steps import Step
+from saverproof.programs.steps import Put, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class Session:
     ``thorough`` looks at everything after every step that writes, so that each difference is
     seen right after the step that made it; otherwise only what a step touched is read back.
     ``watch_inputs`` compares the arguments of each call before and after. ``features`` are those
-    of which judging a step is to count as evidence.
+    of which judging a step is to count as evidence. ``shallow`` is for a saver that keeps only
+    the newest checkpoint of a namespace.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Session:
         watch_inputs: bool = False,
         prefix: str = "",
         features: tuple[Feature, ...] = (),
+        shallow: bool = False,
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
         self.store = store
@@ -64,6 +66,7 @@ class Session:
         self.watch_inputs = watch_inputs
         self.prefix = prefix
         self.features = features
+        self.shallow = shallow
         self.on_step = on_step
         self.model = Model()
         self.sheet = Sheet()
@@ -114,7 +117,7 @@ class Session:
 
     def take(self, step: Step) -> list[Breach]:
         """Take one step if it is legal here; gives the breaches it showed."""
-        if objection(step, self.model) is not None:
+        if objection(step, self.model) is not None or self._too_old(step):
             return []
         if self.on_step is not None:
             self.on_step(step)
@@ -123,13 +126,23 @@ class Session:
         perform(step, self)
         return self._blamed(step, known)
 
+    def _too_old(self, step: Step) -> bool:
+        """Whether a shallow saver would have no use for a put, which is older than the newest."""
+        if not self.shallow or not isinstance(step, Put):
+            return False
+        latest = self.model.latest(step.thread, step.namespace)
+        return latest is not None and step.number < latest
+
     def finish(self) -> list[Breach]:
         """Look at everything once more at the end of a program."""
+        from saverproof.judging.parity import compare_apis
         from saverproof.judging.survey import survey
 
         known = len(self.sheet.differences)
         if self.taken:
             survey(self)
+            if len(self.store.drivers) > 1:
+                compare_apis(self)
         return self._blamed(self.last_change or Step(), known)
 
     def _blamed(self, step: Step, known: int) -> list[Breach]:

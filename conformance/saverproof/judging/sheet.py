@@ -16,7 +16,8 @@ class Difference:
     ``contract`` is the contract that made the expected fact expected, as far as the fact alone
     tells; :mod:`saverproof.judging.blame` settles it with the step that brought the difference.
     ``fact`` names what differs (``missing``, ``extra``, ``parent``, ``value:CHANNEL``,
-    ``write:missing``, …), ``write`` is the pending write concerned, ``settled`` says that the
+    ``write:missing``, …), ``write`` is the pending write concerned, ``item`` one that is shown and should not be,
+    ``settled`` says that the
     contract does not depend on the step before.
     """
 
@@ -27,7 +28,7 @@ class Difference:
     observed: Any
     write: PendingWrite | None = None
     settled: bool = False
-    note: str = ""
+    item: Any = None
 
 
 class Sheet:
@@ -52,12 +53,13 @@ class Sheet:
         observed: Any,
         *,
         write: PendingWrite | None = None,
+        item: Any = None,
         settled: bool = False,
     ) -> None:
         """Write down that a fact was not as expected; it counts as judged too."""
         self.checked[contract] += 1
         self.differences.append(
-            Difference(contract, fact, address, expected, observed, write, settled)
+            Difference(contract, fact, address, expected, observed, write, settled, item)
         )
 
     def compare(

@@ -8,7 +8,7 @@ from typing import Any
 from saverproof.execution.calls import address_config, read_config
 from saverproof.judging.session import Raised, Session
 from saverproof.judging.sheet import Sheet
-from saverproof.judging.tuples import field, judge_tuple, part
+from saverproof.judging.tuples import judge_tuple, shown_id
 from saverproof.model.records import Address
 from saverproof.programs.identifiers import mint
 
@@ -109,7 +109,7 @@ def judge_latest(
     if isinstance(observed, Raised) or observed is None:
         sheet.differ(contract, "latest", None, mint(latest), observed, settled=True)
         return
-    shown = part(field(observed, "config"), "checkpoint_id")
+    shown = shown_id(observed)
     if shown == mint(latest):
         sheet.agree(contract)
         judge_tuple(
@@ -119,10 +119,8 @@ def judge_latest(
         sheet.differ(contract, "latest", None, mint(latest), shown, settled=True)
 
 
-def _shown_address(
-    session: Session, thread: str, namespace: str, observed: Any
-) -> Address | None:
-    shown = part(field(observed, "config"), "checkpoint_id")
+def _shown_address(session: Session, thread: str, namespace: str, observed: Any) -> Address | None:
+    shown = shown_id(observed)
     numbers = known_numbers(session, [(thread, namespace)])
     number = next((n for n in numbers if mint(n) == shown), None)
     return None if number is None else (thread, namespace, number)

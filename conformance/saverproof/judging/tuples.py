@@ -38,9 +38,13 @@ def field(observed: Any, name: str) -> Any:
     return getattr(observed, name, None)
 
 
-def judge_tuple(
-    sheet: Sheet, model: Model, address: Address, observed: Any, thread: str
-) -> None:
+def shown_id(observed: Any) -> Any:
+    """The id that a tuple's checkpoint says it has."""
+    checkpoint = field(observed, "checkpoint")
+    return checkpoint.get("id") if isinstance(checkpoint, Mapping) else None
+
+
+def judge_tuple(sheet: Sheet, model: Model, address: Address, observed: Any, thread: str) -> None:
     """Compare every fact of a tuple that stands for ``address``; ``thread`` is its real id."""
     record = model.record(address)
     assert record is not None
@@ -80,7 +84,7 @@ def _judge_parent(
         return
     config = field(observed, "parent_config")
     if record.parent is None or (config is None and record.parent_may_be_gone):
-        if part(config, "checkpoint_id") is not None:
+        if config is not None:
             _doubt(sheet, record, "parent", "identity/parent", address, None, config)
         else:
             sheet.agree("identity/parent")
@@ -138,17 +142,17 @@ def _judge_fields(
     if step.fields != "usual" and "updated_channels" not in record.doubts:
         shown = checkpoint.get("updated_channels")
         if shown:
-            _doubt(
-                sheet, record, "updated_channels", contract, address, None, shown
-            )
+            _doubt(sheet, record, "updated_channels", contract, address, None, shown)
         else:
             sheet.agree(contract)
 
 
-def _judge_metadata(
-    sheet: Sheet, record: Record, address: Address, metadata: Any
-) -> None:
+def _judge_metadata(sheet: Sheet, record: Record, address: Address, metadata: Any) -> None:
     shown = metadata if isinstance(metadata, Mapping) else {}
+    for key, value in record.stale.items():
+        if f"stale:{key}" not in record.doubts and key in shown and equal(value, shown[key]):
+            fact = f"stale:{key}"
+            _doubt(sheet, record, fact, "upsert/put-replaces", address, {}, {key: value})
     for contract, expected in (
         ("serialization/metadata", record.metadata),
         ("serialization/config-metadata-merged", record.merged),
@@ -172,9 +176,7 @@ def _judge_values(
     for name, channel in record.channels.items():
         if (thread, namespace, name, channel.version) in model.doubted_values:
             continue
-        if (
-            value_agrees(channel, name, shown)
-        ):
+        if value_agrees(channel, name, shown):
             sheet.agree(VALUE_CONTRACT[channel.provenance])
             continue
         model.doubted_values.add((thread, namespace, name, channel.version))
@@ -204,4 +206,3 @@ def value_agrees(channel: Channel, name: str, shown: Mapping[str, Any]) -> bool:
     if channel.value is None:
         return False
     return same(expected_of(channel.value), shown[name])
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from saverproof.judging.expected import expected_of
@@ -11,7 +10,7 @@ from saverproof.judging.sheet import Sheet
 from saverproof.model.records import Address, PendingWrite
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import task_id
-from saverproof.values import same
+from saverproof.values import Value, same
 
 COMPLETE = "pending-writes/complete"
 SORTED = "ordering/writes-sorted"
@@ -73,7 +72,7 @@ def _judge_unequal(
             )
     for item in extra:
         if not any(write.doubted and _same_slot(write, item) for write in expected):
-            _judge_extra(sheet, address, expected, item, shown)
+            _judge_extra(sheet, model, address, item, shown)
             model.doubted_writes.add(address)
     _judge_order(sheet, address, found_in_order, shown)
 
@@ -108,23 +107,33 @@ def _instead(write: PendingWrite, extra: list[Any]) -> Any:
 
 
 def _judge_extra(
-    sheet: Sheet,
-    address: Address,
-    expected: list[PendingWrite],
-    item: Any,
-    shown: list[Any],
+    sheet: Sheet, model: Model, address: Address, item: Any, shown: list[Any]
 ) -> None:
+    """A write is shown that should not be: another checkpoint's, an older one, or one too many."""
+    expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)
-    fact = "write:extra" if twin is None else "write:twice"
-    if twin is not None:
+    replaced = twin is not None and twin.replaced is not None and _is(twin.replaced, item)
+    if not replaced and _stored_elsewhere(model, address, item):
+        contract, fact = "pending-writes/scoped", "write:foreign"
+    elif twin is None:
+        contract, fact = COMPLETE, "write:extra"
+    else:
+        contract, fact = COMPLETE, "write:twice"
         twin.doubted = True
-    sheet.differ(
-        "pending-writes/scoped" if twin is None else COMPLETE,
-        fact,
-        address,
-        [as_shown(write) for write in expected],
-        shown,
-        write=twin,
+    wanted = [as_shown(write) for write in expected]
+    sheet.differ(contract, fact, address, wanted, shown, write=twin, item=item)
+
+
+def _is(value: Value, item: Any) -> bool:
+    return same(expected_of(value), item[2])
+
+
+def _stored_elsewhere(model: Model, address: Address, item: Any) -> bool:
+    return any(
+        _matches(write, item)
+        for other, writes in model.writes.items()
+        if other != address
+        for write in writes.values()
     )
 
 
@@ -136,16 +145,8 @@ def _judge_order(
         if len(found) > 1:
             sheet.agree(SORTED)
         return
-    specials_late = any(
-        before.index >= 0 > after.index
-        for before, after in pairwise(found)
-        if before.task == after.task and before.path == after.path
-    )
-    regular = [write for write in found if write.index >= 0]
-    only_specials = [sort_key(w) for w in regular] == sorted(sort_key(w) for w in regular)
-    contract = "pending-writes/special-index" if specials_late and only_specials else SORTED
     expected = [as_shown(write) for write in ordered]
-    sheet.differ(contract, "write:order", address, expected, shown, settled=True)
+    sheet.differ(SORTED, "write:order", address, expected, shown, settled=True)
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:

@@ -74,7 +74,7 @@ class Record:
 
     ``doubts`` names facts that the saver was already seen to get wrong, which are not compared
     again; ``marks`` are the contracts that comparing the record is evidence for, ``last_marks``
-    those that its last put added.
+    those that its last put added. ``stale`` is metadata of an earlier put that is gone now.
     """
 
     step: Put
@@ -83,6 +83,7 @@ class Record:
     metadata: dict[str, Any]
     merged: dict[str, Any]
     puts: int = 1
+    stale: dict[str, Any] = field(default_factory=dict)
     parent_may_be_gone: bool = False
     doubts: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)

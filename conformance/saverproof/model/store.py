@@ -110,7 +110,9 @@ class Model:
         """Settle the channels and versions of a put; one new version serves all its changes."""
         present = self.record((step.thread, step.namespace, step.number))
         if present is not None and present.step == step:
-            return PlannedPut(present.channels, self._new_versions(step, present), present.seen, True)
+            return PlannedPut(
+                present.channels, self._new_versions(step, present), present.seen, True
+            )
         if step.copy_of is not None:
             source = self.history(step.thread, step.namespace)[step.copy_of]
             copied = {
@@ -135,9 +137,8 @@ class Model:
     def _base(self, step: Put, present: Record | None) -> dict[str, Channel]:
         if present is not None:
             return present.channels
-        if step.parent is None:
-            return {}
-        return self.history(step.thread, step.namespace)[step.parent].channels
+        parent = self.history(step.thread, step.namespace).get(step.parent or 0)
+        return {} if parent is None else parent.channels
 
     @staticmethod
     def _carried(channel: Channel, step: Put) -> Channel:
@@ -171,7 +172,15 @@ class Model:
         if present is not None:
             record.puts = present.puts + 1
             record.marks = present.marks
-        self.threads.setdefault(step.thread, {}).setdefault(step.namespace, {})[step.number] = record
+            if planned.again:
+                record.doubts = present.doubts
+            else:
+                earlier = present.metadata | present.merged | present.stale
+                kept = record.metadata | record.merged
+                record.stale = {key: v for key, v in earlier.items() if key not in kept}
+        self.threads.setdefault(step.thread, {}).setdefault(step.namespace, {})[step.number] = (
+            record
+        )
         self.gone.pop(address, None)
         self.ghosts.discard(address)
         return record
@@ -296,7 +305,7 @@ class Model:
 
 
 def _started_from(record: Record, root: int | None) -> bool:
-    """Whether a subgraph's checkpoint says it was started from this root checkpoint, or from none."""
+    """Whether a subgraph's checkpoint says that this root checkpoint started it, or says nothing."""
     parents: Mapping[str, Any] = (record.step.metadata or {}).get("parents") or {}
     if ROOT not in parents:
         return True

@@ -37,4 +37,5 @@ def task_id(number: int) -> str:
 @lru_cache(maxsize=65_536)
 def timestamp(number: int) -> str:
     """The ISO 8601 time at which checkpoint ``number`` says it was made."""
-    return f"2026-11-21T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}.{number % 1_000_000:06d}+00:00"
+    day = f"{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}"
+    return f"2026-11-21T{day}.{number % 1_000_000:06d}+00:00"

@@ -38,8 +38,8 @@ def _(step: Put, model: Model) -> str | None:
             return "a copy-fork needs its source, and an id of its own"
         return None if source.parent == step.parent else "a copy-fork has its source's parent"
     if present is None:
-        known = step.parent is None or step.parent in history
-        return None if known else "the parent was not put"
+        removed = (step.thread, step.namespace, step.parent) in model.gone
+        return "the parent was removed" if removed else None
     return _objection_to_replacing(step, present.step)
 
 
@@ -95,4 +95,3 @@ def _(step: RefuseValue, model: Model) -> str | None:
             return "the parent was not put"
         return None
     return None if step.number in history else "there is no checkpoint to write on"
-

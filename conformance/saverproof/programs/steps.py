@@ -52,6 +52,10 @@ class Step:
 class Put(Step):
     """Store checkpoint ``number`` as a child of ``parent`` (None: a root).
 
+    ``format`` is the checkpoint's ``v`` (None: what the installed LangGraph writes); ``fields`` says
+    which others it has: ``usual``, ``unknown`` (updated channels None), ``pending-sends`` or
+    ``fewer``. ``legacy_writes`` is an object under the legacy metadata key ``writes``.
+
     ``changes`` are the channels with a new version; a value of None means the channel lost its
     value. All other channels are the parent's. With ``copy_of`` the checkpoint is a copy-fork:
     the values and versions of that checkpoint, its parent, and empty new versions.
@@ -67,6 +71,7 @@ class Put(Step):
     node: str = "agent"
     format: int | None = None
     fields: str = "usual"
+    legacy_writes: Value | None = None
     id_form: IdForm = IdForm.ABSENT
     omit_unchanged: bool = False
     mutate_inputs: bool = False
@@ -116,7 +121,7 @@ class ListTuples(Step):
 
 @dataclass(frozen=True, slots=True)
 class WalkPages(Step):
-    """Walk one namespace's history in pages of ``size``, each before the last id of the one before."""
+    """Walk one namespace's history in pages of ``size``, each before the last id of the last."""
 
     thread: str
     namespace: str

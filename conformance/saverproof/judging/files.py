@@ -1,0 +1,104 @@
+"""Looks at the files that a saver leaves in its workspace."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from saverproof.execution.calls import put_call, put_writes_call
+from saverproof.execution.store import Store
+from saverproof.judging.session import Raised, Session, perform
+from saverproof.model.store import Model
+from saverproof.programs.steps import CheckFiles, Put, PutWrites
+from saverproof.values import Value
+
+SECRETS = ("aardvark-of-the-root", "basilisk-in-a-list", "cormorant-in-a-write", "dromedary-bytes")
+
+
+@perform.register
+def _(step: CheckFiles, session: Session) -> None:
+    if step.look_for == "private":
+        _judge_modes(session)
+    else:
+        _judge_encryption(session)
+
+
+def _judge_modes(session: Session) -> None:
+    contract = "isolation/private-files"
+    put = Put("a", "", 1, changes=(("count", Value("integer", 1)),))
+    planned = session.model.plan_put(put, session.next_version)
+    answer = session.attempt(lambda: session.driver.put(put_call(put, planned, session.real("a"))))
+    if isinstance(answer, Raised):
+        return
+    for path in files_below(session.store.workspace.path):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        shown = f"{path.name}: {mode:04o}"
+        expected = f"{path.name}: {mode & 0o700:04o}"
+        session.sheet.compare(contract, "mode", None, expected, shown, settled=True)
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """The regular files of a workspace, in a settled order."""
+    return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+
+
+def _judge_encryption(session: Session) -> None:
+    contract = "serialization/encrypted-at-rest"
+    own = session.store
+    with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
+        other.saver.serde = encrypted_serializer(other.saver.serde)
+        answer = session.attempt(lambda: _store_secrets(session, other))
+        other.close()
+        if isinstance(answer, Raised):
+            session.sheet.differ(contract, "raised", None, "the secrets to be stored", answer)
+            return
+        found = [
+            f"{secret} in {path.name}"
+            for path in files_below(other.workspace.path)
+            for secret in SECRETS
+            if secret.encode() in path.read_bytes()
+        ]
+        if any(files_below(other.workspace.path)):
+            session.sheet.compare(contract, "plaintext", None, [], found, settled=True)
+
+
+def _store_secrets(session: Session, store: Store) -> None:
+    root, listed, written, raw = SECRETS
+    driver = store.drivers[0]
+    put = Put(
+        "a",
+        "",
+        1,
+        changes=(("root", Value("text", root)), ("inner", Value("text", f"{listed} {raw}"))),
+    )
+    planned = Model().plan_put(put, session.next_version)
+    driver.put(put_call(put, planned, "a"))
+    batch = PutWrites("a", "", 1, 1, (("root", Value("text", written)),))
+    driver.put_writes(put_writes_call(batch, "a"))
+
+
+class _Cipher:
+    """A stream cipher good enough to hide a word from a search; it protects nothing else."""
+
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        return "saverproof", _mixed(plaintext)
+
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
+        del ciphername
+        return _mixed(ciphertext)
+
+
+def _mixed(data: bytes) -> bytes:
+    blocks = (len(data) + 31) // 32
+    stream = b"".join(hashlib.sha256(n.to_bytes(8, "big")).digest() for n in range(blocks))
+    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
+
+
+def encrypted_serializer(serde: Any) -> Any:
+    """LangGraph's ``EncryptedSerializer`` around a serializer."""
+    from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+
+    return EncryptedSerializer(_Cipher(), serde)

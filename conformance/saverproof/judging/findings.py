@@ -1,0 +1,41 @@
+"""Puts a violation into words, data and a script."""
+
+from __future__ import annotations
+
+from saverproof.items import Finding, Plan
+from saverproof.judging.search import Violation
+from saverproof.programs.codec import to_json
+from saverproof.programs.describing import describe
+from saverproof.reproducing import reproducer
+from saverproof.targets.target import Target
+from saverproof.values import show
+
+WIDTH = 1_200
+
+
+def finding(plan: Plan, target: Target, violation: Violation) -> Finding:
+    """A violation as the report has it."""
+    difference = violation.breach.difference
+    where = "" if difference.address is None else f" of {_place(difference.address)}"
+    summary = f"{difference.fact}{where}"
+    if not violation.steady:
+        summary += " (seen once; a second run of the same program did not show it)"
+    return Finding(
+        contract=violation.contract,
+        api=plan.api,
+        phase="functional",
+        summary=summary,
+        expected=show(difference.expected, WIDTH),
+        observed=show(difference.observed, WIDTH),
+        steps=tuple(describe(step) for step in violation.program),
+        program=to_json(violation.program),
+        reproducer=reproducer(
+            target, violation.program, violation.breach, plan.api, name=violation.contract
+        ),
+    )
+
+
+def _place(address: tuple[str, str, int]) -> str:
+    thread, namespace, number = address
+    inside = f", namespace {namespace!r}" if namespace else ""
+    return f"checkpoint {number} of thread {thread!r}{inside}"

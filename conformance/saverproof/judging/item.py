@@ -1,0 +1,202 @@
+"""Judges one item: one family of contracts through one API of one saver."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.contracts.registry import Contract, contracts
+from saverproof.execution.store import Store
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.judging.effort import EFFORTS, Effort
+from saverproof.judging.features import of_family
+from saverproof.judging.findings import finding
+from saverproof.judging.search import Search
+from saverproof.judging.standing import judge_standing
+from saverproof.judging.trial import Trials
+from saverproof.machines.searching import search_with_hypothesis
+from saverproof.programs.codec import step_to_json
+from saverproof.programs.families import themes
+from saverproof.programs.steps import Step
+from saverproof.programs.theme import Theme
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+from saverproof.values import roundtrips, values
+
+Progress = Callable[[dict[str, Any]], None]
+SLOW_TO_OPEN_MS = 20.0
+OTHER_JUDGES = {
+    "atomicity": "saverproof.atomicity.item",
+    "durability": "saverproof.durability.item",
+    "concurrency": "saverproof.concurrency.item",
+    "graph": "saverproof.graphs.item",
+}
+"""The families that programs alone do not put to the test, and the modules that judge them."""
+_EVERY_S = 0.2
+
+
+def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
+    """Judge the plan's family. Whatever the saver does is an answer; nothing of it is raised."""
+    if plan.family in OTHER_JUDGES:
+        module = import_module(OTHER_JUDGES[plan.family])
+        outcome: Outcome = module.judge(plan, target, progress)
+        return outcome
+    started = time.perf_counter()
+    item = Item(plan, target, progress)
+    loop = EventLoop()
+    try:
+        return item.judged(loop, started)
+    finally:
+        loop.close()
+
+
+def applicable(plan: Plan, contract: Contract) -> str | None:
+    """Why a contract does not apply to the plan's saver, or None if it does."""
+    version = plan.facts["packages"].get("langgraph-checkpoint", "0")
+    if contract.level_at(version) is None:
+        return f"needs langgraph-checkpoint {contract.since}, found {version}"
+    if contract.durable and not plan.facts["durable"]:
+        return "the saver keeps its data in memory"
+    for capability in sorted(contract.needs):
+        if capability not in plan.facts["capabilities"]:
+            reason = plan.facts["absent"].get(capability, "not there")
+            return f"{capability}: {reason}"
+    return None
+
+
+@dataclass(slots=True)
+class Item:
+    """The judging of one plan."""
+
+    plan: Plan
+    target: Target
+    progress: Progress
+    last_word: float = 0.0
+    takes_path: bool = False
+
+    def judged(self, loop: EventLoop, started: float) -> Outcome:
+        """Run the programs of every theme, follow up what they show, and sum up."""
+        plan = self.plan
+        reasons = {c.id: applicable(plan, c) for c in contracts(plan.family)}
+        wanted = frozenset(name for name, reason in reasons.items() if reason is None)
+        apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)
+        trials = Trials(
+            self.target,
+            Path(plan.folder),
+            loop,
+            apis,
+            features=of_family(wanted),
+            shallow=Capability.HISTORY not in plan.facts["capabilities"],
+            on_step=self._journal(),
+        )
+        search = Search(trials, wanted)
+        shared = plan.facts["opens_ms"] >= SLOW_TO_OPEN_MS
+        if shared:
+            with Store(self.target, Path(plan.folder), loop, apis) as store:
+                trials.shared = store
+                self._search(trials, search)
+                trials.calls += store.total_calls
+                trials.seconds += store.total_seconds
+        else:
+            self._search(trials, search)
+        standing = judge_standing(plan, wanted, takes_path=self.takes_path)
+        findings = [finding(plan, self.target, violation) for violation in search.found.values()]
+        return Outcome(
+            checked={
+                name: times
+                for name, times in (standing.checked | trials.checked).items()
+                if name in wanted
+            },
+            findings=(*standing.findings, *findings),
+            unknown={},
+            inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
+            operations=trials.calls,
+            saver_s=trials.seconds,
+            total_s=time.perf_counter() - started,
+        )
+
+    def _search(self, trials: Trials, search: Search) -> None:
+        effort = EFFORTS[self.plan.profile]
+        chosen = self._themes(trials, effort)
+        steps = effort.steps // max(sum(theme.script is None for theme in chosen), 1)
+        for theme in chosen:
+            search.watch_inputs = theme.watch_inputs
+            programs = 1 if theme.script is not None else max(steps // theme.length, 2)
+            for number in range(programs):
+                seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
+                search.follow_up(trials.make(theme, Random(seed)))
+                self._tell(trials)
+        for theme in chosen:
+            if theme.script is None:
+                search.watch_inputs = theme.watch_inputs
+                search_with_hypothesis(
+                    trials, search, theme, effort.examples, self.plan.seed, self._tell
+                )
+
+    def _themes(self, trials: Trials, effort: Effort) -> list[Theme]:
+        """The family's themes that this saver can take, with values that its serializer keeps."""
+        plan = self.plan
+        able = {*plan.facts["capabilities"], *(["durable"] if plan.facts["durable"] else [])}
+        with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
+            serde = store.saver.serde
+            self.takes_path = store.drivers[0].takes_paths
+            return [
+                _within(theme, serde, able)
+                for theme in themes(plan.family)
+                if theme.needs <= able and (effort.bulk or theme.name != "bulk")
+            ]
+
+    def _tell(self, trials: Trials) -> None:
+        now = time.perf_counter()
+        if now - self.last_word >= _EVERY_S:
+            self.last_word = now
+            self.progress({"operations": trials.calls})
+
+    def _journal(self) -> Callable[[Step], None] | None:
+        if self.plan.journal is None:
+            return None
+        path = Path(self.plan.journal)
+
+        def write(step: Step) -> None:
+            with path.open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps(step_to_json(step)) + "\n")
+
+        return write
+
+
+def _within(theme: Theme, serde: Any, able: set[str]) -> Theme:
+    kept = tuple(v for v in values(*theme.groups) if roundtrips(serde, v) or v.group == "exception")
+    weights = {m: w for m, w in theme.weights.items() if _NEEDS.get(m.__name__, "put") in able | {"put"}}
+    return replace(theme, values=kept, weights=weights)
+
+
+_NEEDS = {
+    "delete_thread": "delete_thread",
+    "delete_runs": "delete_for_runs",
+    "copy_thread": "copy_thread",
+    "prune": "prune",
+    "prune_to_latest": "prune",
+    "delta_history": "delta_history",
+    "writes_early": "early_writes",
+    "reopen": "durable",
+    "set_up": "durable",
+    "close_again": "durable",
+}
+"""What a maker's steps need of the saver, by the maker's name."""
+
+
+def blame_of_death(plan: Plan, steps: list[Any]) -> str:
+    """The contract to blame when the process died, or never came back, in the last of these steps."""
+    from saverproof.judging.deaths import contract_of_death
+
+    return contract_of_death(plan.family, steps)
+
+
+__all__ = ["Finding", "applicable", "blame_of_death", "judge"]

@@ -1,0 +1,127 @@
+"""Holds the two APIs of a saver against each other, and sync calls against an event loop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from saverproof.execution.calls import put_call, put_writes_call, read_config
+from saverproof.execution.store import Store
+from saverproof.judging.reads import alike
+from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.tuples import field
+from saverproof.model.records import Version
+from saverproof.model.store import Model
+from saverproof.programs.steps import CallOnLoop, Put, PutWrites
+from saverproof.targets.opening import EventLoop
+from saverproof.values import Value
+
+SAME = "parity/same-answers"
+PATIENCE_S = 5.0
+
+
+def compare_apis(session: Session) -> None:
+    """Ask for everything that is known through both APIs; both must answer alike."""
+    model = session.model
+    for address in [*model.addresses(), *model.gone]:
+        config = read_config(address, session.real(address[0]))
+        answers = [
+            session.attempt(lambda driver=driver, config=config: driver.get_tuple(config))  # type: ignore[misc]
+            for driver in session.store.drivers
+        ]
+        _compare(session, f"get_tuple of checkpoint {address[2]}", answers, alike)
+    for thread in model.threads:
+        config = {"configurable": {"thread_id": session.real(thread)}}
+        arguments = {"filter": None, "before": None, "limit": None}
+        answers = [
+            session.attempt(lambda driver=driver, config=config: driver.list_tuples(config, arguments))  # type: ignore[misc]
+            for driver in session.store.drivers
+        ]
+        _compare(session, f"list of thread {thread!r}", answers, _alike_lists)
+
+
+def _compare(
+    session: Session, what: str, answers: list[Any], equal: Callable[[Any, Any], bool]
+) -> None:
+    first, second = answers
+    if equal(first, second):
+        session.sheet.agree(SAME)
+    else:
+        session.sheet.differ(SAME, what, None, first, second, settled=True)
+
+
+def _alike_lists(left: Any, right: Any) -> bool:
+    if isinstance(left, Raised) or isinstance(right, Raised):
+        return isinstance(left, Raised) and isinstance(right, Raised)
+    return (
+        len(left) == len(right)
+        and [field(item, "config") for item in left] == [field(item, "config") for item in right]
+        and all(map(alike, left, right))
+    )
+
+
+@perform.register
+def _(step: CallOnLoop, session: Session) -> None:
+    """A sync call on the event loop's own thread answers or raises; it must not wait for itself."""
+    writing = step.operation in ("put", "put_writes")
+    contract = f"parity/no-event-loop-hang{'-in-writes' if writing else ''}"
+    outcome: list[str] = []
+    worker = threading.Thread(
+        target=lambda: outcome.append(_call_on_loop(session, step)), daemon=True
+    )
+    worker.start()
+    worker.join(PATIENCE_S)
+    if outcome:
+        session.sheet.agree(contract)
+    else:
+        session.sheet.differ(
+            contract,
+            "hang",
+            None,
+            f"{step.operation} to answer or raise",
+            f"no answer within {PATIENCE_S:g} s",
+            settled=True,
+        )
+
+
+def _call_on_loop(session: Session, step: CallOnLoop) -> str:
+    """Open a store on a loop of its own and call the saver there; what came of it."""
+    own = session.store
+    loop = EventLoop()
+    with Store(own.target, own.folder, loop, ("sync",)) as store:
+        call = _prepared(store, step)
+
+        async def on_the_loop() -> str:
+            try:
+                call()
+            except Exception as error:  # noqa: BLE001 - to raise is a right answer here
+                return type(error).__name__
+            return "answered"
+
+        said = loop.run(on_the_loop())
+    loop.close()
+    return said
+
+
+def _prepared(store: Store, step: CallOnLoop) -> Callable[[], Any]:
+    saver = store.saver
+    config = read_config((step.thread, "", 1), step.thread)
+
+    def next_version(current: Version | None) -> Version:
+        version: Version = saver.get_next_version(current, None)
+        return version
+
+    put = Put(step.thread, "", 1, changes=(("count", Value("integer", 1)),))
+    made = put_call(put, Model().plan_put(put, next_version), step.thread)
+    batch = put_writes_call(
+        PutWrites(step.thread, "", 1, 1, (("count", Value("integer", 1)),)), step.thread
+    )
+    calls: dict[str, Callable[[], Any]] = {
+        "get_tuple": lambda: saver.get_tuple(config),
+        "list": lambda: list(saver.list(config)),
+        "delete_thread": lambda: saver.delete_thread(step.thread),
+        "put": lambda: saver.put(made.config, made.checkpoint, made.metadata, made.new_versions),
+        "put_writes": lambda: saver.put_writes(batch.config, batch.writes, batch.task_id),
+    }
+    return calls[step.operation]
