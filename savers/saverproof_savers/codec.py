@@ -3,9 +3,10 @@
 import base64
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from json.scanner import make_scanner
+from typing import Any, NamedTuple, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
@@ -16,12 +17,15 @@ Typed = tuple[str, bytes]
 Channels = dict[str, list[Any]]
 """{channel: [version, value_id]}, or [version] for a channel that has no value."""
 
+_encode_json = json.JSONEncoder(separators=(",", ":")).encode
+# What JSONDecoder calls itself, without the search for white space around the text.
+_scan_json = make_scanner(cast(Any, json.JSONDecoder()))
+_IMMUTABLE = frozenset({str, int, float, bool, bytes, type(None)})
 _SERIALIZED = "__saverproof_serialized__"
 _IN_COLUMNS = ("channel_values", "channel_versions")
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Which checkpoint a config names; no checkpoint_id means the latest, or no parent."""
 
     thread_id: str
@@ -43,9 +47,13 @@ class Address:
             configurable.get("checkpoint_id") or None,
         )
 
-    def config(self) -> RunnableConfig:
-        """The config that names this address, and nothing else."""
-        return make_config(self.thread_id, self.checkpoint_ns, self.checkpoint_id)
+
+@dataclass(slots=True)
+class Values:
+    """Channel values by row, encoded, and those decoded ones that may be handed out again."""
+
+    stored: dict[int, Typed]
+    constants: dict[int, Any]
 
 
 def make_config(thread_id: str, checkpoint_ns: str, checkpoint_id: str | None) -> RunnableConfig:
@@ -73,6 +81,16 @@ def is_exact_json(value: Any) -> bool:
     return False
 
 
+def _decode_json(text: str) -> Any:
+    try:
+        value, end = _scan_json(text, 0)
+    except StopIteration:
+        end = 0
+    if end != len(text):
+        raise ValueError(f"JSON text of {len(text)} characters ends after {end}")
+    return value
+
+
 def encode_metadata(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> str:
     """Metadata as JSON, which SQL can read; what JSON cannot hold goes through the serializer."""
     plain = {}
@@ -82,12 +100,12 @@ def encode_metadata(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> s
         else:
             kind, data = serde.dumps_typed(value)
             plain[key] = {_SERIALIZED: [kind, base64.b64encode(data).decode("ascii")]}
-    return json.dumps(plain, separators=(",", ":"))
+    return _encode_json(plain)
 
 
 def decode_metadata(serde: SerializerProtocol, text: str) -> CheckpointMetadata:
     """What `encode_metadata` was given."""
-    metadata = json.loads(text)
+    metadata = _decode_json(text)
     if _SERIALIZED in text:
         for key, value in metadata.items():
             if _is_marked(value):
@@ -107,32 +125,42 @@ def encode_checkpoint(serde: SerializerProtocol, checkpoint: Checkpoint) -> Type
 
 
 def decode_checkpoint(
-    serde: SerializerProtocol, stored: Typed, channels: Channels, values: Mapping[int, Typed]
+    serde: SerializerProtocol, stored: Typed, channels: Channels, values: "Values"
 ) -> Checkpoint:
-    """The checkpoint as it was put, every value decoded anew."""
-    checkpoint = serde.loads_typed(stored)
-    checkpoint["channel_versions"] = {name: entry[0] for name, entry in channels.items()}
-    checkpoint["channel_values"] = {
-        name: serde.loads_typed(values[entry[1]])
-        for name, entry in channels.items()
-        if len(entry) > 1
-    }
+    """The checkpoint as it was put. Every value that could be changed is decoded anew."""
+    loads = serde.loads_typed
+    checkpoint = loads(stored)
+    versions: ChannelVersions = {}
+    decoded: dict[str, Any] = {}
+    constants = values.constants
+    for channel, entry in channels.items():
+        versions[channel] = entry[0]
+        if len(entry) > 1:
+            value_id = entry[1]
+            if value_id in constants:
+                decoded[channel] = constants[value_id]
+                continue
+            value = decoded[channel] = loads(values.stored[value_id])
+            if type(value) in _IMMUTABLE:
+                constants[value_id] = value
+    checkpoint["channel_versions"] = versions
+    checkpoint["channel_values"] = decoded
     return cast(Checkpoint, checkpoint)
 
 
 def encode_channels(channels: Channels) -> str:
     """The channel map as JSON."""
-    return json.dumps(channels, separators=(",", ":"))
+    return _encode_json(channels)
 
 
 def decode_channels(text: str) -> Channels:
     """What `encode_channels` was given."""
-    return cast(Channels, json.loads(text))
+    return cast(Channels, _decode_json(text))
 
 
-def value_ids(channels: Channels) -> Iterator[int]:
+def value_ids(channels: Channels) -> list[int]:
     """The rows that hold the values of these channels."""
-    return (entry[1] for entry in channels.values() if len(entry) > 1)
+    return [entry[1] for entry in channels.values() if len(entry) > 1]
 
 
 def versions_of(checkpoint: Checkpoint) -> ChannelVersions:

@@ -5,7 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from saverproof_savers import schema
 from saverproof_savers.errors import SchemaError, explain
@@ -13,7 +13,9 @@ from saverproof_savers.files import MEMORY, OpenOptions, connect, create_private
 from saverproof_savers.schema import TableNames
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Work = Callable[[sqlite3.Cursor], T]
+Reading = Callable[Concatenate[sqlite3.Cursor, P], T]
 
 _READERS_KEPT = 8
 
@@ -59,8 +61,8 @@ class Store:
             self._unsettled = False
             return result
 
-    def read(self, work: Work[T]) -> T:
-        """Do `work`, which only reads, and sees one state of the database throughout."""
+    def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work(cursor, ...)`, which only reads, and sees one state of the database."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -115,23 +117,23 @@ class SharedStore(Store):
         self.where = where
         self.path = None
 
-    def read(self, work: Work[T]) -> T:
+    def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._lock:
             self._check_open()
             if self._connection.in_transaction and not self._unsettled:
                 # Its owner's transaction: look at what the owner sees.
-                return self._look(work)
+                return self._look(work, *args, **kwargs)
             connection = self._settled()
             self._unsettled = True
             try:
                 _plain_cursor(connection).execute("BEGIN")
-                return self._look(work)
+                return self._look(work, *args, **kwargs)
             finally:
                 self._settle()
 
-    def _look(self, work: Work[T]) -> T:
+    def _look(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return work(_plain_cursor(self._connection))
+            return work(_plain_cursor(self._connection), *args, **kwargs)
         except sqlite3.Error as error:
             explain(error, self.where)
             raise
@@ -202,13 +204,13 @@ class FileStore(Store):
         with self._lock:
             self._settled()
 
-    def read(self, work: Work[T]) -> T:
+    def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             connection = self._borrow()
             try:
                 cursor = connection.cursor()
                 cursor.execute("BEGIN")
-                result = work(cursor)
+                result = work(cursor, *args, **kwargs)
                 cursor.execute("COMMIT")
             except BaseException:
                 # Closing ends the snapshot, whatever state the failure left it in.

@@ -2,7 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from langchain_core.runnables import RunnableConfig
@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
+from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers import removing
 from saverproof_savers.codec import Address, make_config
@@ -104,16 +105,9 @@ class SaverCore(BaseCheckpointSaver[Any]):
 
         return work
 
-    def _getting(self, config: RunnableConfig) -> Callable[[], CheckpointTuple | None]:
-        address, serde = Address.of(config), self.serde
-
-        def get() -> CheckpointTuple | None:
-            snapshot = self._store.read(lambda cursor: read_one(cursor, self._queries, address))
-            for checkpoint_id in snapshot.rows:
-                return snapshot.tuple_of(checkpoint_id, serde, self._store.where)
-            return None
-
-        return get
+    def _get(self, address: Address, serde: SerializerProtocol) -> CheckpointTuple | None:
+        snapshot = self._store.read(read_one, self._queries, address)
+        return None if snapshot is None else snapshot.decode(serde, self._store.where)
 
     def _listing(
         self,
@@ -153,15 +147,9 @@ class SaverCore(BaseCheckpointSaver[Any]):
 
         return work
 
-    def _getting_delta(
-        self, config: RunnableConfig, channels: Sequence[str]
-    ) -> "Callable[[], dict[str, DeltaChannelHistory]]":
-        address, serde, wanted = Address.of(config), self.serde, list(channels)
-
-        def get() -> "dict[str, DeltaChannelHistory]":
-            rows = self._store.read(
-                lambda cursor: read_delta(cursor, self._queries, address, wanted)
-            )
-            return rows.decode(serde, wanted)
-
-        return get
+    def _get_delta(
+        self, address: Address, channels: Sequence[str], serde: SerializerProtocol
+    ) -> "dict[str, DeltaChannelHistory]":
+        return self._store.read(read_delta, self._queries, address, channels).decode(
+            serde, channels
+        )

@@ -8,12 +8,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.connection import Store
 from saverproof_savers.queries import CHUNK, Queries
-from saverproof_savers.reading import Snapshot, read_several
+from saverproof_savers.reading import Scope, Snapshot, read_several
 from saverproof_savers.search import Key, Search
 
 _FIRST_CHUNK = 4
-Scope = tuple[str, str]
-"""thread_id, checkpoint_ns"""
 
 
 class Listing:
@@ -38,9 +36,9 @@ class Listing:
         """Whether the limit is reached."""
         return self._left is not None and self._left <= 0
 
-    def next_chunk(self) -> list[tuple[Snapshot, Key]]:
+    def next_chunk(self) -> list[Snapshot]:
         """The next checkpoints, still encoded; empty at the end. Each chunk is one snapshot."""
-        chunk: list[tuple[Snapshot, Key]] = []
+        chunk: list[Snapshot] = []
         while not chunk and not self.is_complete:
             if not self._keys:
                 self._fetch_keys()
@@ -49,14 +47,12 @@ class Listing:
             chunk = self._fetch_chunk()
         return chunk
 
-    def decode(self, chunk: list[tuple[Snapshot, Key]]) -> Iterator[CheckpointTuple]:
+    def decode(self, chunk: list[Snapshot]) -> Iterator[CheckpointTuple]:
         """The checkpoints of a chunk that fit the filter, as many as the limit allows."""
-        for snapshot, (checkpoint_id, _, _) in chunk:
+        for snapshot in chunk:
             if self.is_complete:
                 return
-            found = snapshot.tuple_of(
-                checkpoint_id, self._serde, self._store.where, search=self._search
-            )
+            found = snapshot.decode(self._serde, self._store.where, self._search)
             if found is not None:
                 if self._left is not None:
                     self._left -= 1
@@ -73,7 +69,7 @@ class Listing:
             self._last = rows[-1]
             self._keys.extend(rows)
 
-    def _fetch_chunk(self) -> list[tuple[Snapshot, Key]]:
+    def _fetch_chunk(self) -> list[Snapshot]:
         size = min(self._chunk_size, len(self._keys))
         if self._left is not None:
             size = min(size, self._left)
@@ -82,11 +78,12 @@ class Listing:
         ids: dict[Scope, list[str]] = {}
         for checkpoint_id, thread_id, checkpoint_ns in keys:
             ids.setdefault((thread_id, checkpoint_ns), []).append(checkpoint_id)
-        snapshots: dict[Scope, Snapshot] = self._store.read(
+        snapshots = self._store.read(
             lambda cursor: {
-                scope: read_several(cursor, self._queries, scope, found)
-                for scope, found in ids.items()
+                scope: read_several(cursor, self._queries, scope, wanted)
+                for scope, wanted in ids.items()
             }
         )
         # A checkpoint may have been deleted since its key was read.
-        return [(snapshots[key[1:]], key) for key in keys if key[0] in snapshots[key[1:]].rows]
+        found = (snapshots[thread_id, ns].get(key) for key, thread_id, ns in keys)
+        return [snapshot for snapshot in found if snapshot is not None]

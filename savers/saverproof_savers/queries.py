@@ -10,7 +10,7 @@ CHUNK = 32
 _ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _SEVERAL = f"checkpoint_id IN ({','.join('?' * CHUNK)})"
 _ROW = "checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"
-_WRITE = "checkpoint_id, task_id, channel, type, value"
+_WRITE = "task_path, task_id, idx, channel, type, value"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Queries:
     checkpoint_by_id: str
     latest_checkpoint: str
     checkpoints_by_ids: str
-    writes_of: str
+    writes_and_values: str
     writes_of_several: str
     values_by_ids: str
     channels_of_two: str
@@ -49,11 +49,11 @@ class Queries:
                 WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1""",
             checkpoints_by_ids=f"""SELECT {_ROW} FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}""",
-            writes_of=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
-                ORDER BY task_path, task_id, idx""",
-            writes_of_several=f"""SELECT {_WRITE} FROM {writes}
-                WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}
-                ORDER BY task_path, task_id, idx""",
+            writes_and_values=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
+                UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
+                WHERE value_id IN (SELECT value FROM json_each(?))""",
+            writes_of_several=f"""SELECT checkpoint_id, {_WRITE} FROM {writes}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}""",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
             channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}

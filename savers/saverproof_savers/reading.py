@@ -1,16 +1,17 @@
-"""Reading checkpoints: one snapshot for each, no lock and no transaction between two of a list."""
+"""Reading checkpoints: the rows of one moment first, decoded later, when nothing is held."""
 
-import json
 import sqlite3
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
-from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.codec import (
     Address,
     Channels,
     Typed,
+    Values,
     decode_channels,
     decode_checkpoint,
     decode_metadata,
@@ -21,95 +22,120 @@ from saverproof_savers.errors import UndecodableError
 from saverproof_savers.queries import CHUNK, Queries
 from saverproof_savers.search import ANYTHING, Search
 
+Scope = tuple[str, str]
+"""thread_id, checkpoint_ns"""
+
 Row = tuple[str, str | None, str, bytes, str, str]
 """checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"""
+
+WriteRow = tuple[str, str, int, str, str, bytes]
+"""task_path, task_id, idx, channel, type, value; sorted, they are in LangGraph's order."""
 
 
 @dataclass(slots=True)
 class Snapshot:
-    """The rows of one or several checkpoints, as they were at one moment."""
+    """The rows of one checkpoint, as they were at one moment."""
 
-    thread_id: str
-    checkpoint_ns: str
-    rows: dict[str, Row] = field(default_factory=dict)
-    writes: dict[str, list[tuple[str, str, Typed]]] = field(default_factory=dict)
-    values: dict[int, Typed] = field(default_factory=dict)
+    scope: Scope
+    row: Row
+    channels: Channels | ValueError
+    """The channel map, or why it cannot be read."""
+    writes: list[WriteRow]
+    values: Values
+    """The values that this checkpoint needs; those of others may be among them."""
 
-    def tuple_of(
-        self, checkpoint_id: str, serde: SerializerProtocol, where: str, search: Search = ANYTHING
+    def decode(
+        self, serde: SerializerProtocol, where: str, search: Search = ANYTHING
     ) -> CheckpointTuple | None:
         """The checkpoint, decoded anew; None if it is not what was searched for.
 
         Raises UndecodableError, which names the row.
         """
-        _, parent_id, kind, stored, channels, text = self.rows[checkpoint_id]
-        scope = (self.thread_id, self.checkpoint_ns)
+        checkpoint_id, parent_id, kind, stored, _, text = self.row
         try:
             metadata = decode_metadata(serde, text)
-            if not search.matches(metadata):
+            if search.filter and not search.matches(metadata):
                 return None
+            if isinstance(self.channels, ValueError):
+                raise self.channels
             return CheckpointTuple(
-                config=make_config(*scope, checkpoint_id),
-                checkpoint=decode_checkpoint(
-                    serde, (kind, stored), decode_channels(channels), self.values
-                ),
-                metadata=metadata,
-                parent_config=make_config(*scope, parent_id) if parent_id else None,
-                pending_writes=[
-                    (task_id, channel, serde.loads_typed(value))
-                    for task_id, channel, value in self.writes.get(checkpoint_id, ())
-                ],
+                make_config(*self.scope, checkpoint_id),
+                decode_checkpoint(serde, (kind, stored), self.channels, self.values),
+                metadata,
+                make_config(*self.scope, parent_id) if parent_id else None,
+                self._decode_writes(serde),
             )
         except Exception as error:
+            thread_id, checkpoint_ns = self.scope
             raise UndecodableError(
-                f"{where}: checkpoint {checkpoint_id} of thread {self.thread_id!r}, namespace "
-                f"{self.checkpoint_ns!r}, cannot be decoded: {type(error).__name__}: {error}"
+                f"{where}: checkpoint {checkpoint_id} of thread {thread_id!r}, namespace "
+                f"{checkpoint_ns!r}, cannot be decoded: {type(error).__name__}: {error}"
             ) from error
 
+    def _decode_writes(self, serde: SerializerProtocol) -> list[PendingWrite]:
+        loads = serde.loads_typed
+        # Paths, task ids and indexes come first in the rows, and are never all the same.
+        return [
+            (task_id, channel, loads((kind, value)))
+            for _, task_id, _, channel, kind, value in sorted(self.writes)
+        ]
 
-def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot:
-    """The checkpoint that `address` names, or the latest; an empty snapshot if there is none."""
-    snapshot = Snapshot(address.thread_id, address.checkpoint_ns)
+
+def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot | None:
+    """The checkpoint that `address` names, or the latest of its thread and namespace."""
     scope = (address.thread_id, address.checkpoint_ns)
     if address.checkpoint_id is None:
-        cursor.execute(queries.latest_checkpoint, scope)
+        rows = cursor.execute(queries.latest_checkpoint, scope).fetchall()
     else:
-        cursor.execute(queries.checkpoint_by_id, (*scope, address.checkpoint_id))
-    row = cursor.fetchone()
-    if row is not None:
-        snapshot.rows[row[0]] = row
-        cursor.execute(queries.writes_of, (*scope, row[0]))
-        _collect(cursor, queries, snapshot)
-    return snapshot
+        rows = cursor.execute(queries.checkpoint_by_id, (*scope, address.checkpoint_id)).fetchall()
+    if not rows:
+        return None
+    row = rows[0]
+    channels, ids = _channels(row)
+    # One statement for writes and values: a checkpoint is read often, and each statement costs.
+    writes: list[Any] = []
+    values: dict[int, Typed] = {}
+    parameters = (*scope, row[0], f"[{','.join(map(str, ids))}]")
+    for found in cursor.execute(queries.writes_and_values, parameters).fetchall():
+        if found[0] is None:
+            values[found[1]] = found[4:]
+        else:
+            writes.append(found)
+    return Snapshot(scope, row, channels, writes, Values(values, {}))
 
 
 def read_several(
-    cursor: sqlite3.Cursor, queries: Queries, scope: tuple[str, str], ids: list[str]
-) -> Snapshot:
-    """Up to CHUNK checkpoints of one thread and namespace; those that are gone are left out."""
-    snapshot = Snapshot(*scope)
+    cursor: sqlite3.Cursor, queries: Queries, scope: Scope, ids: list[str]
+) -> dict[str, Snapshot]:
+    """Up to CHUNK checkpoints of one thread and namespace, by id; those that are gone are left out.
+
+    Values that several of them share are read once.
+    """
     # One statement for any number: the places that are left over repeat the last id.
     parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
-    cursor.execute(queries.checkpoints_by_ids, parameters)
-    snapshot.rows = {row[0]: row for row in cursor.fetchall()}
-    cursor.execute(queries.writes_of_several, parameters)
-    _collect(cursor, queries, snapshot)
-    return snapshot
-
-
-def _collect(cursor: sqlite3.Cursor, queries: Queries, snapshot: Snapshot) -> None:
-    for checkpoint_id, task_id, channel, kind, value in cursor.fetchall():
-        entry = (task_id, channel, (kind, value))
-        snapshot.writes.setdefault(checkpoint_id, []).append(entry)
-    wanted = {value_id for row in snapshot.rows.values() for value_id in value_ids(_channels(row))}
+    rows = cursor.execute(queries.checkpoints_by_ids, parameters).fetchall()
+    writes: dict[str, list[WriteRow]] = {}
+    for checkpoint_id, *write in cursor.execute(queries.writes_of_several, parameters).fetchall():
+        writes.setdefault(checkpoint_id, []).append(tuple(write))
+    values = Values({}, {})
+    wanted: set[int] = set()
+    snapshots: dict[str, Snapshot] = {}
+    for row in rows:
+        channels, value_rows = _channels(row)
+        wanted.update(value_rows)
+        snapshots[row[0]] = Snapshot(scope, row, channels, writes.get(row[0], []), values)
     if wanted:
-        cursor.execute(queries.values_by_ids, (json.dumps(sorted(wanted)),))
-        snapshot.values = {value_id: (kind, value) for value_id, kind, value in cursor.fetchall()}
+        cursor.execute(queries.values_by_ids, (f"[{','.join(map(str, wanted))}]",))
+        for value_id, kind, value in cursor.fetchall():
+            values.stored[value_id] = (kind, value)
+    return snapshots
 
 
-def _channels(row: Row) -> Channels:
+def _channels(row: Row) -> tuple[Channels | ValueError, list[int]]:
+    """The channel map, and the rows that hold its values."""
     try:
-        return decode_channels(row[4])
-    except ValueError:
-        # Told by tuple_of, which knows which row it is.
-        return {}
+        channels = decode_channels(row[4])
+        return channels, value_ids(channels)
+    except ValueError as error:
+        # Told when this checkpoint is decoded, so that the others of a list can be read.
+        return error, []

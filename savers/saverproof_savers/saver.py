@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.aio import run_in
+from saverproof_savers.codec import Address
 from saverproof_savers.connection import GivenStore, open_store
 from saverproof_savers.core import SaverCore
 from saverproof_savers.files import OpenOptions
@@ -166,11 +167,12 @@ class SqliteSaver(SaverCore):
 
         Raises UndecodableError if the stored row cannot be decoded.
         """
-        return self._getting(config)()
+        return self._get(Address.of(config), self.serde)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Async `get_tuple`."""
-        return await run_in(self._store.pool_for_reads(), self._getting(config))
+        address, serde = Address.of(config), self.serde
+        return await run_in(self._store.pool_for_reads(), lambda: self._get(address, serde))
 
     def list(
         self,
@@ -254,7 +256,9 @@ class SqliteSaver(SaverCore):
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> "dict[str, DeltaChannelHistory]":
         """For each channel, the writes of the ancestors since the nearest stored value, and it."""
-        return self._getting_delta(config, channels)() if channels else {}
+        if not channels:
+            return {}
+        return self._get_delta(Address.of(config), list(channels), self.serde)
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
@@ -262,4 +266,7 @@ class SqliteSaver(SaverCore):
         """Async `get_delta_channel_history`."""
         if not channels:
             return {}
-        return await run_in(self._store.pool_for_reads(), self._getting_delta(config, channels))
+        address, wanted, serde = Address.of(config), list(channels), self.serde
+        return await run_in(
+            self._store.pool_for_reads(), lambda: self._get_delta(address, wanted, serde)
+        )
