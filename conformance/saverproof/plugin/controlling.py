@@ -127,8 +127,8 @@ class Controlling:
             terminalreporter.line(f"report: {self._results.written}")
         if self._nothing_judged:
             terminalreporter.line(
-                "ERROR: --saver was given, and no contract was judged; "
-                "expected at least one item of the suite to run (see -k, -m and the files named)",
+                "ERROR: --saver was given, and no contract was judged; expected an item of the "
+                "suite to run and to judge one (see -k, -m, --saver-families and files named)",
                 red=True,
             )
 

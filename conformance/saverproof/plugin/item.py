@@ -17,6 +17,7 @@ from saverproof.plugin.failures import NotJudged, Violated, failure_text
 from saverproof.plugin.judging import JUDGE, Judged
 from saverproof.plugin.run import RUN, Run
 from saverproof.targets.facts import Facts
+from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
 
 _CUT = 4096
@@ -77,6 +78,7 @@ class FamilyItem(pytest.Item):
             self.add_report_section("call", "saver output", harmless(judged.output, _CUT))
         event = self._event(judged.outcome, run)
         self.verdict = json.dumps(event, ensure_ascii=True)
+        self.user_properties.extend(item_properties(event))
         self._fail(event["findings"], judged, run)
 
     def _event(self, outcome: Outcome, run: Run) -> dict[str, Any]:
@@ -114,6 +116,9 @@ class FamilyItem(pytest.Item):
             raise Violated(failure_text(failing, self.facts, run))
         if judged.trouble is not None:
             raise NotJudged(harmless(judged.trouble, 4 * _CUT))
+        if not findings and not any(judged.outcome.checked.values()):
+            why = "; ".join(dict.fromkeys(judged.outcome.inapplicable.values()))
+            pytest.skip(f"no contract was judged: {why or 'the search reached none'}")
 
     def _levels(self) -> Mapping[str, str]:
         from saverproof.contracts.registry import contracts

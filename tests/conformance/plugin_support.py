@@ -1,0 +1,212 @@
+"""Running pytest as a user does: in a child process, in a folder of its own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FAKE_JUDGE = '''
+"""A judge that finds what script.json tells it to find."""
+import json, os, threading
+from pathlib import Path
+import saverproof.plugin.judging as judging
+from saverproof.contracts.registry import contracts
+from saverproof.process import pulse
+
+judging.WORK = "fake_judge:judge"
+judging._BLAME = "fake_judge:blame"
+
+
+def judge(data, progress):
+    plan = data["plan"]
+    script = Path("script.json")
+    acts = json.loads(script.read_text()) if script.exists() else {}
+    act = acts.get(f"{plan['family']}-{plan['api']}", acts.get(plan["family"], {}))
+    if plan["journal"]:
+        Path(plan["journal"]).write_text('{"op": "put"}\\n{"op": "get"}\\n{"op":')
+    pulse.beat(2)
+    match act.get("do"):
+        case "crash":
+            import ctypes
+            ctypes.string_at(0)
+        case "exit":
+            os._exit(7)
+        case "hang":
+            threading.Event().wait()
+        case "crash once" if not plan["journal"]:
+            os._exit(7)
+        case "break":
+            raise RuntimeError("the kit is broken")
+        case "print":
+            print("printed by the saver \\x1b[31m")
+    ids = [contract.id for contract in contracts(plan["family"])]
+    findings = [
+        {"contract": found, "api": plan["api"], "phase": "functional", "summary": "it is gone",
+         "expected": "[1, 2]", "observed": "[1] \\ud800", "steps": ["put a", "get a"],
+         "program": [{"op": "put"}], "reproducer": "raise SystemExit('still there')\\n"}
+        for found in act.get("findings", [])
+    ]
+    checked = {} if act.get("do") == "nothing" else dict.fromkeys(ids, 10)
+    return {"checked": checked, "findings": findings, "unknown": act.get("unknown", {}),
+            "inapplicable": {}, "operations": 100, "saver_s": 0.1, "total_s": 0.2, "extra": {}}
+
+
+def blame(data, progress):
+    return {"contract": "upsert/put-replaces", "steps": [str(step) for step in data["steps"]],
+            "program": data["steps"], "reproducer": ""}
+'''
+
+TOY = """
+from contextlib import contextmanager
+from saverproof import Workspace, target
+from langgraph.checkpoint.memory import InMemorySaver
+
+@target(durable=False)
+@contextmanager
+def toy(workspace: Workspace):
+    yield InMemorySaver()
+"""
+
+
+BAD = """
+from contextlib import contextmanager
+from langgraph.checkpoint.memory import InMemorySaver
+from saverproof import target
+import os, threading, ctypes
+
+number = 3
+
+def opener(body, **options):
+    @target(name=body.__name__, **options)
+    @contextmanager
+    def function(workspace):
+        yield from body(workspace)
+    return function
+
+def _raises(workspace):
+    raise ConnectionError("no server\\nat all")
+    yield
+
+def _forgets(workspace):
+    yield InMemorySaver()
+
+kept = {}
+def _keeps_in_process(workspace):
+    yield kept.setdefault(workspace.name, InMemorySaver())
+
+def _none(workspace):
+    yield None
+
+def _hangs(workspace):
+    threading.Event().wait()
+    yield
+
+def _exits(workspace):
+    print("could not go on")
+    os._exit(3)
+    yield
+
+def _crashes(workspace):
+    ctypes.string_at(0)
+    yield
+
+def _dictionary(workspace):
+    yield {}
+
+class Broken(InMemorySaver):
+    def put(self, *args, **kwargs):
+        raise LookupError("no such table")
+    aput = put
+
+def _broken(workspace):
+    yield Broken()
+
+raises, forgets, keeps_in_process, none, hangs, exits, crashes, dictionary = map(
+    opener, (_raises, _forgets, _keeps_in_process, _none, _hangs, _exits, _crashes, _dictionary)
+)
+broken = opener(_broken, durable=False)
+
+def generator(workspace):
+    yield InMemorySaver()
+
+def twice(workspace, other):
+    return InMemorySaver()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run of pytest, or of the command line, ended."""
+
+    status: int
+    output: str
+    folder: Path
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """The counts of pytest's last line: passed, failed, skipped, deselected."""
+        last = self.output.strip().splitlines()[-1]
+        return {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", last)}
+
+    @property
+    def errors(self) -> list[str]:
+        """The lines with which pytest reports a usage error."""
+        return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
+
+    def report(self, folder: str = ".saverproof") -> Any:
+        """report.json as data."""
+        return json.loads((self.folder / folder / "report.json").read_text())
+
+
+class Project:
+    """A folder in which pytest is started, with a target ``toys.py:toy`` in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.write("toys.py", TOY)
+
+    def write(self, name: str, text: str) -> Path:
+        """Put a file into the folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def script(self, **acts: dict[str, Any]) -> None:
+        """Tell the fake judge what to find, by family (``_`` for ``-``)."""
+        named = {name.replace("_", "-"): act for name, act in acts.items()}
+        self.write("script.json", json.dumps(named))
+
+    def pytest(self, *arguments: str, **environment: str) -> Result:
+        """Run pytest here with the real judge."""
+        return self.run(sys.executable, "-m", "pytest", *arguments, **environment)
+
+    def judge(self, *arguments: str, saver: str = "toys.py:toy", **environment: str) -> Result:
+        """Run pytest here with ``--saver`` and the fake judge."""
+        self.write("fake/fake_judge.py", FAKE_JUDGE)
+        path = str(self.folder / "fake")
+        return self.pytest(
+            "-p", "fake_judge", f"--saver={saver}", *arguments, PYTHONPATH=path, **environment
+        )
+
+    def run(self, *command: str, **environment: str) -> Result:
+        """Run any command here, without what the surrounding run of pytest set."""
+        inherited = {
+            key: value for key, value in os.environ.items() if not key.startswith("PYTEST")
+        }
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**inherited, "COLUMNS": "200", **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=120,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, self.folder)

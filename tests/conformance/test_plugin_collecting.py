@@ -1,0 +1,156 @@
+"""What ``pytest --saver`` collects, wherever it is started."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conformance.plugin_support import Project, Result
+
+import saverproof
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def nodes(result: Result) -> list[str]:
+    return [line for line in result.output.splitlines() if line.startswith("saverproof::")]
+
+
+def test_without_saver_nothing_heavy_is_imported(project: Project) -> None:
+    project.write(
+        "test_light.py",
+        "import sys\n"
+        "def test_light():\n"
+        "    ours = {name for name in sys.modules if name.startswith('saverproof')}\n"
+        "    assert ours == {'saverproof', 'saverproof.plugin', 'saverproof.plugin.alone',"
+        " 'saverproof.plugin.options'}\n"
+        "    heavy = ('langgraph', 'langchain_core', 'pydantic', 'click', 'rich', 'psutil')\n"
+        "    assert not [name for name in heavy if name in sys.modules]\n",
+    )
+    result = project.pytest("-q", "-p", "no:hypothesispytest", "-p", "no:langsmith_plugin")
+    assert result.status == 0, result.output
+
+
+def test_the_node_ids_are_family_saver_and_api(project: Project) -> None:
+    found = nodes(project.judge("--co", "-q"))
+    assert found[:3] == [
+        "saverproof::interface[toy-sync]",
+        "saverproof::interface[toy-async]",
+        "saverproof::ordering[toy-sync]",
+    ]
+    assert "saverproof::pending-writes[toy-async]" in found
+    assert "saverproof::parity[toy-crossed]" in found
+
+
+HOSTILE = {
+    "conftest.py": "raise RuntimeError('a conftest of somebody else')",
+    "tests/conftest.py": "raise RuntimeError('a conftest of somebody else')",
+    "tests/test_failing.py": "def test_failing(): assert False",
+    "pytest.ini": (
+        "[pytest]\n"
+        "addopts = --strict-markers -m unit -k other --doctest-modules --ignore-glob=* tests\n"
+        "python_functions = check_*\n"
+        "python_classes = Check*\n"
+        "python_files = check_*.py\n"
+        "usefixtures = database\n"
+        "testpaths = tests\n"
+        "norecursedirs = *\n"
+        "xfail_strict = true\n"
+        "filterwarnings = error\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_a_hostile_folder_has_no_say(project: Project, workers: tuple[str, ...]) -> None:
+    for name, text in HOSTILE.items():
+        project.write(name, text)
+    result = project.judge("--saver-families=ordering,upsert", *workers)
+    assert result.status == 0, result.output
+    assert result.outcomes["passed"] == 4
+
+
+def test_an_installation_inside_the_project_does_not_bring_its_conftest_in(
+    project: Project,
+) -> None:
+    project.write("conftest.py", "raise RuntimeError('a conftest of somebody else')")
+    project.write("pytest.ini", "[pytest]\n")
+    inside = project.folder / ".venv" / "lib"
+    shutil.copytree(Path(saverproof.__path__[0]), inside / "saverproof")
+    project.write("fake/fake_judge.py", "")
+    result = project.run(
+        sys.executable, "-m", "pytest", "--saver=toys.py:toy", "--co", "-q",
+        PYTHONPATH=str(inside),
+    )  # fmt: skip
+    assert result.status == 0, result.output
+    assert str(inside) not in result.output
+    assert len(nodes(result)) == 25
+
+
+def test_savers_and_settings_in_the_ini_file_still_count(project: Project) -> None:
+    project.write(
+        "pytest.ini", "[pytest]\naddopts = --saver-families upsert -m unit --saver-api=sync"
+    )
+    assert nodes(project.judge("--co", "-q")) == ["saverproof::upsert[toy-sync]"]
+
+
+def test_a_node_id_of_the_suite_selects_its_item(project: Project) -> None:
+    result = project.judge("saverproof::pending-writes[toy-async]", "--co", "-q")
+    assert nodes(result) == ["saverproof::pending-writes[toy-async]"]
+
+
+def test_last_failed_reruns_what_failed(project: Project) -> None:
+    project.script(ordering={"findings": ["ordering/pages-tile"]})
+    assert project.judge("-q").outcomes["failed"] == 2
+    assert project.judge("-q", "--lf").outcomes == {"failed": 2, "deselected": 23}
+
+
+def test_keywords_select_by_family_saver_and_api(project: Project) -> None:
+    result = project.judge("--co", "-q", "-k", "toy-sync and filter")
+    assert nodes(result) == ["saverproof::filter[toy-sync]"]
+
+
+def test_two_savers_run_side_by_side(project: Project) -> None:
+    project.write("more.py", "from toys import toy as one\nimport dataclasses\n"
+                  "other = dataclasses.replace(one, name='other')\n")  # fmt: skip
+    found = nodes(project.judge("--saver=more:other", "--saver-families=filter", "--co", "-q"))
+    assert found == [
+        f"saverproof::filter[{name}-{api}]"
+        for name in ("toy", "other")
+        for api in ("sync", "async")
+    ]
+
+
+def test_a_parity_item_needs_both_apis(project: Project) -> None:
+    found = nodes(project.judge("--saver-api=async", "--co", "-q"))
+    assert found
+    assert all(node.endswith("[toy-async]") for node in found)
+
+
+AUTHORS_MODULE = """
+from saverproof.suite import *
+
+def test_my_own(saverproof_saver, saverproof_workspace):
+    assert saverproof_workspace.path.is_dir()
+    assert saverproof_saver.get_tuple({"configurable": {"thread_id": "1"}}) is None
+"""
+
+
+def test_an_authors_module_gets_the_suite_and_the_fixtures(project: Project) -> None:
+    project.write("test_mine.py", AUTHORS_MODULE)
+    project.write("test_other.py", "def test_other(): pass")
+    result = project.judge("test_mine.py", "-v", "--saver-families=filter")
+    assert result.status == 0, result.output
+    assert "test_mine.py::filter[toy-sync] PASSED" in result.output
+    assert "test_mine.py::test_my_own[toy] PASSED" in result.output
+    assert "test_other" not in result.output
+
+
+def test_an_authors_module_is_skipped_without_saver(project: Project) -> None:
+    project.write("test_mine.py", AUTHORS_MODULE)
+    result = project.pytest("-q")
+    assert result.status == 0, result.output
+    assert result.outcomes["skipped"] == 2

@@ -1,0 +1,216 @@
+"""What a run tells: on the terminal, in the report, by its exit status."""
+
+import stat
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from tests.conformance.plugin_support import Project
+
+from saverproof_reports import validate
+
+FLAW = {"pending_writes": {"findings": ["pending-writes/complete", "pending-writes/scoped"]}}
+ONLY = "--saver-families=pending-writes,filter"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_a_passing_run_leaves_nothing_behind(project: Project) -> None:
+    before = set(Path("/tmp").glob("saverproof-*"))
+    assert project.judge(ONLY).status == 0
+    assert not (project.folder / ".saverproof").exists()
+    assert set(Path("/tmp").glob("saverproof-*")) == before
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_a_violated_contract_is_told_in_full(project: Project, workers: tuple[str, ...]) -> None:
+    project.script(**FLAW)
+    result = project.judge(ONLY, *workers)
+    assert result.status == 1
+    assert result.outcomes["failed"] == 2
+    for text in (
+        "VIOLATED pending-writes/complete (sync, async): it is gone",
+        "promise   Every write of a batch comes back",
+        "source    `langgraph.pregel",
+        "expected  [1, 2]",
+        "observed  [1] \\ud800",
+        "1. put a",
+        "python .saverproof/reproducers/toy-pending-writes-scoped-async-functional.py",
+        "report: ",
+    ):
+        assert text in result.output
+    report = result.report()
+    assert validate(report) == []
+    assert report["complete"]
+    assert report["run"]["workers"] == (2 if workers else 1)
+    broken = {
+        contract["id"]: contract
+        for contract in report["savers"][0]["contracts"]
+        if contract["verdict"] == "violated"
+    }
+    assert set(broken) == {"pending-writes/complete", "pending-writes/scoped"}
+    assert broken["pending-writes/complete"]["checked"] == {"sync": 10, "async": 10, "crossed": 0}
+
+
+def test_the_reproducer_is_where_the_failure_says(project: Project) -> None:
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("-k", "filter and toy-sync")
+    named = next(line for line in result.output.splitlines() if "reproduce " in line).split()[-1]
+    assert (project.folder / named).read_text() == "raise SystemExit('still there')\n"
+
+
+def test_results_are_for_the_owner_alone_and_out_of_git(project: Project) -> None:
+    project.script(**FLAW)
+    project.judge(ONLY)
+    folder = project.folder / ".saverproof"
+    for path in [folder, *folder.rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    assert (folder / ".gitignore").read_text() == "*\n"
+    assert not (folder / "spool.jsonl").exists()
+
+
+def test_a_fixed_saver_takes_the_earlier_report_away(project: Project) -> None:
+    project.script(**FLAW)
+    project.judge(ONLY)
+    project.script()
+    project.judge(ONLY)
+    assert not (project.folder / ".saverproof").exists()
+
+
+def test_a_named_folder_gets_a_report_in_any_case(project: Project) -> None:
+    result = project.judge(ONLY, "--saver-report=out/deep")
+    assert result.status == 0
+    report = result.report("out/deep")
+    verdicts = {one["id"]: one["verdict"] for one in report["savers"][0]["contracts"]}
+    assert verdicts["filter/equality"] == "held"
+    assert verdicts["ordering/list-newest-first"] == "not-exercised"
+    assert verdicts["durability/reopens"] == "not-applicable"
+
+
+def test_advice_fails_nothing(project: Project) -> None:
+    project.script(filter={"findings": ["filter/none"]})
+    result = project.judge("--saver-families=filter")
+    assert result.status == 0
+    assert "ADVICE filter/none (sync, async): it is gone" in result.output
+
+
+@pytest.mark.parametrize(
+    ("act", "reason"),
+    [
+        ("crash", "the process died: SIGSEGV"),
+        ("exit", "the process ended itself with status 7"),
+        ("hang", "no answer after 1 s"),
+    ],
+)
+def test_a_saver_that_ends_its_process_violates_a_contract(
+    project: Project, act: str, reason: str
+) -> None:
+    project.script(upsert={"do": act})
+    result = project.judge("-k", "toy-sync and (upsert or filter)", "--saver-watchdog=1")
+    assert result.status == 1
+    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 23}
+    assert f"VIOLATED upsert/put-replaces (sync): {reason}" in result.output
+    contracts = {one["id"]: one for one in result.report()["savers"][0]["contracts"]}
+    found = contracts["upsert/put-replaces"]["violations"][0]
+    assert found["steps"] == ["{'op': 'put'}", "{'op': 'get'}"]
+    assert ("fake_judge.py" in found["observed"]) == (act != "exit")
+    assert contracts["upsert/put-is-idempotent"]["verdict"] == "unknown"
+
+
+def test_a_run_that_died_only_once_is_not_passed_over(project: Project) -> None:
+    project.script(upsert={"do": "crash once"})
+    result = project.judge("--saver-families=upsert", "--saver-api=sync")
+    assert result.status == 1
+    assert "the first of two equal runs ended early" in result.output
+
+
+def test_a_broken_kit_is_no_verdict_on_the_saver(project: Project) -> None:
+    project.script(upsert={"do": "break"})
+    result = project.judge("-k", "toy-sync and (upsert or filter)")
+    assert result.status == 1
+    assert "an error of the kit, please report it" in result.output
+    assert "VIOLATED" not in result.output
+
+
+def test_what_a_saver_prints_is_shown_with_its_item(project: Project) -> None:
+    project.script(filter={"do": "print", "findings": ["filter/equality"]})
+    result = project.judge("-k", "filter and toy-sync")
+    assert "Captured saver output" in result.output
+    assert "printed by the saver \\x1b[31m" in result.output
+
+
+def test_in_process_judges_without_a_child(project: Project) -> None:
+    project.script(**FLAW)
+    result = project.judge(ONLY, "--saver-in-process")
+    assert result.outcomes == {"failed": 2, "passed": 2, "deselected": 21}
+
+
+def test_the_first_failure_stops_the_run_on_request(project: Project) -> None:
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("-x", "--saver-families=filter,lifecycle")
+    assert (result.status, result.outcomes["failed"]) == (1, 1)
+    verdicts = {one["id"]: one["verdict"] for one in result.report()["savers"][0]["contracts"]}
+    assert verdicts["lifecycle/abandoned-list"] == "not-exercised"
+
+
+def test_junit_names_the_items_and_their_figures(project: Project) -> None:
+    project.script(**FLAW)
+    project.judge(ONLY, "--junitxml=junit.xml", "--saver-api=sync")
+    cases = {
+        case.get("name"): case
+        for case in ElementTree.parse(project.folder / "junit.xml").iter("testcase")
+    }
+    assert list(cases) == ["pending-writes[toy-sync]", "filter[toy-sync]"]
+    failing = cases["pending-writes[toy-sync]"]
+    assert failing.find("failure") is not None
+    properties = {one.get("name"): one.get("value") for one in failing.iter("property")}
+    assert properties["saverproof.operations"] == "100"
+
+
+def test_the_header_names_saver_versions_profile_and_seed(project: Project) -> None:
+    result = project.judge(ONLY, "--saver-profile=quick", "--hypothesis-seed=77")
+    assert "saver: toy (langgraph.checkpoint.memory.InMemorySaver, langgraph-ch" in result.output
+    assert "profile quick, seed 77, watchdog 10 s" in result.output
+
+
+KNOWN = '[[known]]\nid = "filter/equality"\nreason = "numbers are text"\nlink = "https://x.y/1"\n'
+
+
+def test_a_known_violation_fails_nothing(project: Project) -> None:
+    project.write("known.toml", KNOWN)
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("--saver-families=filter", "--saver-known=known.toml")
+    assert result.status == 0
+    assert "known: numbers are text: filter/equality" in result.output
+
+
+def test_a_known_violation_of_one_api_excuses_no_other(project: Project) -> None:
+    project.write("known.toml", f'{KNOWN}api = "sync"\n')
+    project.script(filter={"findings": ["filter/equality"]})
+    result = project.judge("--saver-families=filter", "--saver-known=known.toml")
+    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 23}
+
+
+@pytest.mark.parametrize(("profile", "status"), [("default", 0), ("deep", 1)])
+def test_a_stale_entry_fails_where_it_is_certain(
+    project: Project, profile: str, status: int
+) -> None:
+    project.write("known.toml", KNOWN)
+    result = project.judge(
+        "--saver-families=filter", "--saver-known=known.toml", f"--saver-profile={profile}"
+    )
+    assert result.status == status
+    assert "stale: " in result.output
+    assert "filter/equality held" in result.output
+
+
+def test_an_entry_of_a_family_that_did_not_run_is_not_stale(project: Project) -> None:
+    project.write("known.toml", KNOWN)
+    result = project.judge(
+        "--saver-families=ordering", "--saver-known=known.toml", "--saver-profile=deep"
+    )
+    assert result.status == 0
+    assert "stale" not in result.output
