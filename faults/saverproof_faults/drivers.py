@@ -176,7 +176,7 @@ def _gated(original: Callable[..., Any], manner: str, errors: ModuleType) -> Cal
         gate = GATES.current
         if gate is None:
             return original(self, *arguments, **options)
-        if manner == BATCH:
+        if manner == BATCH and len(arguments) > 1:
             sql, rows, *others = arguments
             return gate.batch(
                 str(sql),
@@ -198,7 +198,7 @@ def _gated_coroutine(
         gate = GATES.current
         if gate is None:
             return await original(self, *arguments, **options)
-        if manner == BATCH:
+        if manner == BATCH and len(arguments) > 1:
             sql, rows, *others = arguments
             return await gate.await_batch(
                 str(sql),
@@ -215,7 +215,7 @@ def _gated_coroutine(
 
 
 def _event(manner: str, arguments: tuple[Any, ...]) -> tuple[Event, str]:
-    if manner == EXECUTE:
+    if manner in (EXECUTE, BATCH):
         sql = arguments[0] if arguments else ""
         sql = sql.decode(errors="replace") if isinstance(sql, bytes) else str(sql)
         return event_of(sql), sql

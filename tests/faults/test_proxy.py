@@ -65,6 +65,7 @@ def rows(connection: sqlite3.Connection) -> list[int]:
     return [x for (x,) in connection.execute("SELECT x FROM t ORDER BY x")]
 
 
+@pytest.mark.filterwarnings("ignore:Passing more than 1 positional argument:DeprecationWarning")
 @pytest.mark.parametrize(
     "connect",
     [
