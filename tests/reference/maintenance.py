@@ -149,13 +149,6 @@ class Maintenance(Reading):
 
     # -- delta history --------------------------------------------------------------------
 
-    def _ancestors(self, shelf: Shelf, row: CheckpointRow) -> Iterator[CheckpointRow]:
-        seen = {row.id}
-        while row.parent in shelf.checkpoints and row.parent not in seen:
-            row = shelf.checkpoints[row.parent]
-            seen.add(row.id)
-            yield row
-
     def _walk(self, shelf: Shelf, target: CheckpointRow) -> Iterator[CheckpointRow]:
         return self._ancestors(shelf, target)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -124,3 +124,10 @@ class Reading(Storing):
 
     def _listed(self, config: RunnableConfig | None, found: CheckpointTuple) -> CheckpointTuple:
         return found
+
+    def _ancestors(self, shelf: Shelf, row: CheckpointRow) -> Iterator[CheckpointRow]:
+        seen = {row.id}
+        while row.parent in shelf.checkpoints and row.parent not in seen:
+            row = shelf.checkpoints[row.parent]
+            seen.add(row.id)
+            yield row

@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from tests.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
 from tests.reference.store import Store
 from tests.wrong_savers import WRONG, WrongSaver
 from tests.wrong_savers.scenes.everything import SCENES
 from tests.wrong_savers.scenes.probe import Probe
 
-FOLDERS = count()
 
-
-def answers(saver: Any, contract: str, api: str, *, setup: bool = True) -> Any:
+def answers(saver: Any, contract: str, api: str, folder: Path, *, setup: bool = True) -> Any:
     """Return what the contract's scene gives for a saver class."""
-    folder = Path(f"scene-{next(FOLDERS)}")
 
     def open_at(path: Path) -> Any:
+        path.mkdir(parents=True, exist_ok=True)
         instance = saver.at(path)
         if setup:
             instance.setup()
         return instance
 
+    probe = Probe(open_at, folder, api)
     try:
-        return SCENES[contract](Probe(open_at, folder, api))
+        return SCENES[contract](probe)
     finally:
+        probe.attempt(probe.saver.close)
         Store.forget(folder)
 
 
 @cache
-def expected(contract: str, api: str) -> Any:
-    """Return what the contract's scene gives for the reference saver."""
-    return answers(ReferenceSaver, contract, api)
+def expected(reference: Any, contract: str, api: str) -> Any:
+    """Return what the contract's scene gives for a reference saver."""
+    with TemporaryDirectory() as folder:
+        return answers(reference, contract, api, Path(folder) / "saver")
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
-def test_a_wrong_saver_answers_otherwise_than_the_reference(wrong: WrongSaver) -> None:
+def test_a_wrong_saver_answers_otherwise_than_the_reference(
+    wrong: WrongSaver, tmp_path: Path
+) -> None:
+    on_a_file = issubclass(wrong.saver, SqliteReference)
+    reference = SqliteReference if on_a_file else ReferenceSaver
     for api in wrong.apis:
-        found = answers(wrong.saver, wrong.breaks, api, setup=wrong.setup)
-        assert found != expected(wrong.breaks, api)
+        folder = tmp_path / api / "saver"
+        found = answers(wrong.saver, wrong.breaks, api, folder, setup=wrong.setup)
+        assert found != expected(reference, wrong.breaks, api)

@@ -36,7 +36,7 @@ class Probe:
     """A caller. What an operation raises is its answer, by the name of the exception's class."""
 
     def __init__(self, open_at: Callable[[Path], Any], path: Path, api: str) -> None:
-        self._open_at, self._path, self._api = open_at, path, api
+        self._open_at, self.path, self._api = open_at, path, api
         self._others = count()
         self.saver: Any = open_at(path)
         self.reads, self.writes_by = ("sync", "async") if api == "crossed" else (api, api)
@@ -46,11 +46,11 @@ class Probe:
     def reopen(self) -> None:
         """Close the saver, and open another on the same store."""
         self.saver.close()
-        self.saver = self._open_at(self._path)
+        self.saver = self._open_at(self.path)
 
     def elsewhere(self) -> Probe:
         """Return a caller in a workspace of its own."""
-        return Probe(self._open_at, self._path / f"{next(self._others)}", self._api)
+        return Probe(self._open_at, self.path / f"{next(self._others)}", self._api)
 
     def attempt(self, action: Callable[[], Any]) -> Any:
         """Return the answer of the action, or what it raised."""

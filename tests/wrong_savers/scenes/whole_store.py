@@ -7,6 +7,8 @@ import copy
 from typing import Any
 from unittest import mock
 
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe, finish
 
@@ -88,9 +90,35 @@ def threads_that_look_alike(p: Probe) -> Any:
 @scene("isolation/hostile-filter-keys")
 def filters_that_look_like_sql(p: Probe) -> Any:
     p.put(1, metadata={"kind": "k"})
-    keys = ("x') = 1 OR 1=1 --", "ki'nd", 'ki"nd', "kind[0]", "kind; DROP TABLE x", "ki nd")
+    keys = (
+        "x') = 1 OR 1=1 OR json_extract(metadata, '$.y",
+        "it's",
+        "ki'nd",
+        'ki"nd',
+        "kind[0]",
+        "kind; DROP TABLE x",
+        "ki nd",
+    )
     found = [p.ids(p.config(), filter={key: "k"}) for key in keys]
     return [[] if isinstance(ids, str) else ids for ids in found], p.ids(p.config())
+
+
+@scene("isolation/private-files")
+def modes_of_files(p: Probe) -> Any:
+    p.put(1, values={"x": 1})
+    files = [file for file in p.path.rglob("*") if file.is_file()]
+    return sorted(file.name for file in files if file.stat().st_mode & 0o077)
+
+
+@scene("serialization/encrypted-at-rest")
+def secrets_in_files(p: Probe) -> Any:
+    p.saver.serde = EncryptedSerializer.from_pycryptodome_aes(key=b"k" * 16)
+    secrets = ("secret text", b"secret bytes", {"key": "secret inside"})
+    for number, secret in enumerate(secrets, 1):
+        p.put(number, values={"x": secret})
+        p.write(number, [("x", secret)])
+    held = [(p.held("a", "", number), p.pending("a", "", number)) for number in (1, 2, 3)]
+    return held, [file.name for file in p.path.rglob("*") if b"secret" in file.read_bytes()]
 
 
 @scene("isolation/workspaces")

@@ -1,0 +1,128 @@
+"""One SQLite connection as a careful saver uses it: opened once, a transaction at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS checkpoints ("
+    "thread TEXT NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, parent TEXT, "
+    "type TEXT NOT NULL, checkpoint BLOB NOT NULL, "
+    "metadata_type TEXT NOT NULL, metadata BLOB NOT NULL, "
+    "PRIMARY KEY (thread, ns, id))",
+    "CREATE TABLE IF NOT EXISTS writes ("
+    "thread TEXT NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, "
+    "task TEXT NOT NULL, position INTEGER NOT NULL, channel TEXT NOT NULL, "
+    "type TEXT NOT NULL, value BLOB NOT NULL, path TEXT NOT NULL, "
+    "PRIMARY KEY (thread, ns, id, task, position))",
+)
+
+
+class Database:
+    """A connection and its lock. Every hook is a place for a mistake."""
+
+    journal_mode = "WAL"
+    synchronous = "FULL"
+    busy_timeout_s = 10.0
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "checkpoints.db"
+        self.lock = threading.RLock()
+        self.connection = self.connect()
+
+    def connect(self) -> sqlite3.Connection:
+        """Open the file, owner-only; one process at a time, since the switch to WAL cannot wait."""
+        with closing_file(os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o600)) as gate:
+            fcntl.flock(gate, fcntl.LOCK_EX)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = self.open()
+            self.configure(connection)
+            return connection
+
+    def open(self) -> sqlite3.Connection:
+        """Return a connection that any thread may use, and that begins nothing by itself."""
+        return sqlite3.connect(
+            self.path,
+            timeout=self.busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+    def configure(self, connection: sqlite3.Connection) -> None:
+        """Set the pragmas, and make the tables if they are not there."""
+        with closing(connection.execute(f"PRAGMA journal_mode={self.journal_mode}")) as cursor:
+            cursor.fetchone()
+        connection.execute(f"PRAGMA synchronous={self.synchronous}")
+        for table in TABLES:
+            connection.execute(table)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction: all of it, or nothing and the exception."""
+        with self.lock:
+            try:
+                self.begin()
+                yield
+                self.commit()
+            except BaseException:
+                self.roll_back()
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One view of the store, within which any number of statements read."""
+        with self.lock:
+            if self.connection.in_transaction:
+                yield
+                return
+            try:
+                self.connection.execute("BEGIN")
+                yield
+            finally:
+                self.roll_back()
+
+    def begin(self) -> None:
+        """Take the write lock."""
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Make the transaction durable."""
+        self.connection.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        """Leave no transaction open, even where rolling back fails."""
+        if self.connection.in_transaction:
+            try:
+                self.connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                self.connection.close()
+                self.connection = self.connect()
+
+    def run(self, statement: str, *values: Any) -> None:
+        """Execute a statement that changes something."""
+        self.connection.execute(statement, values)
+
+    def rows(self, statement: str, *values: Any) -> Sequence[tuple[Any, ...]]:
+        """Execute a query."""
+        with closing(self.connection.execute(statement, values)) as cursor:
+            return cursor.fetchall()
+
+    def close(self) -> None:
+        """Close the connection; any number of times."""
+        self.connection.close()
+
+
+@contextmanager
+def closing_file(descriptor: int) -> Iterator[int]:
+    """Close a file descriptor in the end."""
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

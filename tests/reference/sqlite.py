@@ -1,0 +1,271 @@
+"""A plain saver on one SQLite file, each operation one transaction.
+
+It is the ground for the wrong savers of the fault, crash and concurrency families: those override
+its `Database`, or the operations themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+
+from tests.reference.asynchronous import AsyncTwins
+from tests.reference.database import Database
+from tests.reference.reading import Blobs, Reading
+from tests.reference.store import CheckpointRow, Shelf, WriteRow
+
+CheckpointRows: TypeAlias = list[CheckpointRow]
+WriteRows: TypeAlias = list[WriteRow]
+
+COLUMNS = (
+    "SELECT thread, ns, id, parent, type, checkpoint, metadata_type, metadata FROM checkpoints"
+)
+PLACE = "thread = ? AND ns = ? AND id = ?"
+PUT = (
+    "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (thread, ns, id) DO UPDATE SET parent = excluded.parent, type = excluded.type, "
+    "checkpoint = excluded.checkpoint, metadata_type = excluded.metadata_type, "
+    "metadata = excluded.metadata"
+)
+WRITE = "INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class SqliteReference(AsyncTwins, Reading):
+    """The plain SQLite saver."""
+
+    database_class: ClassVar[type[Database]] = Database
+
+    def __init__(self, folder: Path, *, serde: Any = None) -> None:
+        super().__init__(serde=serde)
+        self.database = self.database_class(folder)
+        self.is_clone = False
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """Return a saver on the file in this folder, as a target opens it."""
+        return cls(path)
+
+    def __copy__(self) -> Self:
+        clone = object.__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone.is_clone = True
+        return clone
+
+    def setup(self) -> None:
+        """Opening has made the tables."""
+
+    def close(self) -> None:
+        """Close the file; closing a clone leaves it open to its original."""
+        if not self.is_clone:
+            self.database.close()
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        number = 0 if current is None else int(str(current).split(".")[0])
+        return f"{number + 1:032}"
+
+    # -- base operations ------------------------------------------------------------------
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        row = CheckpointRow(
+            self._thread_of(config),
+            self._put_ns(config),
+            checkpoint["id"],
+            self._parent_of(config),
+            self._dump(checkpoint),
+            self._dump_metadata(self._merged_metadata(config, metadata)),
+            {},
+        )
+        with self.database.writing():
+            self._insert_checkpoint(row)
+        return self._put_answer(config, row)
+
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
+        rows = self._rows_of_batch(writes, task_id, task_path)
+        with self.database.writing():
+            self._insert_writes(place, rows)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        with self.database.reading():
+            row = self._find(config)
+            writes = [] if row is None else self._stored_writes(row)
+        return None if row is None else self._tuple(row, {}, writes)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        with self.database.reading():
+            rows = self._page(config, filter, before, limit)
+            found = [(row, self._stored_writes(row)) for row in rows]
+        for row, writes in found:
+            yield self._tuple(row, {}, writes)
+
+    def delete_thread(self, thread_id: str) -> None:
+        with self.database.writing():
+            self._delete(str(thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        with self.database.writing():
+            for row in self._rows():
+                if self._load_metadata(row.metadata).get("run_id") in run_ids:
+                    self._delete_row(row)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        if source_thread_id == target_thread_id:
+            return
+        with self.database.writing():
+            self.database.run(
+                "INSERT OR REPLACE INTO checkpoints SELECT ?, ns, id, parent, type, checkpoint, "
+                "metadata_type, metadata FROM checkpoints WHERE thread = ?",
+                *(target_thread_id, source_thread_id),
+            )
+            self.database.run(
+                "INSERT OR REPLACE INTO writes SELECT ?, ns, id, task, position, channel, type, "
+                "value, path FROM writes WHERE thread = ?",
+                *(target_thread_id, source_thread_id),
+            )
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        if strategy not in {"keep_latest", "delete"}:
+            raise ValueError(f"strategy: found {strategy!r}, expected 'keep_latest' or 'delete'")
+        with self.database.writing():
+            for thread in thread_ids:
+                if strategy == "delete":
+                    self._delete(str(thread))
+                else:
+                    self._keep_latest(str(thread))
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, Any]:
+        with self.database.reading():
+            return BaseCheckpointSaver.get_delta_channel_history(
+                self, config=config, channels=channels
+            )
+
+    # -- statements -----------------------------------------------------------------------
+
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        address = (row.thread, row.ns, row.id, row.parent)
+        self.database.run(PUT, *address, *row.checkpoint, *row.metadata)
+
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:
+        for row in rows:
+            conflict = "REPLACE" if row.index < 0 else "IGNORE"
+            values = (row.task_id, row.index, row.channel, *row.value, row.path)
+            self.database.run(f"INSERT OR {conflict} {WRITE}", *place, *values)
+
+    def _delete(self, thread: str) -> None:
+        self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)
+        self.database.run("DELETE FROM writes WHERE thread = ?", thread)
+
+    def _delete_row(self, row: CheckpointRow) -> None:
+        for table in ("checkpoints", "writes"):
+            self.database.run(f"DELETE FROM {table} WHERE {PLACE}", row.thread, row.ns, row.id)
+
+    def _rows(self, where: str = "TRUE", *values: Any) -> CheckpointRows:
+        found = self.database.rows(f"{COLUMNS} WHERE {where}", *values)
+        return [
+            CheckpointRow(thread, ns, id, parent, (kind, blob), (metadata_kind, metadata), {})
+            for thread, ns, id, parent, kind, blob, metadata_kind, metadata in found
+        ]
+
+    def _stored_writes(self, row: CheckpointRow) -> WriteRows:
+        found = self.database.rows(
+            f"SELECT task, position, channel, type, value, path FROM writes WHERE {PLACE}",
+            *(row.thread, row.ns, row.id),
+        )
+        return self._ordered_writes(
+            WriteRow(task, position, channel, (kind, value), path)
+            for task, position, channel, kind, value, path in found
+        )
+
+    def _find(self, config: RunnableConfig) -> CheckpointRow | None:
+        address = (self._thread_of(config), self._get_ns(config))
+        asked = self._asked_id(config)
+        if asked is not None:
+            rows = self._rows(PLACE, *address, asked)
+        else:
+            rows = self._rows("thread = ? AND ns = ? ORDER BY id DESC LIMIT 1", *address)
+        return rows[0] if rows else None
+
+    def _selected(self, config: RunnableConfig | None) -> CheckpointRows:
+        if config is None:
+            return self._rows()
+        asked = {
+            "thread": self._thread_of(config),
+            "ns": self._listed_ns(config),
+            "id": self._listed_id(config),
+        }
+        given = {column: value for column, value in asked.items() if value is not None}
+        return self._rows(" AND ".join(f"{column} = ?" for column in given), *given.values())
+
+    def _tuple(self, row: CheckpointRow, blobs: Blobs, writes: WriteRows) -> CheckpointTuple:
+        checkpoint: Any = self._load(row.checkpoint)
+        metadata: Any = self._load_metadata(row.metadata)
+        return CheckpointTuple(
+            self._address(row.thread, row.ns, row.id),
+            checkpoint,
+            metadata,
+            self._parent_config(row),
+            [(write.task_id, write.channel, self._load_write(write.value)) for write in writes],
+        )
+
+    # -- pruning --------------------------------------------------------------------------
+
+    def _keep_latest(self, thread: str) -> None:
+        for ns in {row.ns for row in self._rows("thread = ?", thread)}:
+            rows = {row.id: row for row in self._rows("thread = ? AND ns = ?", thread, ns)}
+            newest = rows[max(rows)]
+            kept = {newest.id, *self._delta_chain(rows, newest)}
+            for row in rows.values():
+                if row.id not in kept:
+                    self._delete_row(row)
+
+    def _delta_chain(self, rows: dict[str, CheckpointRow], newest: CheckpointRow) -> set[str]:
+        """The ancestors without which a delta channel of the newest could not be rebuilt."""
+        values = {id: self._load(row.checkpoint)["channel_values"] for id, row in rows.items()}
+        if not any(self._is_delta(row, values[row.id]) for row in rows.values()):
+            return set()
+        shelf = Shelf(newest.thread, newest.ns, checkpoints=rows)
+        missing = {
+            *(channel for held in values.values() for channel in held),
+            *(write.channel for row in rows.values() for write in self._stored_writes(row)),
+        } - set(values[newest.id])
+        chain: set[str] = set()
+        for ancestor in self._ancestors(shelf, newest):
+            if missing:
+                chain.add(ancestor.id)
+                missing -= set(values[ancestor.id])
+        return chain
+
+    def _is_delta(self, row: CheckpointRow, values: dict[str, Any]) -> bool:
+        snapshots = any(type(value).__name__ == "_DeltaSnapshot" for value in values.values())
+        return snapshots or "counters_since_delta_snapshot" in self._load_metadata(row.metadata)
