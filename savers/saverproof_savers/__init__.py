@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saverproof_savers.errors import SchemaError as SchemaError
     from saverproof_savers.errors import UndecodableError as UndecodableError
+    from saverproof_savers.importing import Imported as Imported
+    from saverproof_savers.importing import ImportMismatchError as ImportMismatchError
+    from saverproof_savers.importing import import_official as import_official
     from saverproof_savers.json_serde import JsonFirstSerializer as JsonFirstSerializer
     from saverproof_savers.saver import SqliteSaver as SqliteSaver
     from saverproof_savers.schema import TableNames as TableNames
@@ -13,21 +16,27 @@ if TYPE_CHECKING:
 
 # Imported on first use: naming the package must not cost an import of LangGraph.
 _HOME = {
+    "ImportMismatchError": "saverproof_savers.importing",
+    "Imported": "saverproof_savers.importing",
     "JsonFirstSerializer": "saverproof_savers.json_serde",
     "SchemaError": "saverproof_savers.errors",
     "SnapshotSqliteSaver": "saverproof_savers.snapshot",
     "SqliteSaver": "saverproof_savers.saver",
     "TableNames": "saverproof_savers.schema",
     "UndecodableError": "saverproof_savers.errors",
+    "import_official": "saverproof_savers.importing",
 }
 
 __all__ = [
+    "ImportMismatchError",
+    "Imported",
     "JsonFirstSerializer",
     "SchemaError",
     "SnapshotSqliteSaver",
     "SqliteSaver",
     "TableNames",
     "UndecodableError",
+    "import_official",
 ]
 
 

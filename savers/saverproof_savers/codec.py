@@ -118,7 +118,7 @@ def _is_marked(value: Any) -> bool:
     return type(value) is dict and len(value) == 1 and _SERIALIZED in value
 
 
-def encode_checkpoint(serde: SerializerProtocol, checkpoint: Checkpoint) -> Typed:
+def encode_checkpoint(serde: SerializerProtocol, checkpoint: Mapping[str, Any]) -> Typed:
     """The checkpoint without its channels, which have columns and rows of their own."""
     fields = {key: value for key, value in checkpoint.items() if key not in _IN_COLUMNS}
     return serde.dumps_typed(fields)

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, ParamSpec, TypeVar
@@ -18,6 +19,8 @@ Work = Callable[[sqlite3.Cursor], T]
 Reading = Callable[Concatenate[sqlite3.Cursor, P], T]
 
 _READERS_KEPT = 8
+_STORES: "weakref.WeakSet[Store]" = weakref.WeakSet()
+_ABANDONED: list[object] = []
 
 
 class Store:
@@ -40,6 +43,13 @@ class Store:
         self._unsettled = False
         self._writers: ThreadPoolExecutor | None = None
         self._readers: ThreadPoolExecutor | None = None
+        _STORES.add(self)
+
+    def _after_fork(self) -> None:
+        """Start anew in a child process, where locks may be held by threads that are not there."""
+        self._lock = threading.RLock()
+        self._writers = None
+        self._readers = None
 
     def write(self, work: Work[T]) -> T:
         """Do `work` in a transaction of its own, which is committed, or else leaves nothing."""
@@ -201,8 +211,6 @@ class FileStore(Store):
         self._idle: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
         create_private(path)
-        with self._lock:
-            self._settled()
 
     def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
@@ -239,6 +247,15 @@ class FileStore(Store):
             if self._readers is None:
                 self._readers = ThreadPoolExecutor(4, "saverproof-sqlite-reader")
             return self._readers
+
+    def _after_fork(self) -> None:
+        super()._after_fork()
+        # SQLite forbids carrying a connection over a fork, and closing it in the child could take
+        # the write-ahead log from under the parent: they are neither used nor closed.
+        _ABANDONED.extend([*self._idle, self._writer])
+        self._idle = []
+        self._writer = None
+        self._unsettled = False
 
     def _borrow(self) -> sqlite3.Connection:
         self._check_open()
@@ -285,6 +302,15 @@ class FileStore(Store):
             if connection is not None:
                 connection.close()
         self._unsettled = False
+
+
+def _after_fork_in_child() -> None:
+    for store in list(_STORES):
+        store._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def open_store(path: str | os.PathLike[str], options: OpenOptions) -> Store:

@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers import removing
 from saverproof_savers.codec import Address, make_config
-from saverproof_savers.connection import Store, Work
+from saverproof_savers.connection import Store, T, Work
 from saverproof_savers.delta import read_delta
 from saverproof_savers.listing import Listing
 from saverproof_savers.queries import Queries
@@ -37,13 +37,14 @@ class SaverCore(BaseCheckpointSaver[Any]):
     """
 
     _store: Store
-    _queries: Queries
+    queries: Queries
     _is_clone: bool
     tables: TableNames
+    """The names of the tables that this saver works on."""
 
     def _start(self, store: Store, tables: TableNames) -> None:
         self._store = store
-        self._queries = Queries.over(tables)
+        self.queries = Queries.over(tables)
         self._is_clone = False
         self.tables = tables
         store.setup(tables)
@@ -57,6 +58,10 @@ class SaverCore(BaseCheckpointSaver[Any]):
         """Close what `open` opened. Harmless twice, on a clone, and on a given connection."""
         if not self._is_clone:
             self._store.close()
+
+    def transact(self, work: Work[T]) -> T:
+        """Do `work(cursor)` in one transaction of the store: committed, or else without a trace."""
+        return self._store.write(work)
 
     def __copy__(self) -> Self:
         # LangGraph clones savers to give them another serializer. A clone works on the same
@@ -89,7 +94,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
         record = PutRecord.of(self.serde, config, checkpoint, metadata, new_versions)
         parent = record.parent
         address = make_config(parent.thread_id, parent.checkpoint_ns, record.checkpoint_id)
-        return address, lambda cursor: store_checkpoint(cursor, self._queries, record)
+        return address, lambda cursor: store_checkpoint(cursor, self.queries, record)
 
     def _putting_writes(
         self,
@@ -101,12 +106,12 @@ class SaverCore(BaseCheckpointSaver[Any]):
         rows = encode_writes(self.serde, config, writes, task_id, task_path)
 
         def work(cursor: sqlite3.Cursor) -> None:
-            cursor.executemany(self._queries.add_write, rows)
+            cursor.executemany(self.queries.add_write, rows)
 
         return work
 
     def _get(self, address: Address, serde: SerializerProtocol) -> CheckpointTuple | None:
-        snapshot = self._store.read(read_one, self._queries, address)
+        snapshot = self._store.read(read_one, self.queries, address)
         return None if snapshot is None else snapshot.decode(serde, self._store.where)
 
     def _listing(
@@ -117,7 +122,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
         limit: int | None,
     ) -> Listing:
         search = Search.of(config, filter, before, limit)
-        return Listing(self._store, self._queries, self.serde, search)
+        return Listing(self._store, self.queries, self.serde, search)
 
     def _deleting_thread(self, thread_id: str) -> Work[None]:
         return lambda cursor: removing.delete_thread(cursor, self.tables, str(thread_id))
@@ -150,6 +155,4 @@ class SaverCore(BaseCheckpointSaver[Any]):
     def _get_delta(
         self, address: Address, channels: Sequence[str], serde: SerializerProtocol
     ) -> "dict[str, DeltaChannelHistory]":
-        return self._store.read(read_delta, self._queries, address, channels).decode(
-            serde, channels
-        )
+        return self._store.read(read_delta, self.queries, address, channels).decode(serde, channels)

@@ -1,6 +1,7 @@
 """A serializer that writes JSON where JSON holds a value exactly, so that SQL can read it."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -36,3 +37,18 @@ class JsonFirstSerializer(JsonPlusSerializer):
         if kind == "json" and _REVIVED.encode() not in text:
             return json.loads(text)
         return super().loads_typed(data)
+
+
+def strict_serializer(allowed_types: Iterable[type]) -> JsonPlusSerializer:
+    """LangGraph's serializer, which builds objects of these types and of its own safe ones only.
+
+    Whatever else is found in the database comes back as the plain data it was made of. Raises
+    RuntimeError if the installed langgraph-checkpoint cannot do that.
+    """
+    try:
+        return JsonPlusSerializer(allowed_msgpack_modules=list(allowed_types) or None)
+    except TypeError:
+        raise RuntimeError(
+            "allowed_types needs a newer langgraph-checkpoint, whose JsonPlusSerializer takes "
+            "allowed_msgpack_modules"
+        ) from None

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,10 +21,21 @@ from saverproof_savers.codec import Address
 from saverproof_savers.connection import GivenStore, open_store
 from saverproof_savers.core import SaverCore
 from saverproof_savers.files import OpenOptions
+from saverproof_savers.json_serde import strict_serializer
 from saverproof_savers.schema import TableNames
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory
+
+
+def _serializer(
+    serde: SerializerProtocol | None, allowed_types: Iterable[type] | None
+) -> SerializerProtocol | None:
+    if allowed_types is None:
+        return serde
+    if serde is not None:
+        raise ValueError("serde and allowed_types: found both, expected one of them")
+    return strict_serializer(allowed_types)
 
 
 class SqliteSaver(SaverCore):
@@ -43,10 +54,11 @@ class SqliteSaver(SaverCore):
         connection: sqlite3.Connection,
         *,
         serde: SerializerProtocol | None = None,
+        allowed_types: Iterable[type] | None = None,
         tables: TableNames | None = None,
     ) -> None:
-        """Raises SchemaError if the database holds tables of other making under these names."""
-        super().__init__(serde=serde)
+        """The options are those of `open`. Raises SchemaError as `open` does."""
+        super().__init__(serde=_serializer(serde, allowed_types))
         self._start(GivenStore(connection), tables or TableNames())
 
     @classmethod
@@ -55,19 +67,34 @@ class SqliteSaver(SaverCore):
         path: str | os.PathLike[str],
         *,
         serde: SerializerProtocol | None = None,
+        allowed_types: Iterable[type] | None = None,
         tables: TableNames | None = None,
         busy_timeout_ms: int = 5000,
         synchronous: str = "FULL",
     ) -> Self:
         """Open the database at `path`, and create it, for its owner alone, if there is none.
 
-        The saver is a context manager, `with` and `async with`; ":memory:" is a database that
-        lasts as long as the saver is open. Raises sqlite3.Error, whose text names the file and
-        the cause, and SchemaError.
+        The saver is a context manager, `with` and `async with`.
+
+        Args:
+            path: the file; ":memory:" is a database that lasts as long as the saver is open.
+            serde: how values are encoded; by default LangGraph's JsonPlusSerializer.
+            allowed_types: strict reading: objects of these types (and of LangGraph's safe ones)
+                are built, everything else comes back as plain data. Instead of `serde`.
+            tables: the names of the tables.
+            busy_timeout_ms: how long to wait for another connection's lock, in milliseconds.
+            synchronous: "FULL": what was acknowledged survives a power cut. "NORMAL": it survives
+                a crash of the process; a power cut may take the last ones. "OFF": a power cut may
+                destroy the file. "EXTRA" is as FULL here.
+
+        Raises:
+            sqlite3.Error: the database cannot be opened; the text names the file and the cause.
+            SchemaError: it holds tables of other making under these names, or of a newer version.
+            ValueError: an option is not one of those above.
         """
         options = OpenOptions(busy_timeout_ms=busy_timeout_ms, synchronous=synchronous)
         saver = cls.__new__(cls)
-        BaseCheckpointSaver.__init__(saver, serde=serde)
+        BaseCheckpointSaver.__init__(saver, serde=_serializer(serde, allowed_types))
         store = open_store(path, options)
         try:
             saver._start(store, tables or TableNames())
