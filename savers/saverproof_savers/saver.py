@@ -18,11 +18,11 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.aio import run_in
 from saverproof_savers.codec import Address
-from saverproof_savers.connection import GivenStore, open_store
 from saverproof_savers.core import SaverCore
 from saverproof_savers.files import OpenOptions
 from saverproof_savers.json_serde import strict_serializer
 from saverproof_savers.schema import TableNames
+from saverproof_savers.stores import GivenStore, open_store
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory

@@ -19,7 +19,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.aio import run_in
-from saverproof_savers.connection import open_store
 from saverproof_savers.errors import SchemaError, UndecodableError
 from saverproof_savers.files import MEMORY, OpenOptions
 from saverproof_savers.search import Search
@@ -31,6 +30,7 @@ from saverproof_savers.snapshot_state import (
     save,
     stored_revision,
 )
+from saverproof_savers.stores import open_store
 
 T = TypeVar("T")
 
