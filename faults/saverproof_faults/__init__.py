@@ -55,6 +55,8 @@ What there is
         Cancellation at the k-th suspension, and settling, without an injector.
     wrap
         A wrapper for one connection in hand, of any DB-API driver.
+    standalone.source (from saverproof_faults.standalone)
+        A fired plan as some 25 lines of plain Python, for reproducers without this package.
     Driver, ClassDriver, KNOWN_DRIVERS, WITHOUT_HOOKS, loaded_drivers, why_nothing_passed
         What is known, loaded, and how to declare another driver.
     InjectedFault, was_injected, FaultsError, PlanError, HookFailed, Unavailable

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from .errors import FaultsError
 from .gate import GATES, event_of
 from .kinds import Event
+from .places import LEAVING
 from .sqlite import patch
 
 
@@ -221,6 +222,6 @@ def _event(manner: str, arguments: tuple[Any, ...]) -> tuple[Event, str]:
         return event_of(sql), sql
     if manner == "leave":
         event = Event.COMMIT if not arguments or arguments[0] is None else Event.ROLLBACK
-        return event, event.value.upper()
+        return event, LEAVING
     event = Event(manner)
-    return event, event.value.upper()
+    return event, f"{event.value}()"

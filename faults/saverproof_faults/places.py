@@ -7,12 +7,15 @@ from typing import Any
 from .kinds import Event, Fault, Lasts, Moment
 from .plan import Place, Plan, excerpt
 
+LEAVING = "leaving the block"
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call of the program that passed a gate: the `index`-th of its event.
 
-    `rows` is the length of an executemany's batch, None for other calls.
+    `sql` is what it executes, `commit()` or `rollback()` for the methods, and LEAVING for the end
+    of a `with connection:`. `rows` is the length of an executemany's batch, else None.
     """
 
     event: Event

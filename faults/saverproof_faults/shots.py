@@ -15,13 +15,15 @@ from .plan import Plan
 class Shot:
     """One plan, armed once. `fired` counts how often it struck; `note` says why it could not.
 
-    `action` is what a harness does at a client-side place instead of raising.
+    `action` is what a harness does at a client-side place instead of raising. `steps` is how many
+    times SQLite asked during the statement before it was interrupted, for a reproducer.
     """
 
     plan: Plan
     action: Callable[[], object] | None = None
     fired: int = 0
     note: str = ""
+    steps: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property

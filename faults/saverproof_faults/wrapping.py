@@ -7,6 +7,7 @@ from typing import Any, cast
 from .errors import was_injected
 from .gate import GATES, Gate, event_of
 from .kinds import Event
+from .places import LEAVING
 
 
 class _Forwarding:
@@ -30,10 +31,11 @@ class _Forwarding:
 
     def _control(self, event: Event, name: str, *arguments: Any) -> Any:
         true = getattr(self._wrapped, name)
+        sql = LEAVING if name == "__exit__" else f"{name}()"
         gate = GATES.current
         if gate is None:
             return true(*arguments)
-        return gate.call(event, event.value.upper(), self._errors, lambda: true(*arguments))
+        return gate.call(event, sql, self._errors, lambda: true(*arguments))
 
     def _execute(self, name: str, *arguments: Any, **options: Any) -> Any:
         true = getattr(self._wrapped, name)

@@ -39,6 +39,7 @@ class Interrupt(EngineFault):
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
         if self.at_place(number):
             self._armed = (connection, statement)
+            self.shot.steps = 0
         elif self._armed is not None and self._armed[0] is connection:
             self._armed = None
 
@@ -46,6 +47,7 @@ class Interrupt(EngineFault):
         if self._armed is None or self._armed[0] is not connection:
             return False
         statement = self._armed[1]
+        self.shot.steps += 1
         if (
             self.shot.plan.place.moment is Moment.AFTER
             and connection.library.quick.sqlite3_stmt_busy(statement)

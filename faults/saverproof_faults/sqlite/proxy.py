@@ -16,6 +16,7 @@ from ..errors import was_injected
 from ..gate import GATES, event_of
 from ..kinds import Event
 from ..marks import MARKS
+from ..places import LEAVING
 
 
 class GatedCursor(sqlite3.Cursor):
@@ -90,13 +91,13 @@ class GatedConnection(sqlite3.Connection):
         gate = GATES.current
         if gate is None:
             return super().commit()
-        return gate.call(Event.COMMIT, "COMMIT", sqlite3, super().commit)
+        return gate.call(Event.COMMIT, "commit()", sqlite3, super().commit)
 
     def rollback(self) -> None:
         gate = GATES.current
         if gate is None:
             return super().rollback()
-        return gate.call(Event.ROLLBACK, "ROLLBACK", sqlite3, super().rollback)
+        return gate.call(Event.ROLLBACK, "rollback()", sqlite3, super().rollback)
 
     def __exit__(
         self,
@@ -110,13 +111,13 @@ class GatedConnection(sqlite3.Connection):
         if gate is None:
             return leave()
         if kind is not None:
-            return gate.call(Event.ROLLBACK, "ROLLBACK", sqlite3, leave)
+            return gate.call(Event.ROLLBACK, LEAVING, sqlite3, leave)
         try:
-            return gate.call(Event.COMMIT, "COMMIT", sqlite3, leave)
+            return gate.call(Event.COMMIT, LEAVING, sqlite3, leave)
         except BaseException as failure:
             if was_injected(failure):
                 # Where a commit fails, sqlite3 itself rolls back before it lets the error out.
-                gate.call(Event.ROLLBACK, "ROLLBACK", sqlite3, super().rollback)
+                gate.call(Event.ROLLBACK, LEAVING, sqlite3, super().rollback)
             raise
 
 
