@@ -1,0 +1,47 @@
+"""A fault as a few lines of Python that need nothing but the standard library, for reproducers.
+
+`source(shot, places)` is program text to stand before the program's own imports. It defines
+
+- for all faults but cancellation: `Fault.arm()` and `Fault.heal()`, to be called just before and
+  after the operation;
+- for a cancellation: `await cancelled(coroutine)`, which returns once the work is settled.
+
+The faults are the same as an injector's: the same exception at the same place, raised by SQLite
+itself where the plan says so. They reach whatever connects by `sqlite3.connect`.
+"""
+
+from collections.abc import Callable
+from textwrap import dedent
+
+from ..errors import FaultsError
+from ..kinds import Fault
+from ..places import Places
+from ..shots import Shot
+from .cancellation import cancelled
+from .client import raising
+from .engine import denied, interrupt, lock, pragma, refused
+from .trigger import trigger
+
+_MAKERS: dict[Fault, Callable[[Shot, Places], str]] = {
+    Fault.RAISE: raising,
+    Fault.TRIGGER_ABORT: trigger,
+    Fault.INTERRUPT: interrupt,
+    Fault.DENIED: denied,
+    Fault.LOCKED: lock,
+    Fault.BUSY_COMMIT: lock,
+    Fault.READ_ONLY: pragma("query_only", "1", "0"),
+    Fault.DISK_FULL: pragma("max_page_count", "{pages}", "1073741823"),
+    Fault.COMMIT_REFUSED: refused,
+    Fault.CANCEL: cancelled,
+}
+
+
+def source(shot: Shot, places: Places) -> str:
+    """Program text for a plan that has fired, among the places of the clean run.
+
+    Raises FaultsError for faults that need this package: those of I/O, and kills.
+    """
+    maker = _MAKERS.get(shot.plan.fault)
+    if maker is None:
+        raise FaultsError(f"{shot.plan.fault.value!r} cannot be reproduced without this package")
+    return dedent(maker(shot, places)).strip() + "\n"

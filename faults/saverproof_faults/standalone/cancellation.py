@@ -1,0 +1,42 @@
+"""A cancelled await as plain Python."""
+
+from ..kinds import Moment
+from ..places import Places
+from ..shots import Shot
+
+
+def cancelled(shot: Shot, _places: Places) -> str:
+    place = shot.plan.place
+    at = f"steps == {place.index}"
+    before = place.moment is Moment.BEFORE
+    return _CANCELLED.format(
+        before=at if before else "False",
+        after="False" if before else at,
+    )
+
+
+_CANCELLED = """
+    import asyncio
+
+    class Steps:
+        def __init__(self, coroutine): self.coroutine = coroutine
+        def __await__(self):
+            error, steps = None, 0
+            while True:
+                try:
+                    run = self.coroutine
+                    waiting = run.throw(error) if error else run.send(None)
+                except StopIteration as end:
+                    return end.value
+                error, steps = None, steps + 1
+                if {before}: asyncio.current_task().cancel()
+                try: yield waiting
+                except BaseException as raised: error = raised
+                else:
+                    if {after}: error = asyncio.CancelledError()
+
+    async def cancelled(coroutine):
+        async def run(): return await Steps(coroutine)
+        await asyncio.wait({{asyncio.create_task(run())}})
+        await asyncio.sleep(0.2)  # for work that was handed to a thread
+"""

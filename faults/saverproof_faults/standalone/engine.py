@@ -1,0 +1,107 @@
+"""SQLite interrupted, denying, locked, full, read-only or refusing a commit, as plain Python."""
+
+from collections.abc import Callable
+
+from ..kinds import Fault
+from ..places import Places
+from ..shots import Shot
+from .frame import engine
+
+
+def interrupt(shot: Shot, _places: Places) -> str:
+    index = shot.plan.place.index
+    return engine(
+        state="asked = 0",
+        methods=f"""
+        def began(_): Fault.calls += Fault.armed
+        def steps():
+            Fault.asked += Fault.armed and Fault.calls == {index}
+            return Fault.armed and Fault.calls == {index} and Fault.asked == {max(1, shot.steps)}
+        """,
+        prepare="""
+        connection.set_trace_callback(Fault.began)
+        connection.set_progress_handler(Fault.steps, 1)
+        """,
+    )
+
+
+def denied(shot: Shot, _places: Places) -> str:
+    before = shot.plan.place.index - 1
+    return engine(
+        state="fired = False",
+        methods=f"""
+        def began(connection):
+            Fault.calls += Fault.armed
+            if Fault.armed and Fault.calls == {before}: connection.set_authorizer(Fault.denies)
+        def denies(*_):
+            if not Fault.armed or Fault.calls < {before} or Fault.fired: return sqlite3.SQLITE_OK
+            Fault.fired = True
+            return sqlite3.SQLITE_DENY
+        """,
+        prepare="""
+        connection.set_trace_callback(lambda _: Fault.began(connection))
+        connection.set_authorizer(Fault.denies)
+        """,
+    )
+
+
+def lock(shot: Shot, _places: Places) -> str:
+    locked = shot.plan.fault is Fault.LOCKED
+    sql = "BEGIN IMMEDIATE" if locked else "BEGIN; SELECT count(*) FROM sqlite_master"
+    return engine(
+        state="other = None",
+        methods=f"""
+        def began(path):
+            Fault.calls += Fault.armed
+            if Fault.armed and Fault.calls == {shot.plan.place.index}:
+                own = dict(timeout=0, isolation_level=None, check_same_thread=False)
+                Fault.other = plain_connect(path, **own)
+                for sql in {sql!r}.split(";"): Fault.other.execute(sql).fetchall()
+        """,
+        prepare="""
+        path = connection.execute("PRAGMA database_list").fetchone()[2]
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.set_trace_callback(lambda _: Fault.began(path))
+        """,
+        heal="Fault.other and Fault.other.close()",
+    )
+
+
+def pragma(name: str, value: str, healed: str) -> Callable[[Shot, Places], str]:
+    def made(_shot: Shot, _places: Places) -> str:
+        return engine(
+            prepare=f"""
+            pages = max(1, connection.execute("PRAGMA page_count").fetchone()[0])
+            connection.execute(f"PRAGMA {name} = {value}").fetchall()
+            """,
+            heal=f'connection.execute("PRAGMA {name} = {healed}").fetchall()',
+        )
+
+    return made
+
+
+def refused(shot: Shot, _places: Places) -> str:
+    return _REFUSED.format(index=shot.plan.place.index)
+
+
+_REFUSED = """
+    import _sqlite3, ctypes
+
+    class Fault:
+        armed, commits = False, 0
+        def arm(): Fault.armed = True
+        def heal(): Fault.armed = False
+
+    def refuse(_):
+        Fault.commits += Fault.armed
+        return Fault.armed and Fault.commits == {index}
+
+    def opened(handle, *_):
+        sqlite.sqlite3_commit_hook(ctypes.c_void_p(handle), hook, None)
+        return 0
+
+    sqlite, pointer = ctypes.CDLL(_sqlite3.__file__), ctypes.c_void_p
+    hook = ctypes.CFUNCTYPE(ctypes.c_int, pointer)(refuse)
+    on_open = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, pointer)(opened)
+    sqlite.sqlite3_auto_extension(on_open)
+"""

@@ -1,0 +1,63 @@
+"""A statement aborted at one of its rows, as plain Python."""
+
+import re
+
+from ..places import Places
+from ..shots import Shot
+from .frame import engine
+
+
+def trigger(shot: Shot, places: Places) -> str:
+    place = shot.plan.place
+    wanted = next(found for found in places.statements if found.number == place.index)
+    before = [found for found in places.statements if found.number < place.index and found.rows]
+    written = _written(wanted.sql)
+    if any(_written(statement.sql) is None for statement in before):
+        written = None
+    # The trigger is asked for every row: those of the statements before come first.
+    row = (place.row or 1) + sum(
+        statement.rows
+        for statement in before
+        if written is None or _written(statement.sql) == written
+    )
+    prepare = 'connection.create_function("fires", 0, Fault.fires)\n' + (
+        _EVERY_TABLE if written is None else _ONE_TABLE.format(verb=written[0], table=written[1])
+    )
+    fires = f"""
+        def fires():
+            Fault.calls += Fault.armed
+            return Fault.armed and Fault.calls == {row}
+    """
+    return engine(prepare, methods=fires)
+
+
+_ABORT = "WHEN fires() BEGIN SELECT RAISE(ABORT, 'raised on purpose'); END"
+
+_ONE_TABLE = (
+    """connection.execute('CREATE TEMP TRIGGER fault AFTER {verb} ON "{table}" '\n"""
+    f"""    "{_ABORT}")"""
+)
+
+_EVERY_TABLE = f"""\
+tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
+for (table,) in connection.execute(tables).fetchall():
+    for verb in ("INSERT", "UPDATE", "DELETE"):
+        connection.execute(f'CREATE TEMP TRIGGER "{{table}}{{verb}}" AFTER {{verb}} ON "{{table}}" '
+            "{_ABORT}")
+"""
+
+_WRITES = re.compile(
+    r"""\s*(?:(INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO|(UPDATE)(?:\s+OR\s+\w+)?|(DELETE)\s+FROM)
+    \s+["`\[]?(\w+)["`\]]?(?=[\s(;]|$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def _written(sql: str) -> tuple[str, str] | None:
+    """The verb and the table of a statement, None where that is not plain to see."""
+    found = _WRITES.match(sql)
+    if found is None or re.search(r"\bON\s+CONFLICT\b", sql, re.IGNORECASE):
+        return None
+    inserts, updates, _deletes, table = found.groups()
+    verb = "INSERT" if inserts else "UPDATE" if updates else "DELETE"
+    return verb, table.lower()
