@@ -1,1 +1,52 @@
-"""The command line ``saverproof``."""
+"""The command line ``saverproof``: one module a command, each with a ``command`` in it.
+
+A module whose name starts with an underscore is none. Commands are imported when they are used, so
+that ``saverproof --help`` and a single command stay quick.
+"""
+
+import pkgutil
+from importlib import import_module
+
+import click
+
+from saverproof.errors import SaverproofError
+
+
+class _Commands(click.Group):
+    """Finds each command in the module that is called like it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(
+            module.name
+            for module in pkgutil.iter_modules(__path__)
+            if not module.name.startswith("_")
+        )
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except SaverproofError as error:
+            # One line and exit status 2, as for any other input that cannot be used.
+            raise click.UsageError(error.message, ctx=None) from error
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="saverproof", message="%(package)s %(version)s")
+def main() -> None:
+    """Tests for LangGraph checkpointers ("savers"), and what to do with their results.
+
+    A saver is judged by pytest:
+
+    \b
+        pytest --saver=sqlite                     a name that `saverproof list` shows
+        pytest --saver=my_saver.testing:my_saver  a target in a module
+        pytest --saver=path/to/file.py:my_saver   a target in a file
+
+    The commands below look at what there is to judge, and at what a run found.
+    """

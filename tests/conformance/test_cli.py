@@ -1,0 +1,53 @@
+"""The command line as a user meets it."""
+
+import pytest
+from click.testing import CliRunner
+
+from saverproof.cli import main
+from saverproof.contracts.registry import contracts
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, arguments)
+    return result.exit_code, result.output
+
+
+def test_help_says_how_a_saver_is_judged() -> None:
+    status, output = run("--help")
+    assert status == 0
+    assert "pytest --saver=sqlite" in output
+    assert "list" in output
+
+
+def test_list_targets_names_the_bundled_ones() -> None:
+    status, output = run("list", "targets")
+    assert status == 0
+    assert {"sqlite", "memory"} <= {line.split()[0] for line in output.splitlines() if line.strip()}
+
+
+def test_list_contracts_shows_each_once_on_a_line() -> None:
+    status, output = run("list", "contracts")
+    assert status == 0
+    for contract in contracts():
+        assert sum(contract.id in line.split() for line in output.splitlines()) == 1
+
+
+def test_list_contracts_of_one_family() -> None:
+    status, output = run("list", "contracts", "--family", "filter")
+    assert status == 0
+    assert "filter/equality" in output
+    assert "ordering/" not in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["list", "contracts", "--family", "ordring"], "'ordring' is not one of 'interface'"),
+    ],
+)
+def test_bad_input_is_told_without_a_traceback(arguments: list[str], text: str) -> None:
+    status, output = run(*arguments)
+    assert status == 2
+    assert text in output
+    assert "Traceback" not in output

@@ -1,0 +1,232 @@
+"""The judge process: answers, and what happens when a saver ends or blocks it."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from saverproof.errors import JudgeError, TargetError
+from saverproof.process import pulse
+from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.setting import Setting
+
+WORK = """
+import ctypes, faulthandler, os, signal, subprocess, sys, threading, time
+from saverproof.errors import TargetError
+from saverproof.process import pulse
+
+def where(data, progress):
+    return {"folder": os.getcwd(), "first": sys.path[0], "secret": os.environ.get("SECRET")}
+
+def echo(data, progress):
+    print("not JSON", flush=True)
+    os.write(1, b"{}\\n")
+    os.write(2, b"{}\\n")
+    return data
+
+def tell(data, progress):
+    for number in range(3):
+        progress({"operations": number})
+
+def refuse(data, progress):
+    raise TargetError("no\\nsuch table")
+
+def fail(data, progress):
+    raise RuntimeError("broken")
+
+def leave(data, progress):
+    raise SystemExit(5)
+
+def crash(data, progress):
+    ctypes.string_at(0)
+
+def exit(data, progress):
+    pulse.beat(41)
+    os._exit(7)
+
+def kill(data, progress):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def hang(data, progress):
+    threading.Thread(target=waiting_elsewhere, daemon=True).start()
+    pulse.beat(17)
+    threading.Event().wait()
+
+def waiting_elsewhere():
+    threading.Event().wait()
+
+def hang_in_c(data, progress):
+    # Holds the interpreter's lock, as a C extension may.
+    open("hanging", "w").close()
+    ctypes.PyDLL(None).pause()
+
+def beat(data, progress):
+    for number in range(15):
+        pulse.beat(number)
+        time.sleep(0.1)
+    return "done"
+
+def chatter(data, progress):
+    for number in range(15):
+        progress({"operations": number})
+        time.sleep(0.1)
+    return "done"
+
+def start_another(data, progress):
+    return subprocess.Popen(["sleep", "1000"]).pid
+
+def close_everything(data, progress):
+    os.closerange(3, 100)
+    time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[JudgeProcess]:
+    (tmp_path / "work.py").write_text(WORK)
+    with JudgeProcess(Setting.current(tmp_path)) as judge:
+        yield judge
+
+
+def gone(judge: JudgeProcess, work: str, **limits: Any) -> JudgeGone:
+    with pytest.raises(JudgeGone) as caught:
+        judge.ask(f"work:{work}", {}, **limits)
+    assert judge.closed
+    return caught.value
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        threading.Event().wait(0.02)
+    return False
+
+
+def test_the_child_works_in_the_same_folder_and_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "42")
+    (tmp_path / "work.py").write_text(WORK)
+    with JudgeProcess(Setting.current(tmp_path)) as judge:
+        answer = judge.ask("work:where", {})
+    assert answer == {"folder": str(tmp_path), "first": str(tmp_path), "secret": "42"}
+
+
+def test_printing_does_not_disturb_the_answer(judge: JudgeProcess) -> None:
+    data = {"text": "line\nbreak \ud800 ☃", "numbers": [1, 2.5, None]}
+    assert judge.ask("work:echo", data) == data
+    assert judge.take_output() == "not JSON\n{}\n{}\n"
+    assert judge.ask("work:echo", {"large": "x" * 3_000_000}) == {"large": "x" * 3_000_000}
+    assert judge.take_output() == "not JSON\n{}\n{}\n"
+
+
+def test_one_child_serves_many_requests(judge: JudgeProcess) -> None:
+    heard: list[Any] = []
+    judge.ask("work:tell", {}, listener=heard.append)
+    judge.ask("work:tell", {}, listener=heard.append)
+    assert heard == 2 * [{"operations": 0}, {"operations": 1}, {"operations": 2}]
+
+
+def test_a_refusal_keeps_its_class_and_line(judge: JudgeProcess) -> None:
+    with pytest.raises(TargetError, match=r"^no such table$"):
+        judge.ask("work:refuse", {})
+    assert judge.ask("work:echo", {"still": "there"}) == {"still": "there"}
+
+
+@pytest.mark.parametrize(
+    ("work", "line"), [("fail", "RuntimeError: broken"), ("leave", "SystemExit: 5")]
+)
+def test_any_other_exception_is_an_error_of_the_kit(
+    judge: JudgeProcess, work: str, line: str
+) -> None:
+    with pytest.raises(JudgeError, match=f"work:{work}: {line}") as caught:
+        judge.ask(f"work:{work}", {})
+    assert "work.py" in caught.value.details
+    assert judge.ask("work:echo", {}) == {}
+
+
+def test_a_crash_is_told_with_the_stack(judge: JudgeProcess) -> None:
+    error = gone(judge, "crash")
+    assert error.reason == "the process died: SIGSEGV"
+    assert "Segmentation fault" in error.stacks
+    assert "in crash" in error.stacks
+
+
+def test_an_exit_is_told_with_the_step(judge: JudgeProcess) -> None:
+    error = gone(judge, "exit")
+    assert (error.reason, error.step) == ("the process ended itself with status 7", 41)
+
+
+def test_a_kill_is_told(judge: JudgeProcess) -> None:
+    assert gone(judge, "kill").reason == "the process died: SIGKILL"
+
+
+@pytest.mark.parametrize("limits", [{"silence_s": 0.3}, {"limit_s": 0.3}])
+def test_a_hang_is_told_with_every_stack(judge: JudgeProcess, limits: dict[str, float]) -> None:
+    error = gone(judge, "hang", **limits)
+    assert (error.reason, error.step) == ("no answer after 0.3 s", 17)
+    assert "in hang" in error.stacks
+    assert "in waiting_elsewhere" in error.stacks
+    assert "saverproof/process" not in error.stacks
+    assert not psutil.pid_exists(judge.pid)
+
+
+def test_a_hang_inside_c_is_ended(judge: JudgeProcess) -> None:
+    assert "in hang_in_c" in gone(judge, "hang_in_c", silence_s=0.3).stacks
+
+
+@pytest.mark.parametrize("work", ["beat", "chatter"])
+def test_a_sign_of_life_holds_the_watchdog_off(judge: JudgeProcess, work: str) -> None:
+    assert judge.ask(f"work:{work}", {}, silence_s=1.0) == "done"
+
+
+def test_a_child_that_closes_its_connection_is_ended(judge: JudgeProcess) -> None:
+    assert gone(judge, "close_everything").reason == "the process closed its connection"
+    assert not psutil.pid_exists(judge.pid)
+
+
+def test_what_the_child_started_ends_with_it(judge: JudgeProcess) -> None:
+    started = psutil.Process(judge.ask("work:start_another", {}))
+    judge.close()
+    assert eventually(lambda: not started.is_running() or started.status() == "zombie")
+
+
+PARENT = """
+import os, pathlib, signal, threading
+from saverproof.process.client import JudgeProcess
+from saverproof.process.setting import Setting
+
+judge = JudgeProcess(Setting.current())
+print(judge.pid, flush=True)
+threading.Thread(target=judge.ask, args=("work:hang_in_c", {}), daemon=True).start()
+while not pathlib.Path("hanging").exists():
+    threading.Event().wait(0.02)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_child_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(WORK)
+    parent = subprocess.run(
+        [sys.executable, "-c", PARENT],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert parent.returncode == -signal.SIGKILL
+    assert eventually(lambda: not psutil.pid_exists(int(parent.stdout)))
+
+
+def test_a_beat_without_a_judge_process_is_harmless() -> None:
+    pulse.beat(3)
+    pulse.beat(4)
