@@ -155,6 +155,17 @@ def test_a_trigger_aborts_a_later_row_of_one_statement(
     assert look(path) == before
 
 
+def test_a_connection_that_only_reads_is_left_alone(
+    injector: Injector, connection: sqlite3.Connection, path: str
+) -> None:
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("PRAGMA query_only = 1")
+        plan = engine(Fault.TRIGGER_ABORT, 2, row=1)
+        failed(injector, plan, lambda: batch(connection), "raised on purpose")
+        assert reader.execute("SELECT count(*) FROM t").fetchone() == (0,)
+        assert reader.execute("PRAGMA query_only").fetchone() == (1,)
+
+
 def test_a_refused_commit_is_rolled_back_by_sqlite(
     injector: Injector, connection: sqlite3.Connection, path: str
 ) -> None:

@@ -4,7 +4,8 @@ from ..kinds import Moment
 from ..shots import Shot
 from . import hooks
 from .enginefault import EngineFault
-from .handles import WatchedConnection
+from .handles import Refused, WatchedConnection
+from .library import READONLY
 from .watch import Watch
 
 
@@ -108,17 +109,21 @@ class TriggerAbort(EngineFault):
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' "
             "ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%'"
         )
-        # Noted first: what was begun must be undone.
-        self._tables[connection.handle] = tables
-        connection.run(
-            "".join(
-                f"CREATE TEMP TRIGGER IF NOT EXISTS {_name(table, verb)} "
-                f"AFTER {verb} ON {_quoted(table)} "
-                f"WHEN {hooks.ROW_FUNCTION}() BEGIN SELECT RAISE(ABORT, '{self.ABORT}'); END;"
-                for table in tables
-                for verb in self._VERBS
-            )
+        create = "".join(
+            f"CREATE TEMP TRIGGER IF NOT EXISTS {_name(table, verb)} "
+            f"AFTER {verb} ON {_quoted(table)} "
+            f"WHEN {hooks.ROW_FUNCTION}() BEGIN SELECT RAISE(ABORT, '{self.ABORT}'); END;"
+            for table in tables
+            for verb in self._VERBS
         )
+        try:
+            connection.run(create)
+        except Refused as refusal:
+            # A connection that only reads writes no row, and takes no trigger either.
+            if refusal.code != READONLY:
+                raise
+        else:
+            self._tables[connection.handle] = tables
 
     def undo(self, connection: WatchedConnection) -> None:
         connection.run(

@@ -17,6 +17,14 @@ class TransactionState(IntEnum):
     WRITE = 2
 
 
+class Refused(FaultsError):  # noqa: N818 - named by what happened
+    """The engine refused SQL of the fault layer's own; `code` is its primary result code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @dataclass(eq=False, slots=True)
 class WatchedConnection:
     """One open connection. Its handle is valid until the watch is told of its end.
@@ -58,14 +66,14 @@ class WatchedConnection:
         return int(self.library.quick.sqlite3_errcode(self.handle)) & 0xFF
 
     def run(self, sql: str) -> None:
-        """Run statements on the program's own connection, unseen. Raises FaultsError."""
+        """Run statements on the program's own connection, unseen. Raises Refused."""
         with hidden():
             code = self.library.calls.sqlite3_exec(self.handle, sql.encode(), None, None, None)
         if code != OK:
-            raise FaultsError(f"connection {self.number}: {self._message()} [{code}] on: {sql}")
+            raise self._refusal(code, sql)
 
     def values(self, sql: str) -> list[str]:
-        """The first column of each row, as text, unseen. Raises FaultsError."""
+        """The first column of each row, as text, unseen. Raises Refused."""
         calls = self.library.calls
         statement = Pointer()
         with hidden():
@@ -79,9 +87,9 @@ class WatchedConnection:
                     found.append("" if text is None else text.decode(errors="replace"))
                 code = calls.sqlite3_finalize(statement)
         if code != OK:
-            raise FaultsError(f"connection {self.number}: {self._message()} [{code}] on: {sql}")
+            raise self._refusal(code, sql)
         return found
 
-    def _message(self) -> str:
-        message = self.library.calls.sqlite3_errmsg(self.handle)
-        return message.decode(errors="replace") if message else "unknown error"
+    def _refusal(self, code: int, sql: str) -> "Refused":
+        message = self.library.calls.sqlite3_errmsg(self.handle).decode(errors="replace")
+        return Refused(f"connection {self.number}: {message} [{code}] on: {sql}", code & 0xFF)

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from ..errors import FaultsError
 from ..marks import MARKS
 from ..places import Statement
-from .handles import TransactionState, WatchedConnection
+from .handles import Refused, TransactionState, WatchedConnection
 from .listener import Listener
 from .watch import Watch
 
@@ -124,7 +123,7 @@ class Recorder(Listener):
 def _pages(connection: WatchedConnection) -> int | None:
     try:
         return int(connection.values("PRAGMA page_count")[0])
-    except FaultsError:
+    except Refused:
         # Locked by another connection: nothing to compare with.
         return None
 
