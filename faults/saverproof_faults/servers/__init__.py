@@ -1,0 +1,35 @@
+"""Private servers to be killed, and a network to be cut. All on loopback.
+
+    reason = PostgresServer.missing()             # None, or what is not installed
+    with PostgresServer() as server, TcpProxy(server.port) as proxy:
+        store = open_store(server.url)
+        ...
+        server.restart()                          # SIGKILL to all its processes, then recovery
+        proxy.arm(NetworkFault(NetworkHarm.CUT, Direction.TO_CLIENT, after_bytes=120))
+        ...                                       # through proxy.port
+        assert proxy.fired
+
+A server runs in a folder of its own under a user without privileges, behind a random password;
+nothing of it is left, not even when the process that started it is killed.
+"""
+
+from .mariadb import MariaDbServer
+from .postgres import PostgresServer
+from .proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
+from .redis import AppendSync, RedisServer, ValkeyServer
+from .server import Server, ServerError, ServerUnavailable
+
+__all__ = [
+    "AppendSync",
+    "Direction",
+    "MariaDbServer",
+    "NetworkFault",
+    "NetworkHarm",
+    "PostgresServer",
+    "RedisServer",
+    "Server",
+    "ServerError",
+    "ServerUnavailable",
+    "TcpProxy",
+    "ValkeyServer",
+]

@@ -1,0 +1,70 @@
+"""A process that outlives us by a moment, to end the servers we leave behind."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_SOURCE = "import sys; sys.path[:] = {path!r}; from {module} import watch; watch({folder!r})"
+
+
+class Guard:
+    """While entered, ends the watched processes and removes `folder` if this process dies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> Self:
+        path = [entry or os.getcwd() for entry in sys.path]
+        source = _SOURCE.format(path=path, module=__name__, folder=str(self._folder))
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", source],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self._process.communicate()
+
+    def watch(self, pid: int) -> None:
+        """End this process, and those in its session, should we die."""
+        self._say({"watch": pid})
+
+    def release(self, pid: int) -> None:
+        """Forget a process that has ended."""
+        self._say({"release": pid})
+
+    def _say(self, order: dict[str, int]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+
+
+def watch(folder: str) -> None:
+    """Be the guard, until standard input ends."""
+    pids: set[int] = set()
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "watch" in order:
+            pids.add(order["watch"])
+        else:
+            pids.discard(order["release"])
+    # A server's own children see that it is gone, and go.
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)

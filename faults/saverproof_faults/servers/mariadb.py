@@ -1,0 +1,63 @@
+"""A private MariaDB."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from .server import HOST, Server
+
+_GREETING = 10
+"""The protocol version with which a server that is ready speaks first."""
+
+
+class MariaDbServer(Server):
+    """MariaDB 10.4 or newer; 'root' may do everything, and a database 'test' is there."""
+
+    programs = ("mariadbd", "mariadb-install-db")
+    places = ("usr/sbin", "usr/libexec", "usr/local/libexec")
+    users = ("mysql", "nobody")
+
+    @property
+    def url(self) -> str:
+        return f"mysql://root:{self.password}@{HOST}:{self.port}/test"
+
+    def prepare(self) -> None:
+        self.run(
+            [
+                self.program("mariadb-install-db"),
+                *(
+                    "--no-defaults",
+                    f"--datadir={self.folder / 'data'}",
+                    f"--basedir={self._base()}",
+                ),
+                *("--auth-root-authentication-method=normal", "--skip-name-resolve"),
+            ]
+        )
+        self._first = self.write_private(
+            "first.sql",
+            f"ALTER USER root@localhost IDENTIFIED BY '{self.password}';\n"
+            f"CREATE OR REPLACE USER root@'{HOST}' IDENTIFIED BY '{self.password}';\n"
+            f"GRANT ALL ON *.* TO root@'{HOST}' WITH GRANT OPTION;\n"
+            "CREATE DATABASE IF NOT EXISTS test;\n",
+        )
+
+    def command(self) -> Sequence[str]:
+        return [
+            self.program("mariadbd"),
+            *("--no-defaults", f"--datadir={self.folder / 'data'}", f"--basedir={self._base()}"),
+            *(f"--bind-address={HOST}", f"--port={self.port}", "--skip-name-resolve"),
+            *(f"--socket={self.folder / 'socket'}", f"--pid-file={self.folder / 'pid'}"),
+            f"--init-file={self._first}",
+        ]
+
+    def is_ready(self) -> bool:
+        try:
+            with socket.create_connection((HOST, self.port), timeout=1) as connection:
+                packet = connection.recv(5)
+                return len(packet) == 5 and packet[4] == _GREETING
+        except OSError:
+            return False
+
+    def _base(self) -> Path:
+        """Where this installation keeps its messages and plugins."""
+        return Path(self.program("mariadb-install-db")).resolve().parents[1]

@@ -1,0 +1,59 @@
+"""A private PostgreSQL."""
+
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+
+from .server import HOST, Server
+
+# Shared memory in files of the data folder goes with it, when nobody is left to unlink it.
+_SETTINGS = ("dynamic_shared_memory_type=mmap", "unix_socket_directories=")
+
+
+class PostgresServer(Server):
+    """PostgreSQL 10 or newer. A role and a database 'postgres' are there.
+
+    A SIGKILL leaves one small System V segment, which the next start removes; leaving the server
+    after one therefore starts and stops it once more.
+    """
+
+    programs = ("postgres", "initdb")
+    places = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql*/bin")
+    users = ("postgres", "nobody")
+    stop_signal = signal.SIGINT
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres:{self.password}@{HOST}:{self.port}/postgres"
+
+    def prepare(self) -> None:
+        password = self.write_private("password", self.password)
+        self.run(
+            [
+                self.program("initdb"),
+                *("-D", str(self.folder / "data")),
+                *("-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"),
+                *("-A", "password", f"--pwfile={password}"),
+            ]
+        )
+
+    def command(self) -> Sequence[str]:
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        return [
+            self.program("postgres"),
+            *("-D", str(self.folder / "data")),
+            *("-h", HOST, "-p", str(self.port)),
+            *settings,
+        ]
+
+    def is_ready(self) -> bool:
+        # The file also outlives a killed server: its number must be that of this one.
+        with suppress(FileNotFoundError):
+            lines = (self.folder / "data" / "postmaster.pid").read_text().splitlines()
+            return len(lines) > 7 and lines[0] == str(self.pid) and lines[7].strip() == "ready"
+        return False
+
+    def _finish(self) -> None:
+        if self.pid is None and (self.folder / "data" / "postmaster.pid").exists():
+            self.start()
+        super()._finish()

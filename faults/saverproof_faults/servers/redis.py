@@ -1,0 +1,71 @@
+"""A private Redis, or Valkey."""
+
+import socket
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar
+
+from .server import HOST, Server
+
+
+class AppendSync(StrEnum):
+    """When Redis flushes its log of writes to the disk."""
+
+    ALWAYS = "always"
+    EVERY_SECOND = "everysec"
+    NEVER = "no"
+
+
+class RedisServer(Server):
+    """Keeps an append-only file; what it acknowledged survives SIGKILL whatever the setting."""
+
+    programs: ClassVar[tuple[str, ...]] = ("redis-server",)
+    users = ("redis", "nobody")
+
+    def __init__(
+        self,
+        *,
+        sync: AppendSync = AppendSync.EVERY_SECOND,
+        binaries: Path | None = None,
+        scratch: Path | None = None,
+    ) -> None:
+        super().__init__(binaries=binaries, scratch=scratch)
+        self._sync = sync
+
+    @property
+    def url(self) -> str:
+        return f"redis://:{self.password}@{HOST}:{self.port}/0"
+
+    def prepare(self) -> None:
+        settings = [
+            f"bind {HOST}",
+            f"port {self.port}",
+            f"dir {self.folder}",
+            "appendonly yes",
+            f"appendfsync {self._sync}",
+            'save ""',
+            "daemonize no",
+            # Not on the command line, which everybody can read.
+            f"requirepass {self.password}",
+        ]
+        self.write_private("redis.conf", "\n".join(settings) + "\n")
+
+    def command(self) -> Sequence[str]:
+        return [self.program(self.programs[0]), str(self.folder / "redis.conf")]
+
+    def is_ready(self) -> bool:
+        try:
+            with socket.create_connection((HOST, self.port), timeout=1) as connection:
+                connection.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())
+                answer = connection.makefile("rb")
+                return (answer.readline(), answer.readline()) == (b"+OK\r\n", b"+PONG\r\n")
+        except OSError:
+            return False
+
+
+class ValkeyServer(RedisServer):
+    """The same server under its other name."""
+
+    programs = ("valkey-server",)
+    users = ("valkey", "nobody")

@@ -1,0 +1,266 @@
+"""What all the servers that tests start have in common."""
+
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, ClassVar, Self
+
+import psutil
+
+from .guard import Guard
+
+HOST = "127.0.0.1"
+PATIENCE_S = 30.0
+_PAUSE_S = 0.003
+
+
+class ServerUnavailable(RuntimeError):  # noqa: N818 - it is a state of this machine
+    """The server's programs are not on this machine; the message says which."""
+
+
+class ServerError(RuntimeError):
+    """A server would not start or stop; the message has the last line that it said."""
+
+
+class Server(ABC):
+    """A private server on a loopback port, in a folder of its own, behind a random password.
+
+    Entering prepares and starts it, leaving stops it and removes the folder; if this process
+    dies, a guard does. Raises ServerUnavailable if its programs are not found (in `binaries`, on
+    the PATH or where the system keeps them), ServerError if it does not start.
+    """
+
+    programs: ClassVar[tuple[str, ...]]
+    """What must be found; the first is the server."""
+    places: ClassVar[tuple[str, ...]] = ()
+    """Where else to look, as patterns below the root folder."""
+    users: ClassVar[tuple[str, ...]] = ("nobody",)
+    """Who to run as where we are root: the first of these that exists."""
+
+    def __init__(self, *, binaries: Path | None = None, scratch: Path | None = None) -> None:
+        self._binaries = binaries
+        self._scratch = scratch
+        self._stack = ExitStack()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.password = secrets.token_hex(16)
+
+    def __enter__(self) -> Self:
+        self._found = {program: self._find(program) for program in self.programs}
+        with ExitStack() as stack:
+            self.folder = Path(tempfile.mkdtemp(prefix="saverproof-server-", dir=self._scratch))
+            stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self._guard = stack.enter_context(Guard(self.folder))
+            self.port = free_port()
+            self._user = self._unprivileged()
+            if self._user is not None:
+                os.chown(self.folder, *self._user)
+            stack.callback(self._finish)
+            self.prepare()
+            self.start()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    @classmethod
+    def missing(cls, binaries: Path | None = None) -> str | None:
+        """Why this server cannot be started here, or None if it can."""
+        try:
+            server = cls(binaries=binaries)
+            for program in cls.programs:
+                server._find(program)
+        except ServerUnavailable as reason:
+            return str(reason)
+        return None
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """How a driver reaches it, its password included."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make the data folder."""
+
+    @abstractmethod
+    def command(self) -> Sequence[str]:
+        """The server's command line."""
+
+    @abstractmethod
+    def is_ready(self) -> bool:
+        """Whether it answers."""
+
+    stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
+
+    @property
+    def pid(self) -> int | None:
+        """The running server's process, or None."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers. Raises ServerError if it never does."""
+        if self._process is not None:
+            raise ServerError(f"{self.programs[0]} is running already")
+        with (self.folder / "log").open("ab") as log:
+            self._process = self._popen(self.command(), stdout=log, stderr=log)
+        self._guard.watch(self._process.pid)
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.is_ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                raise ServerError(f"{self.programs[0]} did not start: {self._last_words()}")
+            time.sleep(_PAUSE_S)
+
+    def kill(self) -> None:
+        """End it and all its processes by SIGKILL; nothing is flushed, nobody is told."""
+        process = self._running()
+        with suppress(psutil.NoSuchProcess):
+            # Stopped, it makes no more children while they are counted.
+            root = psutil.Process(process.pid)
+            root.suspend()
+            family = [root, *root.children(recursive=True)]
+            _kill(family)
+        self._buried(process)
+
+    def stop(self) -> None:
+        """Have it shut down in order."""
+        process = self._running()
+        process.send_signal(self.stop_signal)
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise ServerError(f"{self.programs[0]} did not stop: {self._last_words()}") from None
+        self._buried(process)
+
+    def restart(self) -> None:
+        """Kill it and start it again on the same data."""
+        self.kill()
+        self.start()
+
+    def run(self, command: Sequence[str]) -> None:
+        """Run a program as the server's user. Raises ServerError if it fails."""
+        with self._popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            said, _ = process.communicate()
+        if process.returncode:
+            raise ServerError(
+                f"{command[0]} failed: {_telling_line(said.decode(errors='replace'))}"
+            )
+
+    def program(self, name: str) -> str:
+        """Where one of `programs` was found."""
+        return self._found[name]
+
+    def write_private(self, name: str, text: str) -> Path:
+        """A file in the folder that only the server's user can read."""
+        path = self.folder / name
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        if self._user is not None:
+            os.chown(path, *self._user)
+        return path
+
+    def _finish(self) -> None:
+        if self._process is not None:
+            self.stop()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise ServerError(f"{self.programs[0]} is not running")
+        return self._process
+
+    def _buried(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        self._guard.release(process.pid)
+        self._process = None
+
+    def _popen(
+        self, command: Sequence[str], stdout: int | IO[bytes], stderr: int | IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        user, group = self._user if self._user is not None else (None, None)
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=self.folder,
+            start_new_session=True,
+            user=user,
+            group=group,
+            extra_groups=None if user is None else [],
+        )
+
+    def _find(self, program: str) -> str:
+        folders = [str(folder) for folder in self._folders()]
+        found = shutil.which(program, path=os.pathsep.join(folders))
+        if found is None:
+            where = self._binaries or "the PATH"
+            raise ServerUnavailable(f"no {program} in {where}")
+        return found
+
+    def _folders(self) -> Iterable[Path]:
+        if self._binaries is not None:
+            return [self._binaries]
+        known = (found for pattern in self.places for found in Path("/").glob(pattern))
+        path = os.environ.get("PATH", os.defpath).split(os.pathsep)
+        return [*sorted(known, reverse=True), *map(Path, path)]
+
+    def _unprivileged(self) -> tuple[int, int] | None:
+        if os.geteuid() != 0:
+            return None
+        for name in self.users:
+            with suppress(KeyError):
+                entry = pwd.getpwnam(name)
+                return entry.pw_uid, entry.pw_gid
+        return None
+
+    def _last_words(self) -> str:
+        return _telling_line((self.folder / "log").read_text(errors="replace"))
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _telling_line(said: str) -> str:
+    """The line of a program's output that says why it failed, as far as one can tell."""
+    lines = said.strip().splitlines() or ["it said nothing"]
+    errors = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
+    return (errors or lines)[-1].strip()
+
+
+def _kill(family: Sequence[psutil.Process]) -> None:
+    for member in family:
+        with suppress(psutil.NoSuchProcess):
+            member.kill()
+    # Whose children they become may be slow to bury them: dead is enough.
+    while any(_lives(member) for member in family[1:]):
+        time.sleep(_PAUSE_S)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
