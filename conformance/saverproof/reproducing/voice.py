@@ -1,0 +1,51 @@
+"""How a script calls a saver: through its sync or its async methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """``api`` is "sync", "async" or "crossed"; ``managed`` says that opening is asynchronous.
+
+    A script is a coroutine where it has to await anything. Sync calls in it are made on another
+    thread, as the kit makes them: a saver may refuse them on the loop's own.
+    """
+
+    api: str
+    managed: bool
+
+    @property
+    def in_coroutine(self) -> bool:
+        """Whether the script's calls stand in a coroutine."""
+        return self.managed or self.api != "sync"
+
+    def on_turn(self, turn: int) -> str:
+        """The API of the turn: crossed scripts write by one and then by the other."""
+        return ("sync", "async")[turn % 2] if self.api == "crossed" else self.api
+
+    def call(self, api: str, receiver: str, operation: str, *arguments: str) -> str:
+        """One operation as an expression."""
+        given = ", ".join(arguments)
+        if api == "async":
+            return f"await {receiver}.a{operation}({given})"
+        if self.in_coroutine:
+            return f"await asyncio.to_thread({', '.join((f'{receiver}.{operation}', *arguments))})"
+        return f"{receiver}.{operation}({given})"
+
+    def listing(self, api: str, receiver: str, *arguments: str) -> str:
+        """A listing as an expression that gives all of its items."""
+        given = ", ".join(arguments)
+        if api == "async":
+            return f"[found async for found in {receiver}.alist({given})]"
+        items = f"list({receiver}.list({given}))"
+        return f"await asyncio.to_thread(lambda: {items})" if self.in_coroutine else items
+
+    def first(self, api: str, receiver: str, *arguments: str) -> list[str]:
+        """Statements that leave a listing after its first item."""
+        given = ", ".join(arguments)
+        if api == "async":
+            return [f"async for found in {receiver}.alist({given}):", "    break"]
+        taken = f"next(iter({receiver}.list({given})), None)"
+        return [f"await asyncio.to_thread(lambda: {taken})" if self.in_coroutine else taken]
