@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from .cancel import Awaited, Operation, cancel_at
-from .drivers import SQLITE3, Driver
+from .drivers import KNOWN_DRIVERS, Driver, loaded_drivers
 from .errors import FaultsError
 from .gate import GATES, Gate
 from .iofaults import IoFaults
@@ -35,8 +35,8 @@ class Counting:
 class Injector:
     """A context manager, one at a time in a process, to be entered before the program connects.
 
-    While it is entered, connections that the program opens are proxied (`sqlite3` always, further
-    `drivers` as given) and watched; with a `folder`, SQLite's I/O below it as well. `report` holds
+    While it is entered, connections that the program opens are proxied (by the known drivers
+    that are loaded by then, sqlite3 always among them, and by `drivers`) and watched; with a `folder`, SQLite's I/O below it as well. `report` holds
     what was counted and armed, and stays afterwards. `engine_unavailable` and `io_unavailable` say
     why SQLite's own faults or its I/O are out of reach here, or are None.
     """
@@ -51,7 +51,7 @@ class Injector:
         self.engine_unavailable = unavailable()
         self.io_unavailable = IoFaults.unavailable()
         self.report = Report(engine_unavailable=self.engine_unavailable)
-        self._drivers = (SQLITE3, *drivers)
+        self._drivers = tuple(drivers)
         self._gate = Gate(self._failed)
         self._handoffs = Handoffs()
         watches_io = folder is not None and self.io_unavailable is None
@@ -70,7 +70,7 @@ class Injector:
             entering.enter_context(self._handoffs)
             GATES.current = self._gate
             entering.callback(self._leave_gate)
-            for driver in self._drivers:
+            for driver in self._in_use():
                 entering.callback(driver.install())
             self._exit = entering.pop_all()
         return self
@@ -190,6 +190,11 @@ class Injector:
     async def settle(self) -> None:
         """Return when work that the program handed to threads is done. See settle.Handoffs."""
         await self._handoffs.settle()
+
+    def _in_use(self) -> tuple[Driver, ...]:
+        declared = {driver.name: driver for driver in self._drivers}
+        known = {name: KNOWN_DRIVERS[name] for name in loaded_drivers() if name in KNOWN_DRIVERS}
+        return tuple((known | declared).values())
 
     def _arm_inside(self, shot: Shot) -> None:
         if shot.plan.fault in MAKERS:
