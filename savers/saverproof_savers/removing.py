@@ -9,6 +9,7 @@ from saverproof_savers.codec import Channels, decode_channels, encode_channels
 from saverproof_savers.schema import TableNames
 
 STRATEGIES = ("keep_latest", "delete")
+_TRIGGERS = ("__", "branch:", "start:")
 
 
 def delete_thread(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
@@ -58,14 +59,12 @@ class _Stored:
     parent_id: str | None
     channels: Channels
     delta_channels: frozenset[str]
-    """Channels whose value is rebuilt from the writes of ancestors, as LangGraph counts them."""
+    """Channels of which LangGraph says in the metadata that they are kept as deltas."""
     root_id: str | None
     """The checkpoint of the root namespace from which the call in this namespace started."""
 
 
 _Namespace = dict[str, _Stored]
-_Written = dict[str, set[str]]
-"""checkpoint id -> the channels that have writes there"""
 
 
 def prune(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
@@ -85,7 +84,7 @@ def prune(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
         if ":" in checkpoint_ns and stored[newest].root_id in gone_roots:
             kept: set[str] = set()
         else:
-            kept = _needed(stored, newest, _written(cursor, names, thread_id, checkpoint_ns))
+            kept = _needed(stored, newest)
         dropped = stored.keys() - kept
         gone.extend((checkpoint_ns, checkpoint_id) for checkpoint_id in dropped)
         if checkpoint_ns == "":
@@ -114,41 +113,27 @@ def _namespaces(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> di
     return namespaces
 
 
-def _written(
-    cursor: sqlite3.Cursor, names: TableNames, thread_id: str, checkpoint_ns: str
-) -> _Written:
-    cursor.execute(
-        f"""SELECT DISTINCT checkpoint_id, channel FROM "{names.writes}"
-            WHERE thread_id = ? AND checkpoint_ns = ?""",
-        (thread_id, checkpoint_ns),
-    )
-    written: _Written = {}
-    for checkpoint_id, channel in cursor.fetchall():
-        written.setdefault(checkpoint_id, set()).add(channel)
-    return written
+def _needed(stored: _Namespace, newest: str) -> set[str]:
+    """The newest checkpoint, and the ancestors that one of its channels may be rebuilt from.
 
-
-def _needed(stored: _Namespace, newest: str, written: _Written) -> set[str]:
-    """The newest checkpoint, and its ancestors as far as one of its channels is rebuilt from them.
-
-    A channel that has a version and no value is a delta channel if LangGraph counts it as one, or
-    if its value is missing although an ancestor has writes for it that no value has taken in.
+    Nothing in a database says for certain which channels are delta channels. One that has a
+    version and no value may be one, and then needs its ancestors up to the nearest value; the
+    channels by which LangGraph triggers nodes lose their values in every step, and are none.
     """
     needed = {newest}
     for channel, entry in stored[newest].channels.items():
         if len(entry) > 1:
             continue
-        chain: list[str] = []
-        is_delta = channel in stored[newest].delta_channels
+        if channel.startswith(_TRIGGERS) and channel not in stored[newest].delta_channels:
+            continue
         ancestor = stored[newest].parent_id
-        while ancestor in stored and ancestor not in chain and ancestor != newest:
-            chain.append(ancestor)
-            is_delta = is_delta or channel in written.get(ancestor, ())
+        passed: set[str] = {newest}
+        while ancestor in stored and ancestor not in passed:
+            passed.add(ancestor)
             if len(stored[ancestor].channels.get(channel, ())) > 1:
                 break
             ancestor = stored[ancestor].parent_id
-        if is_delta:
-            needed.update(chain)
+        needed |= passed
     return needed
 
 
