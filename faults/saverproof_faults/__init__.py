@@ -42,7 +42,7 @@ What there is
     Injector
         `count`, `counting`, `arm`, `heal`, `armed`, `trapped` (an action at a place, for kills),
         `cancel`, `settle`, `watch`, `report`. With `folder=`, also SQLite's I/O below it; with
-        `drivers=`, drivers beside the known ones that are loaded. `arm` takes several plans at once.
+        `drivers=`, drivers beside the known ones. `arm` takes several plans at once.
     Places
         What passed: `calls` (the program's), `statements` (SQLite's), `transactions`, `io_calls`;
         `unproxied_connections` and `unproxied_statements`, which no client-side fault can reach;

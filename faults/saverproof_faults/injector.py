@@ -35,10 +35,11 @@ class Counting:
 class Injector:
     """A context manager, one at a time in a process, to be entered before the program connects.
 
-    While it is entered, connections that the program opens are proxied (by the known drivers
-    that are loaded by then, sqlite3 always among them, and by `drivers`) and watched; with a `folder`, SQLite's I/O below it as well. `report` holds
-    what was counted and armed, and stays afterwards. `engine_unavailable` and `io_unavailable` say
-    why SQLite's own faults or its I/O are out of reach here, or are None.
+    While it is entered, connections that the program opens are proxied (by the known drivers that
+    are loaded by then, sqlite3 always among them, and by `drivers`) and watched; with a `folder`,
+    SQLite's I/O below it as well. `report` holds what was counted and armed, and stays afterwards.
+    `engine_unavailable` and `io_unavailable` say why SQLite's own faults or its I/O are out of
+    reach here, or are None.
     """
 
     def __init__(
