@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import Any
 
+from saverproof.judging.expected import expected_of
 from saverproof.judging.sheet import Difference
 from saverproof.model.records import SPECIAL_INDEX, PendingWrite
 from saverproof.model.store import Model
@@ -26,6 +28,7 @@ from saverproof.programs.steps import (
     SetUp,
     Step,
 )
+from saverproof.values import same
 
 HISTORY = "channels/history-immutable"
 REMOVED_BY = {
@@ -143,11 +146,22 @@ def _(step: PutWrites, difference: Difference, model: Model) -> str:
     write = difference.write
     if difference.fact == "write:extra":
         return _accepted(step, difference)
-    if write is None or difference.fact == "write:foreign":
+    if difference.fact == "write:foreign":
+        own = _of_batch(step, difference.item)
+        return "upsert/regular-write-first-wins" if own else difference.contract
+    if write is None:
         return difference.contract
     if difference.fact == "write:twice":
         return _replacing(write) if write.index < 0 else "upsert/regular-write-first-wins"
     return _lost_or_changed(step, difference, write, model)
+
+
+def _of_batch(step: PutWrites, item: Any) -> bool:
+    """Whether a shown write is one that the batch just brought."""
+    task, channel, value = item
+    return bool(task == task_id(step.task)) and any(
+        name == channel and same(expected_of(given), value) for name, given in step.writes
+    )
 
 
 def _accepted(step: PutWrites, difference: Difference) -> str:
@@ -188,15 +202,24 @@ def _displaced(step: PutWrites, write: PendingWrite, in_batch: bool, model: Mode
     if write.task != step.task:
         return False
     if not in_batch:
+        if write.index < 0 and any(name in SPECIAL_INDEX for name, _ in step.writes):
+            return True
         if write.position >= len(step.writes):
             return False
         channel = step.writes[write.position][0]
         return (channel in SPECIAL_INDEX) != (write.index < 0)
     stored = model.writes.get((step.thread, step.namespace, step.number), {})
+    batch = {channel for channel, _ in step.writes}
     return any(
         other.task == write.task
         and other.position == write.position
         and (other.index < 0) != (write.index < 0)
+        for other in stored.values()
+    ) or any(
+        other.task == write.task
+        and other.index < 0
+        and write.index < 0
+        and other.channel not in batch
         for other in stored.values()
     )
 

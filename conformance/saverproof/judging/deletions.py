@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
 from saverproof.judging.listings import Listing, ask, judge_listed
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.survey import survey
-from saverproof.execution.calls import read_config
 from saverproof.model.records import Address
 from saverproof.programs.steps import (
     CopyThread,

@@ -36,7 +36,9 @@ class Feature:
     """A feature with a contract: which steps have it, and the program without it.
 
     ``evident`` says that a step alone shows it, so that judging the step is evidence. With
-    ``only_for`` it is asked about breaches of these contracts alone.
+    ``only_for`` it is asked about breaches of these contracts alone. A feature whose contract is
+    empty stands for what two steps have to do with each other, which the breach's own contract is
+    about: if the breach stays without it, that contract was blamed in error.
     """
 
     contract: str
@@ -355,7 +357,49 @@ def _is_copy(step: Step) -> bool:
 
 
 def _no_copies(program: Program) -> Program:
-    return tuple(step for step in program if not _is_copy(step))
+    """Copy-forks as plain puts, which change what their sources changed."""
+    plain: list[Step] = []
+    changes: dict[tuple[str, str, int], Any] = {}
+    for step in program:
+        if isinstance(step, Put):
+            if step.copy_of is not None:
+                source = (step.thread, step.namespace, step.copy_of)
+                step = replace(step, copy_of=None, changes=changes.get(source, ()))
+            changes[_place(step)] = step.changes
+        plain.append(step)
+    return tuple(plain)
+
+
+def _has_none(step: Step) -> bool:
+    return any(value.kind == "none" for value in _values(step))
+
+
+def _without_nones(program: Program) -> Program:
+    def change(step: Step) -> Step:
+        if not isinstance(step, PutWrites):
+            return step
+        writes = tuple(
+            (name, Value("text", "none") if value.kind == "none" else value)
+            for name, value in step.writes
+        )
+        return replace(step, writes=writes)
+
+    return tuple(map(change, program))
+
+
+def _distinct_channels(program: Program) -> Program:
+    """No channel twice among the writes of a task."""
+    distinct: list[Step] = []
+    for number, step in enumerate(program):
+        if isinstance(step, PutWrites):
+            writes = tuple(
+                (name if name in SPECIAL_INDEX else f"c{number}_{position}", value)
+                for position, (name, value) in enumerate(step.writes)
+            )
+            distinct.append(replace(step, writes=writes))
+        else:
+            distinct.append(step)
+    return tuple(distinct)
 
 
 FEATURES: tuple[Feature, ...] = (
@@ -378,7 +422,7 @@ FEATURES: tuple[Feature, ...] = (
     _field("identity/snapshots", "mutate_result", False),
     Feature("pending-writes/empty-batch", _is_empty_batch, _no_empty_batches),
     Feature(
-        "upsert/put-replaces",
+        "",
         _is_put,
         _put_once,
         False,
@@ -392,11 +436,25 @@ FEATURES: tuple[Feature, ...] = (
         frozenset({"upsert/regular-write-first-wins"}),
     ),
     Feature(
-        "pending-writes/special-index",
+        "pending-writes/complete",
+        _is_writes,
+        _distinct_channels,
+        False,
+        frozenset({"pending-writes/special-index"}),
+    ),
+    Feature(
+        "pending-writes/complete",
+        _has_none,
+        _without_nones,
+        False,
+        frozenset({"pending-writes/special-index"}),
+    ),
+    Feature(
+        "",
         _special,
         _special_apart,
         False,
-        frozenset({"pending-writes/special-index", "pending-writes/complete"}),
+        frozenset({"pending-writes/special-index"}),
     ),
     Feature("pending-writes/early-writes-kept", _is_writes, _early_on_time, False),
     Feature("pending-writes/late-writes", _is_writes, _writes_on_time, False),

@@ -173,7 +173,9 @@ class Item:
 
 def _within(theme: Theme, serde: Any, able: set[str]) -> Theme:
     kept = tuple(v for v in values(*theme.groups) if roundtrips(serde, v) or v.group == "exception")
-    weights = {m: w for m, w in theme.weights.items() if _NEEDS.get(m.__name__, "put") in able | {"put"}}
+    weights = {
+        m: w for m, w in theme.weights.items() if _NEEDS.get(m.__name__, "put") in able | {"put"}
+    }
     return replace(theme, values=kept, weights=weights)
 
 

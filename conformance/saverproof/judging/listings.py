@@ -41,10 +41,9 @@ class Listing:
         self.items: list[tuple[Address, Any]] = []
         for item in items:
             address = _address(session, numbers, item)
-            if session.model.record(address) is None and address not in session.model.gone:
+            if any(a[2] == address[2] and a != address for a in wanted):
                 taken = {other for other, _ in self.items}
-                free = (a for a in wanted if a[2] == address[2] and a not in taken)
-                address = next(free, address)
+                address = _likeliest(session.model, wanted, taken, item, address)
             if address not in session.model.ghosts:
                 self.items.append((address, item))
 
@@ -56,6 +55,30 @@ class Listing:
 
 def _thread_of(item: Any) -> str:
     return str(part(field(item, "config"), "thread_id"))
+
+
+def _likeliest(
+    model: Model, wanted: list[Address], taken: set[Address], item: Any, named: Address
+) -> Address:
+    """Which of the checkpoints of that id an item is, by what it shows; at a tie, as it says."""
+    shown = field(item, "checkpoint") or {}
+    shown_parent = part(field(item, "parent_config"), "checkpoint_id")
+
+    def likeness(address: Address) -> float:
+        record = model.record(address)
+        if record is None:
+            return -1.0
+        versions = {name: channel.version for name, channel in record.channels.items()}
+        parent = None if record.parent is None else mint(record.parent)
+        return (
+            2.0 * (shown.get("channel_versions") == versions)
+            + 2.0 * (shown_parent == parent)
+            + 2.0 * (field(item, "metadata") == record.metadata)
+            + 1.0 * (address == named)
+            - 1.5 * (address in taken)
+        )
+
+    return max([named, *(a for a in wanted if a[2] == named[2])], key=likeness)
 
 
 def _numbers(session: Session) -> dict[str, int]:
@@ -98,13 +121,13 @@ def _(step: ListTuples, session: Session) -> None:
 
 
 def _judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
-    if step.thread is not None and not session.model.listing(ListTuples(step.thread)):
-        contract = "identity/unknown-is-none"
-        session.sheet.differ(contract, "raised", None, "an empty listing", error, settled=True)
-        return
     if not isinstance(_without_nones(session, step), Raised):
         contract = "identity/loop-configs"
         session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+        return
+    if step.thread is not None and not session.model.listing(ListTuples(step.thread)):
+        contract = "identity/unknown-is-none"
+        session.sheet.differ(contract, "raised", None, "an empty listing", error, settled=True)
         return
     for contract, plainer in plainer_forms(step):
         if ask(session, plainer).error is None:

@@ -35,7 +35,9 @@ def compare_apis(session: Session) -> None:
         config = {"configurable": {"thread_id": session.real(thread)}}
         arguments = {"filter": None, "before": None, "limit": None}
         answers = [
-            session.attempt(lambda driver=driver, config=config: driver.list_tuples(config, arguments))  # type: ignore[misc]
+            session.attempt(
+                lambda driver=driver, config=config: driver.list_tuples(config, arguments)
+            )  # type: ignore[misc]
             for driver in session.store.drivers
         ]
         _compare(session, f"list of thread {thread!r}", answers, _alike_lists)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from saverproof.execution.calls import PutCall, PutWritesCall, put_call, put_writes_call
+from saverproof.execution.calls import PutCall, put_call, put_writes_call
 from saverproof.judging.features import evidence
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.survey import forget, read_back, survey, touch
@@ -75,7 +75,9 @@ def _settle_refused(session: Session, address: Address) -> None:
 
 def _forget_older(session: Session, step: Put) -> None:
     """A shallow saver may drop what came before, and keep it as well."""
-    for number in [n for n in session.model.history(step.thread, step.namespace) if n < step.number]:
+    for number in [
+        n for n in session.model.history(step.thread, step.namespace) if n < step.number
+    ]:
         forget(session, (step.thread, step.namespace, number))
 
 

@@ -12,9 +12,6 @@ from saverproof.programs.shrinking import shrink
 from saverproof.programs.steps import Program
 
 _DISMISS_AFTER = 3
-_OWN = frozenset({"upsert/put-replaces", "upsert/put-is-idempotent", "pending-writes/special-index"})
-"""Contracts that are blamed from what two steps have to do with each other: taking that out of
-the program confirms the blame if the breach goes, and corrects it if it stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ class Search:
             run = self._replay(simpler)
             similar = [b for b in run.breaches if b.contract == contract or _kind(b) == kind]
             if not similar:
-                return contract if contract in _OWN and contract in feature.only_for else feature.contract
+                return feature.contract or contract
             if all(b.contract != contract for b in similar):
                 contract, program = similar[0].contract, simpler
                 left = [f for f in asked_about(program, contract) if f is not feature]

@@ -106,9 +106,7 @@ def _instead(write: PendingWrite, extra: list[Any]) -> Any:
     return next((item for item in extra if _same_slot(write, item)), None)
 
 
-def _judge_extra(
-    sheet: Sheet, model: Model, address: Address, item: Any, shown: list[Any]
-) -> None:
+def _judge_extra(sheet: Sheet, model: Model, address: Address, item: Any, shown: list[Any]) -> None:
     """A write is shown that should not be: another checkpoint's, an older one, or one too many."""
     expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)

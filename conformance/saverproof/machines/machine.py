@@ -126,4 +126,3 @@ class SaverMachine(RuleBasedStateMachine):
     writes_again = making_rule(making.writes_again)
     get = making_rule(asking.get)
     list_tuples = making_rule(asking.list_)
-

@@ -84,4 +84,3 @@ def _machine(
     for maker in theme.weights:
         setattr(Machine, maker.__name__, making_rule(maker))
     return Machine
-

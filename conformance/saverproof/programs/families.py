@@ -83,6 +83,7 @@ def _identity() -> tuple[Theme, ...]:
             {**puts, **writes, **forms, **roots, asking.get: 4},
             groups=groups,
             watch_inputs=True,
+            missing_parents=True,
             whole_store=True,
         ),
     )
@@ -96,17 +97,30 @@ def _serialization() -> tuple[Theme, ...]:
     return (
         Theme("values", steps, groups=values, **small),
         Theme("exceptions", steps, groups=("plain", "exception"), **small),
-        Theme("large values", {making.put: 2, making.writes: 1}, groups=("large",), **small | {"length": 6}),
+        Theme(
+            "large values",
+            {making.put: 2, making.writes: 1},
+            groups=("large",),
+            **small | {"length": 6},
+        ),
         Theme("non-finite", steps, groups=("plain", "non-finite"), **small | {"length": 12}),
         Theme("nul", steps, groups=("plain", "nul"), **small | {"length": 12}),
         Theme("names", steps, channels=ODD_CHANNELS, nodes=ODD_NODES, paths=ODD_PATHS, **small),
         Theme("metadata", steps, metadata=metadata, **small),
         Theme("merged metadata", {asking.put_merging: 5, asking.get: 2, asking.list_: 1}, **small),
         Theme("older forms", {asking.put_older: 5, making.writes: 2, asking.get: 2}, **small),
-        Theme("legacy metadata", {asking.put_with_legacy_writes: 4, making.put: 1}, **small | {"length": 8}),
+        Theme(
+            "legacy metadata",
+            {asking.put_with_legacy_writes: 4, making.put: 1},
+            **small | {"length": 8},
+        ),
         Theme("refused values", {making.put: 3, making.writes: 2, asking.refuse: 5}, **small),
         Theme("bulk", script=_bulk, **small),
-        Theme("encryption", script=lambda _: (CheckFiles("encrypted"),), needs=frozenset({"serializer"})),
+        Theme(
+            "encryption",
+            script=lambda _: (CheckFiles("encrypted"),),
+            needs=frozenset({"serializer"}),
+        ),
     )
 
 
@@ -120,7 +134,7 @@ def _bulk(choose: Random) -> tuple[Step, ...]:
 
 
 def _channels() -> tuple[Theme, ...]:
-    puts = {making.put: 10, making.put_copy: 3, making.put_omitting: 2, making.put_replacing: 1}
+    puts = {making.put: 10, making.put_copy: 3, making.put_omitting: 2}
     return (
         Theme("forks", {**puts, **READS}, threads=("a",)),
         Theme(
@@ -131,7 +145,7 @@ def _channels() -> tuple[Theme, ...]:
             length=20,
             whole_store=True,
         ),
-        Theme("versions", script=lambda choose: (NextVersions(choose.randint(2, 40)),)),
+        Theme("versions", script=lambda choose: (NextVersions(choose.randint(101, 140)),)),
     )
 
 
@@ -258,7 +272,12 @@ def _lifecycle() -> tuple[Theme, ...]:
     return (
         Theme("abandoned", {**PUTS, **WRITES, asking.abandon: 4}, whole_store=True),
         Theme("clones", {**GENERAL, asking.clone: 3}, needs=frozenset({"serializer"}), **length),
-        Theme("restarts", {**GENERAL, **life, asking.reopen: 2}, needs=frozenset({"durable"}), **length),
+        Theme(
+            "restarts",
+            {**GENERAL, **life, asking.reopen: 2},
+            needs=frozenset({"durable"}),
+            **length,
+        ),
         Theme(
             "first operations",
             script=lambda _: tuple(

@@ -30,4 +30,3 @@ def next_step(model: Model, choose: Random, theme: Theme) -> Step:
 @lru_cache(maxsize=256)
 def _table(weights: tuple[tuple[Maker, int], ...]) -> tuple[list[Maker], list[int]]:
     return [maker for maker, _ in weights], list(accumulate(weight for _, weight in weights))
-

@@ -56,7 +56,7 @@ def put(model: Model, choose: Random, theme: Theme) -> Put:
     parent = None
     if history and choose.random() < 0.9:
         parent = max(history) if choose.random() < 0.6 else choose.choice(list(history))
-    elif number > 1 and choose.random() < 0.3:
+    elif theme.missing_parents and number > 1 and choose.random() < 0.3:
         # A parent that is not there: a graph that stores on exit may hold it back.
         parent = choose.randrange(1, number)
     return Put(

@@ -82,7 +82,16 @@ ODD_CHANNELS = (
     "Count",
 )
 
-ODD_NODES = ("agent", "my node", "it's", 'say "hi"', "n\u00f8de", "\U0001f916", "a.b", "back\\slash")
+ODD_NODES = (
+    "agent",
+    "my node",
+    "it's",
+    'say "hi"',
+    "n\u00f8de",
+    "\U0001f916",
+    "a.b",
+    "back\\slash",
+)
 
 ODD_PATHS = (
     "",

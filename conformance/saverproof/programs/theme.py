@@ -22,7 +22,8 @@ class Theme:
     ``weights`` says how often each maker is asked; ``groups`` names the groups of values that
     channels and writes hold; ``values`` are those of them that the saver's serializer keeps,
     filled in before programs are made. ``script`` gives the steps of a fixed scene instead.
-    ``whole_store`` programs need a workspace of their own.
+    ``whole_store`` programs need a workspace of their own; ``missing_parents`` lets puts name
+    parents that are not there.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Theme:
     length: int = 60
     whole_store: bool = False
     watch_inputs: bool = False
+    missing_parents: bool = False
     script: Callable[[Random], tuple[Step, ...]] | None = None
     needs: frozenset[str] = frozenset()
 
