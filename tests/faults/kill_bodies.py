@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.io import IoAction, IoCall, IoWatch
+from saverproof_faults.io import IoEach, IoWatch
 from saverproof_faults.kill import Acks
 
 OPERATIONS = 6
@@ -52,16 +52,8 @@ def write(acks: Acks, arguments: Arguments) -> str:
 def write_counting_io(acks: Acks, arguments: Arguments) -> None:
     """The same with I/O calls for places."""
     with IoWatch(Path(arguments["path"]).parent) as watch, closing(opened(arguments)) as connection:
-        if acks.place is not None:
-            watch.arm(IoAction(acks.place, kill_here))
-        before = watch.total
+        watch.arm(IoEach(acks.reached))
         operate(acks, connection, 0)
-        for _ in range(watch.total - before):
-            acks.reached()
-
-
-def kill_here(call: IoCall) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def write_lazily(acks: Acks, arguments: Arguments) -> None:

@@ -15,6 +15,7 @@ from saverproof_faults.io import (
     Failure,
     IoAction,
     IoCall,
+    IoEach,
     IoFault,
     IoKind,
     IoWatch,
@@ -148,6 +149,13 @@ def test_an_action_runs_before_the_call_takes_effect(tmp_path: Path, watch: IoWa
         connection.execute("insert into t values (1)")
         assert sizes == [before]
         assert wal.stat().st_size > before
+
+
+def test_an_action_can_see_each_call(tmp_path: Path, watch: IoWatch) -> None:
+    seen: list[IoCall] = []
+    watch.arm(IoEach(seen.append))
+    opened(tmp_path).close()
+    assert len(seen) == watch.total > 0
 
 
 def test_what_an_action_raises_is_not_lost(tmp_path: Path) -> None:

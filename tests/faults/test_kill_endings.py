@@ -47,7 +47,7 @@ def test_what_the_process_printed_is_kept(harness: Harness) -> None:
 
 
 def test_a_hang_ends_at_the_deadline_with_every_stack(harness: Harness) -> None:
-    result = harness.trial("kill_bodies:hang_in_a_thread", deadline_s=0.2)
+    result = harness.trial("kill_bodies:hang_in_a_thread", deadline_s=1.0)
     assert result.died_by is DiedBy.DEADLINE
     assert "hang_in_a_thread" in result.stacks
     assert result.stacks.count("wait_for_ever") == 2
@@ -61,19 +61,13 @@ def test_a_look_that_fails_is_told(harness: Harness, tmp_path: Path) -> None:
 
 
 def test_a_look_that_hangs_ends_at_the_deadline(harness: Harness) -> None:
-    view = harness.look("kill_bodies:wait_afresh", deadline_s=0.2)
+    view = harness.look("kill_bodies:wait_afresh", deadline_s=0.5)
     assert view.died_by is DiedBy.DEADLINE
     assert "wait_afresh" in view.stacks
 
 
 def test_what_a_process_started_ends_with_it(harness: Harness) -> None:
     assert has_ended(harness.trial("kill_bodies:start_a_process").value, patience_s=10)
-
-
-def test_a_random_kill_hits_a_program_that_never_waits(harness: Harness) -> None:
-    result = harness.trial("kill_bodies:spin", kill=KillAt.random(1, window_s=0.05))
-    assert result.died_by is DiedBy.KILL
-    assert result.duration_s < 30
 
 
 def test_the_harness_goes_on_after_any_of_them(harness: Harness) -> None:

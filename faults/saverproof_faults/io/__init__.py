@@ -18,7 +18,7 @@ privileges; `available()` gives the reason where a Python hides the library's sy
 
 from .calls import IoCall, IoKind, Mark, MarkKind, Recording
 from .library import LibraryUnavailable, available
-from .plan import Extent, Failure, IoAction, IoFault
+from .plan import Extent, Failure, IoAction, IoEach, IoFault
 from .watch import IoWatch, Recorder, files_below
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Failure",
     "IoAction",
     "IoCall",
+    "IoEach",
     "IoFault",
     "IoKind",
     "IoWatch",

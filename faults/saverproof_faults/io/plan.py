@@ -85,7 +85,24 @@ class IoAction:
         return codes.OK
 
 
-IoPlan = IoFault | IoAction
+@dataclass(frozen=True, slots=True)
+class IoEach:
+    """Run `action` just before every call takes effect: to count places, and die at one."""
+
+    action: Callable[[IoCall], None]
+    kind: IoKind | None = None
+
+    def hits(self, call: IoCall, number: int) -> bool:
+        """Always."""
+        return True
+
+    def strike(self, call: IoCall) -> int:
+        """Act; the call itself goes on."""
+        self.action(call)
+        return codes.OK
+
+
+IoPlan = IoFault | IoAction | IoEach
 
 
 def check_place(place: int) -> None:

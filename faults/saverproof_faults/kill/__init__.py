@@ -3,8 +3,9 @@
 A *zygote*, started by exec and never forked from the test process, imports what trials need,
 opens nothing, and forks one process per trial. That runs a *body*, a function named as
 'module:function', which marks its operations in shared memory and is killed by itself at the
-k-th place that it reaches (a statement, an I/O: the body arms it), or by the zygote at a random
-instant. A second function, in a second fork or in a fresh interpreter, looks at what is left.
+k-th place that it reaches (the body has `Acks.reached` called at each statement, or at each I/O
+by `IoEach`), or by the zygote at a random instant. A second function, in a second fork or in a
+fresh interpreter, looks at what is left.
 
     # bodies.py
     def write(acks, arguments):
