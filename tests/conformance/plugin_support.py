@@ -41,6 +41,8 @@ def judge(data, progress):
             os._exit(7)
         case "break":
             raise RuntimeError("the kit is broken")
+        case "tell":
+            progress({"operations": 12_000, "faults": 3, "kills": 0})
         case "print":
             print("printed by the saver \\x1b[31m")
     ids = [contract.id for contract in contracts(plan["family"])]

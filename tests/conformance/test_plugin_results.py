@@ -214,3 +214,18 @@ def test_an_entry_of_a_family_that_did_not_run_is_not_stale(project: Project) ->
     )
     assert result.status == 0
     assert "stale" not in result.output
+
+
+def test_a_folder_that_cannot_be_written_is_told(project: Project) -> None:
+    project.write("file", "")
+    result = project.judge(ONLY, "--saver-report=file/report")
+    assert result.status == 4
+    assert result.errors[0].startswith("ERROR: --saver-report: results cannot be written: ")
+    assert "Traceback" not in result.output
+
+
+def test_github_gets_annotations_and_a_summary(project: Project) -> None:
+    project.script(**FLAW)
+    result = project.judge(ONLY, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY="summary.md")
+    assert "::error title=toy%3A pending-writes/complete::" in result.output
+    assert "pending-writes/complete" in (project.folder / "summary.md").read_text()

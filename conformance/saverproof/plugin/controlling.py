@@ -1,5 +1,6 @@
 """What the one process that sees the whole run does: gather verdicts, report, decide the status."""
 
+import os
 import platform
 import time
 from collections.abc import Mapping
@@ -13,9 +14,13 @@ from saverproof.plugin import summary
 from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
 from saverproof.suite.planning import planned, saver_event
+from saverproof_reports.github import annotations
 
 WORKER_INPUT = "saverproof"
-USAGE_ERROR = pytest.ExitCode.USAGE_ERROR
+_NOTHING_JUDGED = (
+    "--saver was given, and no contract was judged; expected an item of the suite to run and to "
+    "judge one (see -k, -m, --saver-families and files named)"
+)
 
 
 class Controlling:
@@ -29,7 +34,7 @@ class Controlling:
         self._started = time.monotonic()
         self._results = Results(run.report, run.report_always)
         self._report: dict[str, Any] | None = None
-        self._nothing_judged = False
+        self._trouble: str | None = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -45,7 +50,10 @@ class Controlling:
         """Begin the spool, before any worker runs an item."""
         if self._config.option.collectonly:
             return
-        self._results.begin()
+        try:
+            self._results.begin()
+        except OSError as error:
+            raise pytest.UsageError(_unwritable(self._run, error)) from error
         self._results.add(self._run_event())
         for facts in self._run.savers:
             families = self._run.families
@@ -93,13 +101,16 @@ class Controlling:
             self._results.add({"event": "end"})
         self._report = report = self._results.report()
         stale_fails = self._add_stale(report)
-        self._results.finish(report)
+        try:
+            self._results.finish(report)
+        except OSError as error:
+            self._trouble = _unwritable(self._run, error)
         if broken_off:
             return
-        self._nothing_judged = not _anything_judged(report)
-        if self._nothing_judged:
-            session.exitstatus = USAGE_ERROR
-        elif stale_fails and exitstatus == pytest.ExitCode.OK:
+        if not _anything_judged(report):
+            self._trouble = _NOTHING_JUDGED
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif (stale_fails or self._trouble) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _add_stale(self, report: Mapping[str, Any]) -> bool:
@@ -125,12 +136,11 @@ class Controlling:
                 summary.write(terminalreporter, judged, ran, self._run)
         if self._results.written is not None:
             terminalreporter.line(f"report: {self._results.written}")
-        if self._nothing_judged:
-            terminalreporter.line(
-                "ERROR: --saver was given, and no contract was judged; expected an item of the "
-                "suite to run and to judge one (see -k, -m, --saver-families and files named)",
-                red=True,
-            )
+        if self._trouble is not None:
+            terminalreporter.line(f"ERROR: {self._trouble}", red=True)
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            for line in annotations(self._report):
+                terminalreporter.line(line)
 
 
 def _workers(config: pytest.Config) -> int:
@@ -145,3 +155,8 @@ def _anything_judged(report: Mapping[str, Any]) -> bool:
         for judged in report["savers"]
         for contract in judged["contracts"]
     )
+
+
+def _unwritable(run: Run, error: OSError) -> str:
+    where = f"{error.filename or run.report}: {error.strerror}"
+    return f"--saver-report: results cannot be written: {where}; expected a folder to write to"

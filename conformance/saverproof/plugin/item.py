@@ -15,6 +15,7 @@ from saverproof.items import Finding, Outcome, Plan
 from saverproof.known.entries import entry_for
 from saverproof.plugin.failures import NotJudged, Violated, failure_text
 from saverproof.plugin.judging import JUDGE, Judged
+from saverproof.plugin.live import Live
 from saverproof.plugin.run import RUN, Run
 from saverproof.targets.facts import Facts
 from saverproof_reports.junit import item_properties
@@ -60,6 +61,7 @@ class FamilyItem(pytest.Item):
         """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
         run = self.config.stash[RUN]
         folder = tempfile.mkdtemp(prefix="saverproof-")
+        live = Live(self.config, self.name)
         try:
             plan = Plan(
                 target=dict(self.facts["ref"]),
@@ -70,8 +72,9 @@ class FamilyItem(pytest.Item):
                 seed=run.seed,
                 folder=folder,
             )
-            judged = self.config.stash[JUDGE].judge(plan)
+            judged = self.config.stash[JUDGE].judge(plan, live.listener)
         finally:
+            live.clear()
             # Threads and processes of a saver may still be writing; they end with the judge.
             shutil.rmtree(folder, ignore_errors=True)
         if judged.output:

@@ -1,5 +1,6 @@
 """Having a plan judged: in the judge process, twice if it dies, or in this process on request."""
 
+import importlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -45,7 +46,7 @@ class Judge:
         contract.
         """
         if self._run.in_process:
-            return _here(plan)
+            return _here(plan, listener)
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
@@ -133,12 +134,14 @@ JUDGE = pytest.StashKey[Judge]()
 """Where a process with items keeps its judge."""
 
 
-def _here(plan: Plan) -> Judged:
-    import importlib
-
+def _here(plan: Plan, listener: Listener | None) -> Judged:
     module, _, function = WORK.partition(":")
     work: Callable[..., dict[str, Any]] = getattr(importlib.import_module(module), function)
-    return Judged(Outcome.from_json(work({"plan": asdict(plan)}, lambda figures: None)))
+    try:
+        answer = work({"plan": asdict(plan)}, listener or (lambda figures: None))
+    except SaverproofError as error:
+        return _unjudged(plan, error)
+    return Judged(Outcome.from_json(answer))
 
 
 def _unjudged(plan: Plan, error: SaverproofError) -> Judged:

@@ -1,6 +1,7 @@
 """The files of a run: a spool while it lasts, a report when it is over."""
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from saverproof_reports import Spool, report_of, write_report
 from saverproof_reports.files import write_private
+from saverproof_reports.github import append_step_summary
 
 SPOOL = "spool.jsonl"
 _OURS = ("report.json", "report.html", "report.md")
@@ -63,6 +65,9 @@ class Results:
             return
         if self._always or _found_anything(report):
             self.written = write_report(report, self._folder)
+            summary = os.environ.get("GITHUB_STEP_SUMMARY")
+            if summary:
+                append_step_summary(report, Path(summary))
         else:
             _clear(self._folder)
         self._spool.close()

@@ -6,6 +6,7 @@ process it writes to a list that nobody reads.
 
 import mmap
 import os
+import tempfile
 from collections.abc import MutableSequence
 
 _BEATS, _STEP = 0, 1
@@ -33,7 +34,7 @@ class Pulse:
     @classmethod
     def create(cls) -> "tuple[Pulse, int]":
         """A new pulse and the descriptor to hand over; the caller closes the descriptor."""
-        descriptor = os.memfd_create("saverproof-pulse")
+        descriptor = _nameless_file()
         os.ftruncate(descriptor, _SIZE)
         return cls(descriptor), descriptor
 
@@ -50,3 +51,11 @@ class Pulse:
         """Give the memory back."""
         self._cells.release()
         self._map.close()
+
+
+def _nameless_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("saverproof-pulse")
+    descriptor, path = tempfile.mkstemp(prefix="saverproof-pulse-")
+    os.unlink(path)
+    return descriptor

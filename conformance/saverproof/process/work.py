@@ -29,12 +29,14 @@ def blame(data: dict[str, Any], progress: Progress) -> dict[str, Any]:
     The answer has the fields of a finding that follow from the program alone.
     """
     from saverproof.judging.item import blame_of_death
+    from saverproof.programs.codec import step_from_json
+    from saverproof.programs.describing import describe
 
     plan = Plan.from_json(data["plan"])
     steps = data["steps"]
     return {
         "contract": blame_of_death(plan, steps),
-        "steps": [str(step) for step in steps],
+        "steps": [describe(step_from_json(step)) for step in steps],
         "program": steps,
         "reproducer": "",
     }

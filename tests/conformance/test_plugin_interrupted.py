@@ -1,0 +1,116 @@
+"""A run that is broken off leaves no process, no temporary folder, and what it knows so far."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.conformance.plugin_support import FAKE_JUDGE, Project
+
+from saverproof_reports import read_spool, report_of
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        threading.Event().wait(0.05)
+    return False
+
+
+def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil.Process]]:
+    """Start a run whose last item hangs, end it then, and wait for it."""
+    project.script(filter={"findings": ["filter/equality"]}, deletion={"do": "hang"})
+    project.write("fake/fake_judge.py", FAKE_JUDGE)
+    temporary = project.folder / "temporary"
+    temporary.mkdir()
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
+        "PYTHONPATH": str(project.folder / "fake"),
+        "TMPDIR": str(temporary),
+    }
+    arguments = ["-p", "fake_judge", "--saver=toys:toy", "-k", "(filter or deletion) and toy-sync"]
+    command = [sys.executable, "-m", "pytest", *arguments, "--saver-watchdog=1000"]
+    with subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        spool = project.folder / ".saverproof" / "spool.jsonl"
+        assert eventually(lambda: spool.exists() and '"findings": [{' in spool.read_text())
+        children = psutil.Process(run.pid).children(recursive=True)
+        assert children
+        run.send_signal(how)
+        return run.wait(timeout=60), children
+
+
+def test_ctrl_c_leaves_nothing_running_and_a_report(project: Project) -> None:
+    status, children = interrupted(project, signal.SIGINT)
+    assert status == pytest.ExitCode.INTERRUPTED
+    assert not [child for child in children if child.is_running()]
+    assert list((project.folder / "temporary").iterdir()) == []
+    report = json.loads((project.folder / ".saverproof" / "report.json").read_text())
+    assert not report["complete"]
+    verdicts = {one["id"]: one["verdict"] for one in report["savers"][0]["contracts"]}
+    assert verdicts["filter/equality"] == "violated"
+    assert verdicts["deletion/thread-all"] == "unknown"
+
+
+def test_a_killed_run_leaves_its_spool_and_no_process(project: Project) -> None:
+    status, children = interrupted(project, signal.SIGKILL)
+    assert status == -signal.SIGKILL
+    assert eventually(lambda: not [child for child in children if child.is_running()])
+    report = report_of(read_spool(project.folder / ".saverproof" / "spool.jsonl"))
+    assert not report["complete"]
+    assert report["savers"][0]["summary"]["must"]["violated"] == 1
+
+
+def test_progress_is_shown_on_a_terminal_and_taken_away(project: Project) -> None:
+    project.script(filter={"do": "tell"})
+    project.write("fake/fake_judge.py", FAKE_JUDGE)
+    leader, follower = pty.openpty()
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
+        "PYTHONPATH": str(project.folder / "fake"),
+        "COLUMNS": "100",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "fake_judge",
+        "--saver=toys:toy",
+        "-k",
+        "filter",
+    ]
+    with subprocess.Popen(
+        command, cwd=project.folder, env=environment, stdout=follower, stderr=follower
+    ) as run:
+        os.close(follower)
+        seen = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:
+                break
+            seen += part
+    os.close(leader)
+    assert run.returncode == 0
+    assert b"\x1b7\x1b[K filter[toy-sync]: 12,000 operations, 3 faults\x1b8\x1b[K" in seen
