@@ -57,11 +57,11 @@ def _(step: GetTuple, writer: Writer, breach: Breach) -> None:
             writer.say(f"expected = shown({read(plain, writer)})")
             _in_form(writer, f"observed = shown({read(step, writer)})")
             complain(writer, _unequal_answers(breach))
-        case "extra":
+        case "extra" if not isinstance(breach.difference.observed, Raised):
             say(writer, read(step, writer), "None")
             complain(writer, "observed is not None")
-        case "unreadable":
-            guarded(writer, [read(step, writer)], "an answer", breach)
+        case "extra" | "unreadable":
+            guarded(writer, [read(step, writer)], "None", breach)
         case "input:config":
             config = writer.config(
                 step.thread, step.namespace, step.number, step.id_form, step.extras
@@ -192,15 +192,8 @@ def _(step: DeltaHistory, writer: Writer, breach: Breach) -> None:
     if isinstance(breach.difference.observed, Raised):
         guarded(writer, [call], "a history", breach)
         return
-    writer.imports.add("from langgraph.checkpoint.base import BaseCheckpointSaver")
     config = writer.config(step.thread, step.namespace, step.number)
-    walk = writer.ask_of(
-        "BaseCheckpointSaver",
-        "get_delta_channel_history",
-        writer.receiver,
-        f"config={config}",
-        f"channels={literal(step.channels)}",
-    )
+    walk = _walk(writer, config, literal(step.channels))
     say(writer, call, walk)
     complain(writer, unequal(breach.difference))
 
@@ -238,7 +231,7 @@ def _(step: Put, writer: Writer, breach: Breach) -> None:
             say(writer, "address(answer)", expected)
             complain(writer, "observed != expected")
         case "input":
-            _check_input(writer, breach, name, put(step, writer, named=True))
+            _check_input(writer, breach, name, put(step, writer, named=name))
         case "version" if writer.manner.via == "row":
             _check_row(writer, breach, 40)
         case "version":
@@ -266,7 +259,7 @@ def _(step: PutWrites, writer: Writer, breach: Breach) -> None:
     fact, _, name = breach.difference.fact.partition(":")
     if fact != "input":
         raise NoScriptError(f"no check of {fact!r} in a put_writes")
-    _check_input(writer, breach, name, put_writes(step, writer, named=True))
+    _check_input(writer, breach, name, put_writes(step, writer, named=name))
 
 
 def _check_input(writer: Writer, breach: Breach, name: str, sources: dict[str, str]) -> None:
@@ -289,42 +282,35 @@ def _(step: Prune, writer: Writer, breach: Breach) -> None:
             say(writer, f"[at for at in [{places}] if {found}]", "[]")
             complain(writer, "observed != expected")
         case "delta" if difference.address is not None:
-            _check_rebuilt(step, writer, breach, difference.address)
+            _check_rebuilt(step, writer, difference.address)
         case fact:
             raise NoScriptError(f"no check of {fact!r} in a prune")
 
 
-def _check_rebuilt(step: Prune, writer: Writer, breach: Breach, address: Address) -> None:
-    """What a delta channel is rebuilt from, before and after; it may be stored whole since."""
-    del breach
-    channels = sorted(
-        {
-            name
-            for record in writer.model.history(address[0], address[1]).values()
-            for name, channel in record.channels.items()
-            if channel.value is None
-        }
-    )
-    awaited = "async def" if writer.voice.in_coroutine else "def"
-    writer.say(
-        f"{awaited} rebuilt(at, channel):",
-        f"    found, writes = {writer.ask('get_tuple', 'at')}, []",
-        '    values = found.checkpoint["channel_values"]',
-        "    while values.get(channel) is None and found.parent_config:",
-        f"        found = {writer.ask('get_tuple', 'found.parent_config')}",
-        "        if found is None:",
-        "            return writes, None",
-        "        writes = [w for w in found.pending_writes if w[1] == channel] + writes",
-        '        values = found.checkpoint["channel_values"]',
-        "    return writes, values.get(channel)",
-    )
-    called = "await rebuilt" if writer.voice.in_coroutine else "rebuilt"
-    writer.say(f"at, channels = {writer.at(address)}, {literal(channels)}")
-    rebuilt = f"[{called}(at, channel) for channel in channels]"
-    writer.say(f"expected = {rebuilt}")
+def _check_rebuilt(step: Prune, writer: Writer, address: Address) -> None:
+    """What delta channels are rebuilt from, before and after, unless stored whole since."""
+    channels = {
+        name
+        for record in writer.model.history(address[0], address[1]).values()
+        for name, channel in record.channels.items()
+        if channel.value is None
+    }
+    writer.say(f"at, channels = {writer.at(address)}, {literal(sorted(channels))}")
+    walk = _walk(writer, "at", "channels")
+    writer.say(f"expected = {walk}")
     write(step, writer)
-    writer.say(f"observed = {rebuilt}")
-    writer.say(
-        "stored = [b[0] and not o[0] and o[1] is not None for b, o in zip(expected, observed)]"
+    writer.say(f"observed = {walk}", f"found = {writer.ask('get_tuple', 'at')}")
+    writer.say('stored = found.checkpoint["channel_values"] if found else {}')
+    complain(writer, "any(observed[c] != expected[c] for c in channels if c not in stored)")
+
+
+def _walk(writer: Writer, config: str, channels: str) -> str:
+    """The base class's own walk over what the saver's ``get_tuple`` gives."""
+    writer.imports.add("from langgraph.checkpoint.base import BaseCheckpointSaver")
+    return writer.ask_of(
+        "BaseCheckpointSaver",
+        "get_delta_channel_history",
+        writer.receiver,
+        f"config={config}",
+        f"channels={channels}",
     )
-    complain(writer, "any(o != b and not s for b, o, s in zip(expected, observed, stored))")

@@ -61,23 +61,26 @@ def found_by(writer: Writer, breach: Breach, address: Address) -> str:
         case "step" if isinstance(step, GetTuple):
             return read(step, writer)
         case "step" if isinstance(step, ListTuples):
-            return _in_listing(writer, writer.list_arguments(step), address)
+            return _in_listing(writer, breach, writer.list_arguments(step), address)
         case "id":
             return writer.ask("get_tuple", writer.at(address))
         case "latest":
             return writer.ask("get_tuple", writer.config(address[0], address[1]))
         case "list":
-            return _in_listing(writer, [writer.config(address[0])], address)
+            return _in_listing(writer, breach, [writer.config(address[0])], address)
         case "all":
-            return _in_listing(writer, ["None"], address)
+            return _in_listing(writer, breach, ["None"], address)
         case via:
             raise NoScriptError(f"the last step is no read to look {via} by")
 
 
-def _in_listing(writer: Writer, arguments: list[str], address: Address) -> str:
-    named = names(writer, [address])[1:-1]
+def _in_listing(writer: Writer, breach: Breach, arguments: list[str], address: Address) -> str:
+    """The item of a listing: by the address it gives itself, or by its id if that is wrong."""
     writer.say(f"listed = {writer.listing(*arguments)}")
-    return f"next((item for item in listed if address(item.config) == {named}), None)"
+    is_it = f"address(item.config) == {names(writer, [address])[1:-1]}"
+    if breach.difference.fact == "address":
+        is_it = f'item.checkpoint["id"] == {writer.id(address[2])}'
+    return f"next((item for item in listed if {is_it}), None)"
 
 
 def names(writer: Writer, addresses: list[Address]) -> str:
@@ -149,9 +152,8 @@ def say(writer: Writer, observed: str, expected: str) -> None:
 
 
 def _check_parent(writer: Writer, record: Record, address: Address) -> None:
-    writer.helpers.add("address")
     if record.parent is None:
-        say(writer, "address(found.parent_config)[2]", "None")
+        say(writer, "found.parent_config", "None")
     else:
         parent = (address[0], address[1], record.parent)
         say(writer, "address(found.parent_config)", names(writer, [parent])[1:-1])

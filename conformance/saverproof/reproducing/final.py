@@ -55,6 +55,8 @@ def manners(program: Program, breach: Breach, api: str) -> list[Manner]:
 def _vias(program: Program, breach: Breach) -> tuple[str, ...]:
     last = program[-1]
     if breach.difference.fact == "raised":
+        if isinstance(last, ListTuples):
+            return ("id", "nones")
         return ("id", "list") if isinstance(last, DELETIONS) else ("id",)
     if breach.difference.fact == "version":
         return ("id", "types", "row")

@@ -20,7 +20,7 @@ LONGEST = 40
 """Lines of a script, where the blank ones between its parts can be spared to keep to it."""
 
 
-def script(writer: Writer, opening: Opening, promise: str, name: str) -> str:
+def script(writer: Writer, opening: Opening, promise: str, saver: str) -> str:
     """The whole script."""
     second = "opened" in writer.helpers or len(writer.blocks) > 1
     if second:
@@ -29,12 +29,12 @@ def script(writer: Writer, opening: Opening, promise: str, name: str) -> str:
     helpers = [*_helpers(writer), *_opened(writer, opening)]
     code = "\n".join(line for part in (*helpers, main) for line in part)
     imports = _imports(writer, opening, code)
-    top = [*_head(promise, name), *imports]
-    for far, near in ((2, 2), (1, 1), (1, 0), (0, 0)):
+    top = [*_head(promise, saver), *imports]
+    for far, near in ((2, 2), (1, 1), (1, 0)):
         text = _joined(far, [top, _joined(near, helpers).splitlines(), main])
         if text.count("\n") < LONGEST:
-            break
-    return f"{text}\n"
+            return f"{text}\n"
+    return "\n".join(line for line in text.splitlines() if line) + "\n"
 
 
 def _joined(blank: int, parts: list[list[str]]) -> str:
@@ -42,22 +42,22 @@ def _joined(blank: int, parts: list[list[str]]) -> str:
     return ("\n" * (blank + 1)).join("\n".join(part) for part in parts if part)
 
 
-def promise_of(contract_id: str) -> str:
-    """A contract's id and statement."""
+def statement_of(contract_id: str) -> str:
+    """What a contract says; its id if the registry knows of none."""
     try:
-        return f"{contract_id}: {contract(contract_id).statement}"
+        return contract(contract_id).statement
     except UnknownContract:
         return contract_id
 
 
-def _head(promise: str, name: str) -> list[str]:
+def _head(promise: str, saver: str) -> list[str]:
     safe = promise.replace("\\", "\\\\").replace('"""', "'''")
     doc = textwrap.wrap(f'"""{safe}', WIDTH - 3)
     closing = f' {doc[-1]}"""'[1:]
     return [
         *doc[:-1],
         closing if not closing.endswith('""""') else f'{doc[-1]} """',
-        f"# {name}: exits with 1 while the promise is broken, with 0 when it is kept.",
+        f"# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it.",
     ]
 
 
@@ -153,12 +153,12 @@ def _loop() -> list[str]:
 _SOURCES = {
     "config": ["def config(**configurable):", '    return {"configurable": configurable}'],
     "checkpoint": [
-        "def checkpoint(number, values, old, new):",
-        '    ts = f"2026-11-21T{number // 60 % 24:02}:{number % 60:02}:00+00:00"',
-        f'    return {{"v": {checkpoint_format()}, "ts": ts, "id": ID[number], '
-        '"channel_values": values,',
-        '            "channel_versions": old | new, "updated_channels": sorted(new),',
-        '            "versions_seen": {"__input__": {}, "agent": old}}',
+        "def checkpoint(n, values, old, new):",
+        f'    return {{"v": {checkpoint_format()}, "ts": f"2026-11-21T{{n // 60 % 24:02}}:'
+        '{n % 60:02}:00+00:00", "id": ID[n],',
+        '            "channel_values": values, "channel_versions": old | new,',
+        '            "versions_seen": {"__input__": {}, "agent": old}, '
+        '"updated_channels": sorted(new)}',
     ],
     "address": [
         "def address(config):",
@@ -182,7 +182,6 @@ _SOURCES = {
         "class Cipher:",
         "    def encrypt(self, plaintext):",
         '        return "xor", bytes(byte ^ 90 for byte in plaintext)',
-        "",
         "    def decrypt(self, ciphername, ciphertext):",
         "        return bytes(byte ^ 90 for byte in ciphertext)",
     ],
@@ -222,7 +221,8 @@ def _main(writer: Writer, opening: Opening, second: bool) -> list[str]:
 def _with_saver(writer: Writer, opening: Opening, expression: str) -> list[str]:
     folder = "tempfile.TemporaryDirectory() as path"
     keyword = "async with" if writer.voice.managed else "with"
-    if not (writer.voice.managed or writer.guard or opening.drop or len(writer.blocks) > 1):
+    plain = not (writer.voice.managed or writer.guard or opening.drop or writer.after)
+    if plain and len(writer.blocks) == 1:
         header = f"with {folder}, {expression} as saver:"
         if len(header) + 4 > WIDTH:
             return [f"with ({folder},", f"      {expression} as saver):", *_block(writer.blocks[0])]
@@ -239,6 +239,7 @@ def _with_saver(writer: Writer, opening: Opening, expression: str) -> list[str]:
             "except Exception as error:",
             f"    {message} from error",
         ]
+    lines += writer.after or []
     if not opening.drop:
         return [f"with {folder}:", *_indented(lines)]
     dropping = opening.drop.format("path")

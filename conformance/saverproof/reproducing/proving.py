@@ -5,7 +5,7 @@ from __future__ import annotations
 from saverproof.judging.session import Breach
 from saverproof.programs.steps import Program
 from saverproof.reproducing.final import manners, write_program
-from saverproof.reproducing.layout import promise_of, script
+from saverproof.reproducing.layout import script, statement_of
 from saverproof.reproducing.opening import looks_of, opening_of, opens_asynchronously
 from saverproof.reproducing.statements import NoScriptError
 from saverproof.reproducing.trying import complains
@@ -21,13 +21,14 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
     """The source of a script that shows a breach, or "" if none can be made that does.
 
     The script was run once: it complained. ``program`` ends with the step that showed the breach;
-    ``api`` is "sync", "async" or "crossed"; ``name`` is what the script says it is called.
+    ``api`` is "sync", "async" or "crossed"; ``name``, the contract's id, heads script and message.
     """
     opening = opening_of(target)
     if opening is None or not program:
         return ""
     voice = Voice(api, opens_asynchronously(target))
     looks = looks_of(target, program, voice)
+    promise = f"{name}: {statement_of(breach.contract)}"
     tried = set()
     for manner in manners(program, breach, api):
         writer = Writer(voice, looks, manner)
@@ -37,7 +38,7 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
             # The model differs from the one that followed the saver's mistakes: a step may build
             # on a checkpoint that is not there any more.
             continue
-        text = script(writer, opening, promise_of(breach.contract), name)
+        text = script(writer, opening, promise, target.name)
         if text not in tried and (breach.difference.fact in UNTRIED or complains(text)):
             return text
         tried.add(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from saverproof.judging.files import SECRETS
 from saverproof.judging.parity import PATIENCE_S
 from saverproof.judging.session import Breach
 from saverproof.programs.identifiers import task_id
@@ -32,7 +31,6 @@ from saverproof.reproducing.writer import Writer
 from saverproof.values import Value
 
 ONE = Value("integer", 1)
-FILES = 'files = [file for file in sorted(Path(path).rglob("*")) if file.is_file()]'
 
 
 @singledispatch
@@ -207,14 +205,12 @@ def _(step: CheckFiles, writer: Writer) -> None:
     if step.look_for == "private":
         write(Put("a", "", 1, changes=(("count", ONE),)), writer)
         return
-    root, listed, written, raw = SECRETS
     writer.helpers.add("cipher")
     writer.imports.add("from langgraph.checkpoint.serde.encrypted import EncryptedSerializer")
     writer.say("saver.serde = EncryptedSerializer(Cipher(), saver.serde)")
-    changes = (("root", Value("text", root)), ("inner", Value("text", f"{listed} {raw}")))
+    changes = (("root", Value("text", "aardvark")), ("inner", Value("text", "basilisk")))
     put(Put("a", "", 1, changes=changes), writer)
-    put_writes(PutWrites("a", "", 1, 1, (("root", Value("text", written)),)), writer)
-    writer.reopen()
+    put_writes(PutWrites("a", "", 1, 1, (("root", Value("text", "cormorant")),)), writer)
 
 
 @check_scene.register
@@ -222,15 +218,18 @@ def _(step: CheckFiles, writer: Writer, breach: Breach) -> None:
     del breach
     write(step, writer)
     writer.imports.add("from pathlib import Path")
-    writer.say(FILES)
+    files = 'files = [file for file in sorted(Path(path).rglob("*")) if file.is_file()]'
     if step.look_for == "private":
-        writer.say("modes = {file.name: file.stat().st_mode & 0o777 for file in files}")
+        writer.say(files, "modes = {file.name: file.stat().st_mode & 0o777 for file in files}")
         say(writer, "{name: oct(mode) for name, mode in modes.items() if mode & 0o077}", "{}")
-    else:
-        writer.say('stored = b"".join(file.read_bytes() for file in files)')
-        secrets = literal(SECRETS)
-        say(writer, f"[secret for secret in {secrets} if secret.encode() in stored]", "[]")
-    complain(writer, "observed != expected")
+        complain(writer, "observed")
+        return
+    # Only what is closed is sure to be in the files.
+    writer.close()
+    writer.say(files, 'stored = b"".join(file.read_bytes() for file in files)')
+    secrets = '(b"aardvark", b"basilisk", b"cormorant")'
+    say(writer, f"[secret for secret in {secrets} if secret in stored]", "[]")
+    complain(writer, "observed")
 
 
 # --- event loops -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 WIDTH = 100
 _HANGING = 8
-_PENALTY = 15
+_PENALTY = 45
 
 
 def literal(value: Any) -> str:

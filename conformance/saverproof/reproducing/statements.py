@@ -64,16 +64,17 @@ def _(step: Put, writer: Writer) -> None:
     put(step, writer)
 
 
-def put(step: Put, writer: Writer, *, named: bool = False, answer: str = "") -> dict[str, str]:
+def put(step: Put, writer: Writer, *, named: str = "", answer: str = "") -> dict[str, str]:
     """Write a put; returns the source of its arguments.
 
-    If ``named``, they are variables of the same names, as they are if the step changes them
-    afterwards. ``answer`` is a variable for what the saver returns.
+    The argument ``named`` becomes a variable, as do those that the step changes afterwards.
+    ``answer`` is a variable for what the saver returns.
     """
     planned = writer.plan(step)
     sources = put_arguments(step, planned, writer)
+    changed = {"checkpoint", "metadata"} if step.mutate_inputs else set()
     fewer = step.fields == "fewer"
-    given = _named(writer, sources, named or step.mutate_inputs or fewer)
+    given = _named(writer, sources, {named, *changed, *(["checkpoint"] if fewer else [])})
     if fewer:
         writer.say('del given_checkpoint["updated_channels"]')
     call = writer.change("put", *given.values())
@@ -101,11 +102,10 @@ def put_arguments(step: Put, planned: PlannedPut, writer: Writer) -> dict[str, s
     }
 
 
-def _named(writer: Writer, sources: dict[str, str], named: bool) -> dict[str, str]:
-    if not named:
-        return dict(sources)
-    writer.say(*(f"given_{name} = {source}" for name, source in sources.items()))
-    return {name: f"given_{name}" for name in sources}
+def _named(writer: Writer, sources: dict[str, str], named: set[str]) -> dict[str, str]:
+    """The arguments, those named as variables ``given_NAME``."""
+    writer.say(*(f"given_{name} = {sources[name]}" for name in sources if name in named))
+    return {name: f"given_{name}" if name in named else sources[name] for name in sources}
 
 
 @write.register
@@ -113,7 +113,7 @@ def _(step: PutWrites, writer: Writer) -> None:
     put_writes(step, writer)
 
 
-def put_writes(step: PutWrites, writer: Writer, *, named: bool = False) -> dict[str, str]:
+def put_writes(step: PutWrites, writer: Writer, *, named: str = "") -> dict[str, str]:
     """Write a put_writes; see :func:`put`."""
     namespace = step.namespace if step.give_namespace else None
     batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
@@ -121,7 +121,7 @@ def put_writes(step: PutWrites, writer: Writer, *, named: bool = False) -> dict[
         "config": writer.config(step.thread, namespace, step.number, extras=step.extras),
         "writes": f"[{', '.join(batch)}]",
     }
-    given = _named(writer, sources, named or step.mutate_inputs)
+    given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
     other = [quoted(task_id(step.task))]
     if step.path and writer.looks.takes_paths:
         other.append(quoted(step.path))
@@ -143,7 +143,8 @@ def _(step: GetTuple, writer: Writer) -> None:
     writer.helpers.add("spoil")
     writer.say(f"found = {call}")
     writer.say("spoil(found.checkpoint)", "spoil(found.metadata)")
-    writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
+    if writer.model.writes:
+        writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
 
 
 def read(step: GetTuple, writer: Writer) -> str:

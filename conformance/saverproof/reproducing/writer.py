@@ -50,6 +50,8 @@ class Writer:
         self.manner = manner
         self.model = Model()
         self.blocks: list[list[str]] = [[]]
+        self.after: list[str] | None = None
+        """Lines after the saver was closed for good; None while it is open."""
         self.ids: dict[int, str] = {}
         self.imports: set[str] = set()
         self.helpers: set[str] = set()
@@ -62,13 +64,18 @@ class Writer:
         self._turn = 0
 
     def say(self, *lines: str) -> None:
-        """Add lines at the level of the open saver."""
-        self.blocks[-1] += lines
+        """Add lines: with the saver open, or after it was closed."""
+        block = self.blocks[-1] if self.after is None else self.after
+        block += lines
 
     def reopen(self) -> None:
         """Close the saver here and open it again."""
         self.blocks.append([])
         self.receiver = "saver"
+
+    def close(self) -> None:
+        """Close the saver for good: what is said from here on stands behind."""
+        self.after = []
 
     # --- expressions -----------------------------------------------------------------------
 
@@ -131,12 +138,11 @@ class Writer:
             arguments = [
                 self.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
             ]
-        if step.filter is not None:
-            arguments.append(f"filter={literal(step.filter)}")
-        if step.before is not None:
-            arguments.append(f"before={self.config(None, number=step.before)}")
-        if step.limit is not None:
-            arguments.append(f"limit={step.limit}")
+        before = None if step.before is None else self.config(None, number=step.before)
+        filter_ = None if step.filter is None else literal(step.filter)
+        for name, given in (("filter", filter_), ("before", before), ("limit", step.limit)):
+            if given is not None or self.manner.via == "nones":
+                arguments.append(f"{name}={given}")
         return arguments
 
     def checkpoint(self, step: Put, planned: PlannedPut) -> str:
@@ -232,8 +238,9 @@ class Writer:
         base: Mapping[str, Channel] = {}
         if present is not None:
             base = present.channels
-        elif step.parent is not None and step.copy_of is None:
-            base = self.model.history(step.thread, step.namespace)[step.parent].channels
+        elif step.copy_of is None:
+            parent = self.model.history(step.thread, step.namespace).get(step.parent or 0)
+            base = {} if parent is None else parent.channels
         older = [str(channel.version) for channel in base.values()]
         return self.model.plan_put(step, lambda _: self.mint(older))
 

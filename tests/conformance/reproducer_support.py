@@ -1,0 +1,47 @@
+"""Opening wrong savers, and the right ones in their place, from scripts."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+from tests.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import WRONG, WrongSaver, opener
+
+RIGHT = "right "
+"""Before a wrong saver's name: the reference saver that it was made from."""
+
+
+def open_saver(name: str, path: str) -> AbstractContextManager[Any]:
+    """A saver below a folder, by name."""
+    wrong = wrong_saver(name.removeprefix(RIGHT))
+    make = wrong.make if name == wrong.name else opener(_right(wrong), setup=wrong.setup)
+    return make(Workspace(Path(path), "script"))
+
+
+def wrong_saver(name: str) -> WrongSaver:
+    """The wrong saver of that name."""
+    return next(wrong for wrong in WRONG if wrong.name == name)
+
+
+def _right(wrong: WrongSaver) -> Any:
+    return SqliteReference if issubclass(wrong.saver, SqliteReference) else ReferenceSaver
+
+
+def target_of(name: str) -> Target:
+    """A wrong saver as a target whose scripts have nothing of the kit."""
+    wrong = wrong_saver(name)
+    opening = (
+        "from tests.conformance.reproducer_support import open_saver\n"
+        f'open_saver("{name}", path)'
+    )
+    return Target(name=name, open=wrong.make, opening=opening, drop=wrong.drop)
+
+
+def of_the_right_saver(script: str) -> str:
+    """The same script on the reference saver."""
+    return script.replace('open_saver("', f'open_saver("{RIGHT}')
