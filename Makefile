@@ -1,0 +1,57 @@
+# `make run` judges the bundled SQLite saver; `make test` passes everything that CI passes.
+# Both set up a virtual environment first, and need nothing but Python 3.11 or newer with venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES := conformance savers faults reports
+SOURCES := $(PACKAGES) tests
+
+.PHONY: run test lint types imports check tests selftest-full oldest bench lock clean
+
+run: $(VENV)/ready
+	$(BIN)/pytest --saver=sqlite
+
+test: check tests
+
+check: lint types imports
+
+lint: $(VENV)/ready
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+
+types: $(VENV)/ready
+	$(BIN)/mypy
+
+imports: $(VENV)/ready
+	$(BIN)/lint-imports
+
+tests: $(VENV)/ready
+	$(BIN)/pytest -n 2 --dist worksteal
+
+selftest-full: $(VENV)/ready
+	SAVERPROOF_SEEDS=5 $(BIN)/pytest -n 2 tests/conformance/test_selftest.py
+
+oldest: $(VENV)-oldest/ready
+	$(VENV)-oldest/bin/pytest tests/savers tests/oldest
+	$(VENV)-oldest/bin/pytest --saver=memory --saver-profile=quick --saver-known tests/known/memory.toml
+
+bench: $(VENV)/ready
+	for script in tests/benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+lock: $(VENV)/ready
+	$(BIN)/pip freeze --exclude-editable > constraints.txt
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+$(VENV)-oldest/ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
+		--editable . pytest-xdist pytest-cov
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(VENV)-oldest .saverproof
