@@ -61,8 +61,8 @@ def rebuilt(session: Session, address: Address, channel: str) -> Any:
     target = session.attempt(lambda: session.reader.get_tuple(config))
     checkpoint = field(target, "checkpoint")
     values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
-    if values and values.get(channel) is not None:
-        return Walked((), (values[channel],))
+    if values and channel in values:
+        return Walked((), (values[channel],), unclear=values[channel] is None)
     return walk(session, config, channel)
 
 
