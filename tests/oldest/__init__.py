@@ -1,0 +1,1 @@
+"""What must hold on the oldest supported langgraph-checkpoint as well."""
