@@ -141,16 +141,8 @@ class SqliteReference(AsyncTwins, Reading):
         if source_thread_id == target_thread_id:
             return
         with self.database.writing():
-            self.database.run(
-                "INSERT OR REPLACE INTO checkpoints SELECT ?, ns, id, parent, type, checkpoint, "
-                "metadata_type, metadata FROM checkpoints WHERE thread = ?",
-                *(target_thread_id, source_thread_id),
-            )
-            self.database.run(
-                "INSERT OR REPLACE INTO writes SELECT ?, ns, id, task, position, channel, type, "
-                "value, path FROM writes WHERE thread = ?",
-                *(target_thread_id, source_thread_id),
-            )
+            self._copy_checkpoints(str(source_thread_id), str(target_thread_id))
+            self._copy_writes(str(source_thread_id), str(target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         if strategy not in {"keep_latest", "delete"}:
@@ -181,6 +173,20 @@ class SqliteReference(AsyncTwins, Reading):
             conflict = "REPLACE" if row.index < 0 else "IGNORE"
             values = (row.task_id, row.index, row.channel, *row.value, row.path)
             self.database.run(f"INSERT OR {conflict} {WRITE}", *place, *values)
+
+    def _copy_checkpoints(self, source: str, target: str) -> None:
+        self.database.run(
+            "INSERT OR REPLACE INTO checkpoints SELECT ?, ns, id, parent, type, checkpoint, "
+            "metadata_type, metadata FROM checkpoints WHERE thread = ?",
+            *(target, source),
+        )
+
+    def _copy_writes(self, source: str, target: str) -> None:
+        self.database.run(
+            "INSERT OR REPLACE INTO writes SELECT ?, ns, id, task, position, channel, type, "
+            "value, path FROM writes WHERE thread = ?",
+            *(target, source),
+        )
 
     def _delete(self, thread: str) -> None:
         self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)

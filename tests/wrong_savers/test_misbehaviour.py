@@ -42,7 +42,14 @@ def expected(reference: Any, contract: str, api: str) -> Any:
         return answers(reference, contract, api, Path(folder) / "saver")
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
+FUNCTIONAL = [
+    wrong
+    for wrong in WRONG
+    if wrong.breaks.split("/")[0] not in {"atomicity", "durability", "concurrency", "graph"}
+]
+
+
+@pytest.mark.parametrize("wrong", FUNCTIONAL, ids=lambda wrong: wrong.name)
 def test_a_wrong_saver_answers_otherwise_than_the_reference(
     wrong: WrongSaver, tmp_path: Path
 ) -> None:
