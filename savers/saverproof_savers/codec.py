@@ -84,8 +84,8 @@ def is_exact_json(value: Any) -> bool:
 def _decode_json(text: str) -> Any:
     try:
         value, end = _scan_json(text, 0)
-    except StopIteration:
-        end = 0
+    except (StopIteration, TypeError) as error:
+        raise ValueError(f"found no JSON text but {text!r:.60}") from error
     if end != len(text):
         raise ValueError(f"JSON text of {len(text)} characters ends after {end}")
     return value
@@ -154,8 +154,11 @@ def encode_channels(channels: Channels) -> str:
 
 
 def decode_channels(text: str) -> Channels:
-    """What `encode_channels` was given."""
-    return cast(Channels, _decode_json(text))
+    """What `encode_channels` was given. Raises ValueError if this is something else."""
+    channels = _decode_json(text)
+    if type(channels) is not dict:
+        raise ValueError(f"found no map of channels but {text!r:.60}")
+    return channels
 
 
 def value_ids(channels: Channels) -> list[int]:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Concatenate, ParamSpec, TypeVar
 
 from saverproof_savers import schema
-from saverproof_savers.errors import SchemaError, explain
+from saverproof_savers.errors import SchemaError, UndecodableError, explain
 from saverproof_savers.schema import TableNames
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Store:
             cursor.execute("BEGIN IMMEDIATE")
             result = work(cursor)
             cursor.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UndecodableError) as error:
             self._settle()
             explain(error, self.where)
             raise

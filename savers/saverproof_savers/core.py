@@ -125,17 +125,17 @@ class SaverCore(BaseCheckpointSaver[Any]):
         return Listing(self._store, self.queries, self.serde, search)
 
     def _deleting_thread(self, thread_id: str) -> Work[None]:
-        return lambda cursor: removing.delete_thread(cursor, self.tables, str(thread_id))
+        return lambda cursor: removing.delete_thread(cursor, self.queries, str(thread_id))
 
     def _deleting_runs(self, run_ids: Sequence[str]) -> Work[None]:
         wanted = [str(run_id) for run_id in run_ids]
-        return lambda cursor: removing.delete_for_runs(cursor, self.tables, wanted)
+        return lambda cursor: removing.delete_for_runs(cursor, self.queries, wanted)
 
     def _copying_thread(self, source_thread_id: str, target_thread_id: str) -> Work[None]:
         source, target = str(source_thread_id), str(target_thread_id)
         if source == target:
             return lambda cursor: None
-        return lambda cursor: removing.copy_thread(cursor, self.tables, source, target)
+        return lambda cursor: removing.copy_thread(cursor, self.queries, source, target)
 
     def _pruning(self, thread_ids: Sequence[str], strategy: str) -> Work[None]:
         if strategy not in removing.STRATEGIES:
@@ -148,7 +148,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
 
         def work(cursor: sqlite3.Cursor) -> None:
             for thread_id in wanted:
-                prune(cursor, self.tables, thread_id)
+                prune(cursor, self.queries, thread_id)
 
         return work
 

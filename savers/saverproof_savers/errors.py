@@ -21,7 +21,7 @@ class UndecodableError(ValueError):
     """A stored row cannot be decoded; the message names the file and the row."""
 
 
-def explain(error: sqlite3.Error, where: str) -> None:
+def explain(error: sqlite3.Error | UndecodableError, where: str) -> None:
     """Put the file and the likely cause into the text of `error`, which stays the same object."""
     text = str(error)
     if text.startswith(f"{where}: "):

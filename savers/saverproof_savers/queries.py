@@ -13,6 +13,13 @@ _ROW = "checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadat
 _WRITE = "task_path, task_id, idx, channel, type, value"
 
 
+def _used_values(checkpoints: str) -> str:
+    """The rows of values that the checkpoints of a thread read; damaged ones read none."""
+    return f"""SELECT json_extract(entry.value, '$[1]') FROM {checkpoints},
+        json_each(CASE WHEN json_valid(channels) THEN channels ELSE '{{}}' END) AS entry
+        WHERE entry.type = 'array' AND json_array_length(entry.value) > 1 AND thread_id = ?"""
+
+
 @dataclass(frozen=True)
 class Queries:
     """Every statement; parameters stand in the order of the columns named."""
@@ -30,6 +37,7 @@ class Queries:
     add_checkpoint: str
     add_write: str
     drop_values_unless_used: str
+    drop_unused_values: str
     ancestors: str
     delta_writes: str
 
@@ -39,9 +47,7 @@ class Queries:
         checkpoints, writes, values = (
             f'"{name}"' for name in (names.checkpoints, names.writes, names.values)
         )
-        used = f"""SELECT json_extract(entry.value, '$[1]')
-            FROM {checkpoints}, json_each(channels) AS entry
-            WHERE thread_id = ? AND checkpoint_ns = ? AND json_array_length(entry.value) > 1"""
+        used = f"{_used_values(checkpoints)} AND checkpoint_ns = ?"
         return cls(
             names=names,
             checkpoint_by_id=f"SELECT {_ROW} FROM {checkpoints} WHERE {_ONE}",
@@ -79,6 +85,8 @@ class Queries:
                 value = excluded.value WHERE excluded.idx < 0""",
             drop_values_unless_used=f"""DELETE FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?)) AND value_id NOT IN ({used})""",
+            drop_unused_values=f"""DELETE FROM {values} WHERE thread_id = ?
+                AND value_id NOT IN ({_used_values(checkpoints)})""",
             # By the parent, not by the order of ids. CROSS JOIN makes each step one look-up.
             ancestors=f"""WITH RECURSIVE ancestor (id, parent_id, channels) AS (
                 SELECT checkpoint_id, parent_checkpoint_id, channels

@@ -38,7 +38,7 @@ class Snapshot:
 
     scope: Scope
     row: Row
-    channels: Channels | ValueError
+    channels: Channels | Exception
     """The channel map, or why it cannot be read."""
     writes: list[WriteRow]
     values: Values
@@ -56,7 +56,7 @@ class Snapshot:
             metadata = decode_metadata(serde, text)
             if search.filter and not search.matches(metadata):
                 return None
-            if isinstance(self.channels, ValueError):
+            if isinstance(self.channels, Exception):
                 raise self.channels
             return CheckpointTuple(
                 make_config(*self.scope, checkpoint_id),
@@ -131,11 +131,11 @@ def read_several(
     return snapshots
 
 
-def _channels(row: Row) -> tuple[Channels | ValueError, list[int]]:
+def _channels(row: Row) -> tuple[Channels | Exception, list[int]]:
     """The channel map, and the rows that hold its values."""
     try:
         channels = decode_channels(row[4])
         return channels, value_ids(channels)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         # Told when this checkpoint is decoded, so that the others of a list can be read.
         return error, []

@@ -2,24 +2,30 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from saverproof_savers.codec import Channels, decode_channels, encode_channels
-from saverproof_savers.schema import TableNames
+from saverproof_savers.errors import UndecodableError
+from saverproof_savers.queries import Queries
 
 STRATEGIES = ("keep_latest", "delete")
 _TRIGGERS = ("__", "branch:", "start:")
 
 
-def delete_thread(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
+def delete_thread(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
     """Remove everything of the thread, writes included whose checkpoint never came."""
+    names = queries.names
+    names = queries.names
     for table in (names.checkpoints, names.writes, names.values):
         cursor.execute(f'DELETE FROM "{table}" WHERE thread_id = ?', (thread_id,))
 
 
-def delete_for_runs(cursor: sqlite3.Cursor, names: TableNames, run_ids: Sequence[str]) -> None:
+def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]) -> None:
     """Remove the checkpoints of these runs, with their writes and the values nobody else reads."""
+    names = queries.names
+    names = queries.names
     found: dict[str, list[tuple[str, str]]] = {}
     for run_id in dict.fromkeys(run_ids):
         cursor.execute(
@@ -30,12 +36,14 @@ def delete_for_runs(cursor: sqlite3.Cursor, names: TableNames, run_ids: Sequence
         for thread_id, checkpoint_ns, checkpoint_id in cursor.fetchall():
             found.setdefault(thread_id, []).append((checkpoint_ns, checkpoint_id))
     for thread_id, keys in found.items():
-        _delete_checkpoints(cursor, names, thread_id, keys)
+        _delete_checkpoints(cursor, queries, thread_id, keys)
 
 
 def _delete_checkpoints(
-    cursor: sqlite3.Cursor, names: TableNames, thread_id: str, keys: Iterable[tuple[str, str]]
+    cursor: sqlite3.Cursor, queries: Queries, thread_id: str, keys: Iterable[tuple[str, str]]
 ) -> None:
+    names = queries.names
+    names = queries.names
     rows = [(thread_id, *key) for key in keys]
     for table in (names.checkpoints, names.writes):
         cursor.executemany(
@@ -43,13 +51,7 @@ def _delete_checkpoints(
                 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?""",
             rows,
         )
-    cursor.execute(
-        f"""DELETE FROM "{names.values}" WHERE thread_id = ? AND value_id NOT IN (
-                SELECT json_extract(entry.value, '$[1]')
-                FROM "{names.checkpoints}", json_each(channels) AS entry
-                WHERE thread_id = ? AND json_array_length(entry.value) > 1)""",
-        (thread_id, thread_id),
-    )
+    cursor.execute(queries.drop_unused_values, (thread_id, thread_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,14 @@ class _Stored:
 _Namespace = dict[str, _Stored]
 
 
-def prune(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
+def prune(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
     """Keep the newest checkpoint of each namespace, and what its delta channels are rebuilt from.
 
     Namespaces of a task (`node:task`) go if their call started from a root checkpoint that goes:
     nothing can come back to them. A namespace that is a bare node name is the memory of a
     subgraph, and stays.
     """
-    namespaces = _namespaces(cursor, names, thread_id)
+    namespaces = _namespaces(cursor, queries, thread_id)
     gone: list[tuple[str, str]] = []
     gone_roots: set[str] = set()
     # The root namespace comes first.
@@ -90,10 +92,12 @@ def prune(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> None:
         if checkpoint_ns == "":
             gone_roots = set(dropped)
     if gone:
-        _delete_checkpoints(cursor, names, thread_id, gone)
+        _delete_checkpoints(cursor, queries, thread_id, gone)
 
 
-def _namespaces(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> dict[str, _Namespace]:
+def _namespaces(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> dict[str, _Namespace]:
+    names = queries.names
+    names = queries.names
     cursor.execute(
         f"""SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, metadata
             FROM "{names.checkpoints}" WHERE thread_id = ?""",
@@ -101,16 +105,28 @@ def _namespaces(cursor: sqlite3.Cursor, names: TableNames, thread_id: str) -> di
     )
     namespaces: dict[str, _Namespace] = {}
     for checkpoint_ns, checkpoint_id, parent_id, channels, text in cursor.fetchall():
-        metadata = json.loads(text)
+        metadata = _readable(json.loads, text, checkpoint_ns, checkpoint_id)
         counters = metadata.get("counters_since_delta_snapshot")
         parents = metadata.get("parents")
         namespaces.setdefault(checkpoint_ns, {})[checkpoint_id] = _Stored(
             parent_id,
-            decode_channels(channels),
+            _readable(decode_channels, channels, checkpoint_ns, checkpoint_id),
             frozenset(counters if isinstance(counters, dict) else ()),
             parents.get("") if isinstance(parents, dict) else None,
         )
     return namespaces
+
+
+def _readable(
+    decode: Callable[[str], dict[str, Any]], text: str, checkpoint_ns: str, checkpoint_id: str
+) -> dict[str, Any]:
+    """What a column holds. A thread with a damaged row is left as it is: it may be mended."""
+    try:
+        return decode(text)
+    except (TypeError, ValueError) as error:
+        raise UndecodableError(
+            f"checkpoint {checkpoint_id} of namespace {checkpoint_ns!r} cannot be decoded: {error}"
+        ) from error
 
 
 def _needed(stored: _Namespace, newest: str) -> set[str]:
@@ -137,13 +153,15 @@ def _needed(stored: _Namespace, newest: str) -> set[str]:
     return needed
 
 
-def copy_thread(cursor: sqlite3.Cursor, names: TableNames, source: str, target: str) -> None:
+def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: str) -> None:
     """Copy every row of `source` to `target`. Raises ValueError if `target` holds anything."""
+    names = queries.names
+    names = queries.names
     for table in (names.checkpoints, names.writes, names.values):
         cursor.execute(f'SELECT 1 FROM "{table}" WHERE thread_id = ? LIMIT 1', (target,))
         if cursor.fetchone() is not None:
             raise ValueError(f"copy_thread: the target thread {target!r} holds data already")
-    new_ids = _copy_values(cursor, names, source, target)
+    new_ids = _copy_values(cursor, queries, source, target)
     cursor.execute(
         f"""INSERT INTO "{names.writes}"
             SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
@@ -159,7 +177,9 @@ def copy_thread(cursor: sqlite3.Cursor, names: TableNames, source: str, target: 
     for checkpoint_ns, checkpoint_id, text in cursor.fetchall():
         channels = {
             channel: [entry[0], *(new_ids[value_id] for value_id in entry[1:])]
-            for channel, entry in decode_channels(text).items()
+            for channel, entry in _readable(
+                decode_channels, text, checkpoint_ns, checkpoint_id
+            ).items()
         }
         cursor.execute(
             f"""INSERT INTO "{names.checkpoints}"
@@ -171,11 +191,14 @@ def copy_thread(cursor: sqlite3.Cursor, names: TableNames, source: str, target: 
 
 
 def _copy_values(
-    cursor: sqlite3.Cursor, names: TableNames, source: str, target: str
+    cursor: sqlite3.Cursor, queries: Queries, source: str, target: str
 ) -> dict[int, int]:
     """Copy the values; the row of each copy, by the row of its original."""
+    names = queries.names
+    names = queries.names
     cursor.execute(
-        f'SELECT value_id FROM "{names.values}" WHERE thread_id = ? ORDER BY value_id', (source,)
+        f'SELECT value_id FROM "{names.values}" WHERE thread_id = ? ORDER BY value_id',
+        (source,),
     )
     new_ids: dict[int, int] = {}
     for (value_id,) in cursor.fetchall():

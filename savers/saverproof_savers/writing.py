@@ -88,7 +88,7 @@ def store_checkpoint(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord
     cursor.execute(
         queries.channels_of_two, (*scope, record.checkpoint_id, parent.checkpoint_id or "")
     )
-    known = {checkpoint_id: decode_channels(text) for checkpoint_id, text in cursor.fetchall()}
+    known = {checkpoint_id: _readable(text) for checkpoint_id, text in cursor.fetchall()}
     replaced = known.get(record.checkpoint_id)
     inherited = known.get(parent.checkpoint_id) if parent.checkpoint_id else None
     channels = _place_values(cursor, queries, record, inherited or {}, replaced or {})
@@ -108,6 +108,14 @@ def store_checkpoint(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord
         unused = sorted(set(value_ids(replaced)) - set(value_ids(channels)))
         if unused:
             cursor.execute(queries.drop_values_unless_used, (json.dumps(unused), *scope))
+
+
+def _readable(text: str) -> Channels:
+    try:
+        return decode_channels(text)
+    except ValueError:
+        # A damaged row: reading it tells. Writing beside it, or over it, must go on.
+        return {}
 
 
 def _place_values(
