@@ -112,10 +112,12 @@ def store_checkpoint(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord
 
 def _readable(text: str) -> Channels:
     try:
-        return decode_channels(text)
-    except ValueError:
+        channels = decode_channels(text)
+        value_ids(channels)
+    except (TypeError, ValueError):
         # A damaged row: reading it tells. Writing beside it, or over it, must go on.
         return {}
+    return channels
 
 
 def _place_values(
