@@ -163,11 +163,12 @@ def test_a_row_that_cannot_be_decoded_is_told_and_the_others_are_readable(path: 
             list(listed)
         assert values_of(saver, 20) == {"a": "x" * 500}
         assert values_of(saver, 1, "other") == {"a": "fine"}
+        put(saver, 9, {"a": "mended"}, metadata={"run_id": "mended"})
         for number in (5, 6, 7, 8, 10, 11, 12):
-            put(
-                saver, number + 100, {"a": "x" * 500}, parent=number, versions={"a": number}, new={}
-            )
-            assert values_of(saver, number + 100) == {"a": "x" * 500}
+            child = number + 100
+            whole = {"a": "x" * 500}
+            put(saver, child, whole, parent=number, versions={"a": number}, new={})
+            assert values_of(saver, child) == whole
             put(saver, number, {"a": "mended"}, metadata={"run_id": "mended"})
             assert values_of(saver, number) == {"a": "mended"}
         saver.delete_for_runs(["mended"])
