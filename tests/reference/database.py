@@ -35,6 +35,7 @@ class Database:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "checkpoints.db"
         self.lock = threading.RLock()
+        self.is_closed = False
         self.connection = self.connect()
 
     def connect(self) -> sqlite3.Connection:
@@ -67,6 +68,7 @@ class Database:
     def writing(self) -> Iterator[None]:
         """One transaction: all of it, or nothing and the exception."""
         with self.lock:
+            self.reconnect_if_lost()
             try:
                 self.begin()
                 yield
@@ -79,6 +81,7 @@ class Database:
     def reading(self) -> Iterator[None]:
         """One view of the store, within which any number of statements read."""
         with self.lock:
+            self.reconnect_if_lost()
             if self.connection.in_transaction:
                 yield
                 return
@@ -87,6 +90,15 @@ class Database:
                 yield
             finally:
                 self.roll_back()
+
+    def reconnect_if_lost(self) -> None:
+        """Connect again if somebody else closed the connection."""
+        try:
+            self.connection.total_changes  # noqa: B018 (raises where the connection is closed)
+        except sqlite3.ProgrammingError:
+            if self.is_closed:
+                raise
+            self.connection = self.connect()
 
     def begin(self) -> None:
         """Take the write lock."""
@@ -116,6 +128,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connection; any number of times."""
+        self.is_closed = True
         self.connection.close()
 
 

@@ -103,13 +103,23 @@ def test_the_reference_leaves_nothing_of_a_failed_operation(tmp_path: Path) -> N
 
 @of("atomicity")
 def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) -> None:
-    if wrong.breaks == "atomicity/cancelled":
+    if wrong.breaks == "atomicity/usable-after-lost-connection":
+        assert lost(SqliteReference, tmp_path / "right") == 2
+        assert lost(wrong.saver, tmp_path / "wrong") == "raised ProgrammingError"
+    elif wrong.breaks == "atomicity/cancelled":
         assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
             CleanlyStepwise, tmp_path / "right"
         )
     else:
         found = failed_everywhere(opening(wrong.saver), tmp_path, "sync")
         assert found != after_failures()
+
+
+def lost(saver: Any, folder: Path) -> Any:
+    """Close the connection behind the saver's back, and ask for the latest."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    probe.saver.database.connection.close()
+    return probe.id_of()
 
 
 class CleanlyStepwise(SqliteReference):

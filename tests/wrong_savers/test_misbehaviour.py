@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from saverproof.contracts import contracts
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.store import Store
@@ -59,3 +60,9 @@ def test_a_wrong_saver_answers_otherwise_than_the_reference(
         folder = tmp_path / api / "saver"
         found = answers(wrong.saver, wrong.breaks, api, folder, setup=wrong.setup)
         assert found != expected(reference, wrong.breaks, api)
+
+
+def test_every_contract_has_a_wrong_saver_and_every_blame_is_a_contract() -> None:
+    known = {entry.id for entry in contracts()}
+    assert known - {wrong.breaks for wrong in WRONG} == set()
+    assert {id for wrong in WRONG for id in (wrong.breaks, *wrong.also)} - known == set()

@@ -226,6 +226,9 @@ class FailedOnceFailedForever(SqliteReference):
 
 
 class ClosingOnError(Database):
+    def reconnect_if_lost(self) -> None:
+        return
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         try:
@@ -239,6 +242,18 @@ class ClosingOnError(Database):
 @wrong(USABLE, "a connection that raised is closed, and no other is opened")
 class ClosedAfterAnError(SqliteReference):
     database_class = ClosingOnError
+
+
+class NeverConnectingAgain(Database):
+    def reconnect_if_lost(self) -> None:
+        return
+
+
+@wrong(
+    "atomicity/usable-after-lost-connection", "the connection is opened once, in the constructor"
+)
+class NeverConnectsAgain(SqliteReference):
+    database_class = NeverConnectingAgain
 
 
 # -- no-silent-loss -----------------------------------------------------------------------
