@@ -1,0 +1,52 @@
+"""What the installed LangGraph can do."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+DELTA = "delta channels"
+COPY_UPDATE = "bulk_update_state"
+SORTED_WRITES = "pending writes in a promised order"
+
+
+@cache
+def durability_modes() -> dict[str, dict[str, Any]]:
+    """Durability mode -> the arguments of ``invoke`` and ``stream`` that ask for it.
+
+    LangGraph before 0.6 has no ``durability``, but a ``checkpoint_during`` that stands for two of
+    the three modes.
+    """
+    from langgraph.pregel import Pregel
+
+    parameters = inspect.signature(Pregel.stream).parameters
+    if "durability" in parameters:
+        return {mode: {"durability": mode} for mode in ("sync", "async", "exit")}
+    if "checkpoint_during" in parameters:
+        return {"async": {"checkpoint_during": True}, "exit": {"checkpoint_during": False}}
+    return {"async": {}}
+
+
+@cache
+def abilities() -> frozenset[str]:
+    """The names above of what is there."""
+    from langgraph.pregel import Pregel
+
+    from saverproof.contracts.contract import release
+
+    found = set()
+    if find_spec("langgraph.channels.delta") is not None:
+        found.add(DELTA)
+    if hasattr(Pregel, "bulk_update_state"):
+        found.add(COPY_UPDATE)
+    if release(_version("langgraph-checkpoint")) >= release("4.3"):
+        found.add(SORTED_WRITES)
+    return frozenset(found)
+
+
+def _version(distribution: str) -> str:
+    from importlib.metadata import version
+
+    return version(distribution)
