@@ -128,10 +128,6 @@ class DroppedIsNone(ReferenceSaver):
         return {**dict.fromkeys(blobs), **super()._load_values(blobs)}
 
 
-# Versions that repeat make two values one.
-REPEATED = {"channels/history-immutable", *LATER}
-
-
 @wrong("channels/versions-increase", "text without leading zeros: 10 is below 9")
 class UnpaddedVersions(ReferenceSaver):
     def get_next_version(self, current: Any, channel: None) -> Any:

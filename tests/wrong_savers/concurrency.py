@@ -1,4 +1,4 @@
-"""Savers that two callers at once break."""
+"""Savers that two writers at once break."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.reference.database import TABLES, Database
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.reference.store import WriteRow
 from tests.wrong_savers.registry import wrong
@@ -18,8 +17,6 @@ THREADS = "concurrency/threads-lose-nothing"
 PROCESSES = "concurrency/processes-lose-nothing"
 TORN = "concurrency/no-torn-reads"
 ORDER = "concurrency/linearizable"
-ITERATION = "concurrency/iteration-does-not-block"
-NOTHING = "concurrency/reads-change-nothing"
 FIRST = "concurrency/first-use-race"
 Place = tuple[str, str, str]
 
@@ -152,181 +149,6 @@ class BusyIsSwallowed(SqliteReference):
             super().put_writes(config, writes, task_id, task_path)
         except sqlite3.OperationalError:
             return
-
-
-# -- no-torn-reads ------------------------------------------------------------------------
-
-
-class RowByRow(Database):
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        yield
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        yield
-
-    def run(self, statement: str, *values: Any) -> None:
-        with self.lock:
-            super().run(statement, *values)
-
-    def rows(self, statement: str, *values: Any) -> Sequence[tuple[Any, ...]]:
-        with self.lock:
-            return super().rows(statement, *values)
-
-
-@wrong(TORN, "the lock is taken for each row of a batch", also={ORDER})
-class RowsSeenOneByOne(SqliteReference):
-    database_class = RowByRow
-
-
-class ReadingInSteps(Database):
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        yield
-
-    def rows(self, statement: str, *values: Any) -> Sequence[tuple[Any, ...]]:
-        with self.lock:
-            return super().rows(statement, *values)
-
-
-@wrong(TORN, "a checkpoint and its writes are read in two views of the store", also={ORDER})
-class ReadInTwoSteps(SqliteReference):
-    database_class = ReadingInSteps
-
-
-# -- linearizable -------------------------------------------------------------------------
-
-
-@wrong(
-    ORDER, "the latest checkpoint is cached, and other instances are not asked", also={PROCESSES}
-)
-class CacheOfTheInstance(SqliteReference):
-    def _cache(self) -> dict[Any, Any]:
-        cache: dict[Any, Any] = self.__dict__.setdefault("cache", {})
-        return cache
-
-    def _find(self, config: Any) -> Any:
-        key = (self._thread_of(config), self._get_ns(config))
-        if self._asked_id(config) is not None:
-            return super()._find(config)
-        if self._cache().get(key) is None:
-            self._cache()[key] = super()._find(config)
-        return self._cache()[key]
-
-    def put(self, *args: Any, **options: Any) -> Any:
-        answer = super().put(*args, **options)
-        self._cache().clear()
-        return answer
-
-    def delete_thread(self, thread_id: str) -> None:
-        super().delete_thread(thread_id)
-        self._cache().clear()
-
-    def delete_for_runs(self, run_ids: Any) -> None:
-        super().delete_for_runs(run_ids)
-        self._cache().clear()
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        super().copy_thread(source_thread_id, target_thread_id)
-        self._cache().clear()
-
-    def prune(self, thread_ids: Any, *, strategy: str = "keep_latest") -> None:
-        super().prune(thread_ids, strategy=strategy)
-        self._cache().clear()
-
-
-class ReadingForEver(Database):
-    """Keeps the view that its first read opened, on a connection for reads."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.reader = self.open()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        with super().writing():
-            yield
-        if self.reader.in_transaction:
-            self.reader.execute("COMMIT")
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        with self.lock:
-            if not self.reader.in_transaction and not self.connection.in_transaction:
-                self.reader.execute("BEGIN")
-            yield
-
-    def rows(self, statement: str, *values: Any) -> Sequence[tuple[Any, ...]]:
-        if self.connection.in_transaction:
-            return super().rows(statement, *values)
-        return self.reader.execute(statement, values).fetchall()
-
-    def close(self) -> None:
-        self.reader.close()
-        super().close()
-
-
-@wrong(
-    ORDER, "a reader that begins a transaction and never ends it sees what was", also={PROCESSES}
-)
-class ReaderNeverEnds(SqliteReference):
-    database_class = ReadingForEver
-
-
-# -- iteration-does-not-block -------------------------------------------------------------
-
-
-@wrong(ITERATION, "the lock is held across yield", hangs=True)
-class ListHoldsTheLock(SqliteReference):
-    def list(self, config: Any, **options: Any) -> Any:
-        with self.database.lock:
-            yield from super().list(config, **options)
-
-
-@wrong(ITERATION, "rows are read one by one from an open transaction", hangs=True)
-class ListHoldsATransaction(SqliteReference):
-    def list(self, config: Any, **options: Any) -> Any:
-        with self.database.reading():
-            yield from super().list(config, **options)
-
-
-@wrong(ITERATION, "the dict itself is iterated, and a put changes its size")
-class ListIteratesTheDict(ReferenceSaver):
-    def list(self, config: Any, **options: Any) -> Any:
-        listed = super().list(config, **options)
-        sizes = self._sizes()
-        for found in listed:
-            if self._sizes() != sizes:
-                raise RuntimeError("dictionary changed size during iteration")
-            yield found
-
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(len(shelf.checkpoints) for shelf in self._all_shelves())
-
-
-# -- reads-change-nothing -----------------------------------------------------------------
-
-
-@wrong(NOTHING, "a read registers the thread that it asks for")
-class ReadRegistersTheThread(SqliteReference):
-    def get_tuple(self, config: Any) -> Any:
-        found = super().get_tuple(config)
-        if found is None:
-            with self.database.writing():
-                self.database.run("CREATE TABLE IF NOT EXISTS threads (id TEXT PRIMARY KEY)")
-                thread = self._thread_of(config)
-                self.database.run("INSERT OR IGNORE INTO threads VALUES (?)", thread)
-        return found
-
-
-@wrong(NOTHING, "every question is counted in the store")
-class ReadIsCounted(SqliteReference):
-    def get_tuple(self, config: Any) -> Any:
-        with self.database.writing():
-            self.database.run("CREATE TABLE IF NOT EXISTS questions (at INTEGER PRIMARY KEY)")
-            self.database.run("INSERT INTO questions DEFAULT VALUES")
-        return super().get_tuple(config)
 
 
 # -- first-use-race -----------------------------------------------------------------------

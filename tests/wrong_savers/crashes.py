@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import sqlite3
 import threading
-from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import astuple
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from tests.reference.database import Database
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from tests.reference.store import CheckpointRow, WriteRow
 from tests.wrong_savers.registry import wrong
 from tests.wrong_savers.transactions import CommittingLater
 
 ACKNOWLEDGED = "durability/acknowledged-survives"
 IN_FLIGHT = "durability/in-flight-atomic"
-REOPENS = "durability/reopens"
 POWER = "durability/power-cut"
 # What is lost cannot be resumed from, and a later operation may have survived it.
 LOST = {"durability/resume", "durability/no-rerun", "durability/no-gaps", POWER}
@@ -143,121 +137,6 @@ class WritesWrittenBehind(WriteBehind):
             super()._insert_writes(place, rows)
 
 
-@wrong(ACKNOWLEDGED, "everything is written to the file when the saver is closed", also=LOST)
-class WrittenAtClose(ReferenceSaver):
-    def close(self) -> None:
-        path = self.__dict__.get("path")
-        if path is not None:
-            write_state(path, self.store)
-
-    @classmethod
-    def at(cls, path: Path) -> Self:
-        saver = cls(read_state(path))
-        saver.__dict__["path"] = path
-        return saver
-
-
-def state_of(store: Store) -> str:
-    """The whole store as JSON text."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, bytes):
-            return {"b": b64encode(value).decode()}
-        return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
-
-    return json.dumps(
-        {
-            "minted": store.minted,
-            "shelves": [
-                [
-                    *(shelf.thread, shelf.ns),
-                    [
-                        [*plain(astuple(row)[:6]), row.versions]
-                        for row in shelf.checkpoints.values()
-                    ],
-                    [
-                        [id, plain(astuple(w))]
-                        for id, ws in shelf.writes.items()
-                        for w in ws.values()
-                    ],
-                    [[key, plain(blob)] for key, blob in shelf.values.items()],
-                ]
-                for shelf in store.shelves.values()
-            ],
-        }
-    )
-
-
-def read_state(path: Path) -> Store:
-    """The store that `state_of` describes, or an empty one."""
-    store = Store()
-    if not (path / "state.json").exists():
-        return store
-
-    def whole(value: Any) -> Any:
-        if isinstance(value, dict):
-            return b64decode(value["b"])
-        return tuple(whole(item) for item in value) if isinstance(value, list) else value
-
-    state = json.loads((path / "state.json").read_text())
-    store.minted = state["minted"]
-    for thread, ns, rows, writes, values in state["shelves"]:
-        shelf = store.shelves[thread, ns] = Shelf(thread, ns)
-        for *fields, versions in rows:
-            thread, ns, id, parent, checkpoint, metadata = whole(fields)
-            row = CheckpointRow(thread, ns, id, parent, checkpoint, metadata, versions)
-            shelf.checkpoints[row.id] = row
-        for id, fields in writes:
-            write = WriteRow(*whole(fields))
-            shelf.writes.setdefault(id, {})[write.task_id, write.index] = write
-        shelf.values.update({tuple(key): whole(blob) for key, blob in values})
-    return store
-
-
-def write_state(path: Path, store: Store) -> None:
-    """Rewrite the state file in place."""
-    with (path / "state.json").open("w") as file:
-        file.write(state_of(store))
-
-
-class StateFile(ReferenceSaver):
-    """Writes its whole store to a file after each change."""
-
-    @classmethod
-    def at(cls, path: Path) -> Self:
-        saver = cls(read_state(path))
-        saver.__dict__["path"] = path
-        return saver
-
-    def _save(self) -> None:
-        write_state(self.__dict__["path"], self.store)
-
-    def put(self, *args: Any, **options: Any) -> Any:
-        answer = super().put(*args, **options)
-        self._save()
-        return answer
-
-    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
-        super().put_writes(config, writes, task_id, task_path)
-        self._save()
-
-    def delete_thread(self, thread_id: str) -> None:
-        super().delete_thread(thread_id)
-        self._save()
-
-    def delete_for_runs(self, run_ids: Any) -> None:
-        super().delete_for_runs(run_ids)
-        self._save()
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        super().copy_thread(source_thread_id, target_thread_id)
-        self._save()
-
-    def prune(self, thread_ids: Any, *, strategy: str = "keep_latest") -> None:
-        super().prune(thread_ids, strategy=strategy)
-        self._save()
-
-
 # -- in-flight-atomic ---------------------------------------------------------------------
 
 
@@ -318,170 +197,3 @@ class PutsBehindTheirWrites(WriteBehind):
     def _store(self, row: CheckpointRow) -> None:
         with self.database.writing():
             super()._insert_checkpoint(row)
-
-
-# -- reopens ------------------------------------------------------------------------------
-
-
-@wrong(
-    REOPENS, "the state file is truncated and written anew", also={*LOST, ACKNOWLEDGED, IN_FLIGHT}
-)
-class StateFileInPlace(StateFile):
-    """Nothing but what `StateFile` does."""
-
-
-class WithoutAJournal(Database):
-    journal_mode = "OFF"
-
-
-@wrong(REOPENS, "PRAGMA journal_mode=OFF, for speed", also={*LOST, IN_FLIGHT})
-class NoJournal(SqliteReference):
-    database_class = WithoutAJournal
-
-
-class Marking(Database):
-    """A file beside the database says that a change is under way."""
-
-    def connect(self) -> sqlite3.Connection:
-        if self._mark().exists():
-            raise sqlite3.DatabaseError("the store was not closed; run the repair command")
-        return super().connect()
-
-    def _mark(self) -> Path:
-        return self.path.with_suffix(".dirty")
-
-    def begin(self) -> None:
-        self._mark().touch(0o600)
-        super().begin()
-
-    def commit(self) -> None:
-        super().commit()
-        self._mark().unlink(missing_ok=True)
-
-    def roll_back(self) -> None:
-        super().roll_back()
-        self._mark().unlink(missing_ok=True)
-
-
-@wrong(REOPENS, "a store that was not closed is opened only after a repair by hand", also=LOST)
-class RepairedByHand(SqliteReference):
-    database_class = Marking
-
-
-# -- resume, no-rerun ---------------------------------------------------------------------
-
-# Recovery runs whenever the store is opened.
-OPENED = {"lifecycle/reopen", ACKNOWLEDGED}
-
-
-@wrong(
-    "durability/no-rerun",
-    "pending writes wait in memory for the next put",
-    also={*OPENED, "durability/resume", "durability/no-gaps"},
-)
-class WritesWaitForThePut(SqliteReference):
-    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
-        rows = self._rows_of_batch(writes, task_id, task_path)
-        place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
-        self.__dict__.setdefault("waiting", []).append((place, rows))
-
-    def _flush(self) -> None:
-        waiting = self.__dict__.pop("waiting", [])
-        if waiting:
-            with self.database.writing():
-                for place, rows in waiting:
-                    self._insert_writes(place, rows)
-
-    def put(self, *args: Any, **options: Any) -> Any:
-        self._flush()
-        return super().put(*args, **options)
-
-    def get_tuple(self, config: Any) -> Any:
-        self._flush()
-        return super().get_tuple(config)
-
-    def get_delta_channel_history(self, *, config: Any, channels: Any) -> Any:
-        self._flush()
-        return super().get_delta_channel_history(config=config, channels=channels)
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        self._flush()
-        super().copy_thread(source_thread_id, target_thread_id)
-
-    def close(self) -> None:
-        self._flush()
-        super().close()
-
-    def list(self, config: Any, **options: Any) -> Any:
-        self._flush()
-        yield from super().list(config, **options)
-
-    def delete_thread(self, thread_id: str) -> None:
-        self._flush()
-        super().delete_thread(thread_id)
-
-
-@wrong(
-    "durability/no-rerun",
-    "on opening, what was pending is cleared away",
-    also={*OPENED, "durability/resume", "durability/no-gaps"},
-)
-class PendingClearedOnOpening(SqliteReference):
-    def setup(self) -> None:
-        with self.database.writing():
-            self.database.run("DELETE FROM writes")
-
-
-@wrong(
-    "durability/resume",
-    "on opening, what the nodes have seen is forgotten, so that they run again",
-    also={*OPENED, "durability/no-rerun"},
-)
-class SeenForgottenOnOpening(SqliteReference):
-    def setup(self) -> None:
-        with self.database.writing():
-            for row in self._rows():
-                checkpoint = {**self._load(row.checkpoint), "versions_seen": {}}
-                self._insert_checkpoint(
-                    CheckpointRow(
-                        *(row.thread, row.ns, row.id, row.parent),
-                        self._dump(checkpoint),
-                        row.metadata,
-                        {},
-                    )
-                )
-
-
-@wrong(
-    "durability/resume",
-    "on opening, the newest checkpoint is taken for half written, and deleted",
-    also={*OPENED, "durability/no-rerun", "durability/no-gaps"},
-)
-class NewestDeletedOnOpening(SqliteReference):
-    def setup(self) -> None:
-        with self.database.writing():
-            newest = {(row.thread, row.ns): row for row in sorted(self._rows(), key=lambda r: r.id)}
-            for row in newest.values():
-                self._delete_row(row)
-
-
-# -- power-cut ----------------------------------------------------------------------------
-
-
-class Unsynced(Database):
-    synchronous = "OFF"
-
-
-@wrong(POWER, "PRAGMA synchronous=OFF, for speed")
-class NeverSynced(SqliteReference):
-    database_class = Unsynced
-
-
-class UnsyncedRollback(Database):
-    journal_mode = "DELETE"
-    synchronous = "OFF"
-
-
-@wrong(POWER, "PRAGMA synchronous=OFF with a rollback journal")
-class RollbackJournalNeverSynced(SqliteReference):
-    database_class = UnsyncedRollback

@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 
 from tests.reference.saver import ReferenceSaver
-from tests.reference.store import CheckpointRow, Shelf, WriteRow
+from tests.reference.store import Shelf, WriteRow
 from tests.reference.storing import SPECIAL_INDEXES
 from tests.wrong_savers.registry import wrong
 
@@ -102,115 +102,6 @@ class OneSpecialIndex(ReferenceSaver):
 class UnsignedIndexes(ReferenceSaver):
     def _write_index(self, channel: str, position: int) -> int:
         return abs(super()._write_index(channel, position))
-
-
-# One task id on two checkpoints is one key: the second batch is taken for a retry of the first.
-@wrong("pending-writes/scoped", "WHERE task_id IN (...): the checkpoint's place is forgotten")
-class WritesByTaskId(ReferenceSaver):
-    def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
-        tasks = {write.task_id for write in shelf.writes.get(row.id, {}).values()}
-        everywhere = [
-            write
-            for other in self._all_shelves()
-            for writes in other.writes.values()
-            for write in writes.values()
-            if write.task_id in tasks
-        ]
-        return self._ordered_writes(everywhere)
-
-
-@wrong("pending-writes/scoped", "writes are looked up by checkpoint id alone")
-class WritesByCheckpointId(ReferenceSaver):
-    def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
-        return self._ordered_writes(
-            write
-            for other in self._all_shelves()
-            for write in other.writes.get(row.id, {}).values()
-        )
-
-
-@wrong("pending-writes/scoped", "the writes table has no namespace column")
-class WritesWithoutNamespace(ReferenceSaver):
-    def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
-        return self._ordered_writes(
-            write
-            for other in self._shelves_of(row.thread)
-            for write in other.writes.get(row.id, {}).values()
-        )
-
-
-@wrong("pending-writes/scoped", "the namespace's writes, whichever checkpoint they belong to")
-class WritesOfTheWholeNamespace(ReferenceSaver):
-    def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
-        return self._ordered_writes(
-            write for writes in shelf.writes.values() for write in writes.values()
-        )
-
-
-@wrong("pending-writes/early-writes-kept", "a foreign key from writes to checkpoints")
-class ForeignKeyOnWrites(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        if rows and checkpoint_id not in shelf.checkpoints:
-            raise ValueError("FOREIGN KEY constraint failed")
-        super()._store_batch(shelf, checkpoint_id, rows)
-
-
-@wrong(
-    "pending-writes/early-writes-kept", "UPDATE of a document that is not there yet does nothing"
-)
-class EarlyWritesDropped(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        if checkpoint_id in shelf.checkpoints:
-            super()._store_batch(shelf, checkpoint_id, rows)
-
-
-@wrong(
-    "pending-writes/early-writes-kept", "a put makes the document anew, with an empty writes list"
-)
-class FirstPutEmptiesWrites(ReferenceSaver):
-    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
-        if row.id not in shelf.checkpoints:
-            shelf.writes.pop(row.id, None)
-        super()._store_checkpoint(shelf, row)
-
-
-@wrong("pending-writes/late-writes", "a checkpoint that has children is taken for finished")
-class WritesToParentsDropped(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        stored = checkpoint_id in shelf.checkpoints
-        if not stored or all(row.parent != checkpoint_id for row in shelf.checkpoints.values()):
-            super()._store_batch(shelf, checkpoint_id, rows)
-
-
-@wrong("pending-writes/late-writes", "only the latest checkpoint can have pending writes")
-class WritesToOlderDropped(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        stored = checkpoint_id in shelf.checkpoints
-        if not stored or checkpoint_id == max(shelf.checkpoints):
-            super()._store_batch(shelf, checkpoint_id, rows)
-
-
-@wrong(
-    "pending-writes/late-writes",
-    "writes go to the latest checkpoint, whichever was named",
-    also={"pending-writes/scoped"},
-)
-class LateWritesToTheLatest(ReferenceSaver):
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
-        stored = checkpoint_id in shelf.checkpoints
-        super()._store_batch(shelf, max(shelf.checkpoints) if stored else checkpoint_id, rows)
-
-
-@wrong(
-    "pending-writes/complete",
-    "putting a child clears what was pending on its parent",
-    also={"pending-writes/late-writes"},
-)
-class ChildClearsParentsWrites(ReferenceSaver):
-    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
-        if row.parent is not None and row.id not in shelf.checkpoints:
-            shelf.writes.pop(row.parent, None)
-        super()._store_checkpoint(shelf, row)
 
 
 # The wrong path shows in the order alone.

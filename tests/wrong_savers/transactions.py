@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tests.reference.database import Database
@@ -155,107 +152,6 @@ class FailedRowsStayBuffered(SqliteReference):
         buffer.clear()
 
 
-# -- usable-after -------------------------------------------------------------------------
-
-
-class RollingBackLate(Database):
-    readers = 0
-
-    def begin(self) -> None:
-        super().roll_back()
-        super().begin()
-
-    def roll_back(self) -> None:
-        return
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        with self.lock:
-            if self.readers == 0:
-                super().roll_back()
-            self.readers += 1
-            try:
-                yield
-            finally:
-                self.readers -= 1
-
-
-@wrong(USABLE, "what failed is rolled back when the next operation begins", also={WHOLE})
-class RollbackAtTheNextBegin(SqliteReference):
-    database_class = RollingBackLate
-
-
-class NeverReleasing(Database):
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.gate = threading.Lock()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        # Short waits, so that a watchdog's exception can end this thread.
-        while not self.gate.acquire(timeout=0.02):
-            continue
-        with super().writing():
-            yield
-        self.gate.release()
-
-
-@wrong(USABLE, "acquire, work, release: no finally", hangs=True)
-class LockNeverReleased(SqliteReference):
-    database_class = NeverReleasing
-
-
-class GivingUp(Database):
-    failed = False
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        if self.failed:
-            raise sqlite3.ProgrammingError("the saver failed before")
-        try:
-            with super().writing():
-                yield
-        except BaseException:
-            self.failed = True
-            raise
-
-
-@wrong(USABLE, "a saver that failed once refuses to work")
-class FailedOnceFailedForever(SqliteReference):
-    database_class = GivingUp
-
-
-class ClosingOnError(Database):
-    def reconnect_if_lost(self) -> None:
-        return
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        try:
-            with super().writing():
-                yield
-        except sqlite3.Error:
-            self.connection.close()
-            raise
-
-
-@wrong(USABLE, "a connection that raised is closed, and no other is opened")
-class ClosedAfterAnError(SqliteReference):
-    database_class = ClosingOnError
-
-
-class NeverConnectingAgain(Database):
-    def reconnect_if_lost(self) -> None:
-        return
-
-
-@wrong(
-    "atomicity/usable-after-lost-connection", "the connection is opened once, in the constructor"
-)
-class NeverConnectsAgain(SqliteReference):
-    database_class = NeverConnectingAgain
-
-
 # -- no-silent-loss -----------------------------------------------------------------------
 
 
@@ -332,69 +228,6 @@ class CommittingLater(Database):
 )
 class CommitAtTheNextCall(SqliteReference):
     database_class = CommittingLater
-
-
-# -- cancelled ----------------------------------------------------------------------------
-
-
-class Stepwise(SqliteReference):
-    """Lets the event loop run between two rows of a batch."""
-
-    def _gate(self) -> asyncio.Lock:
-        gate: asyncio.Lock = self.__dict__.setdefault("gate", asyncio.Lock())
-        return gate
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[None]:
-        async with self._gate():
-            self.database.begin()
-            try:
-                yield
-            except Exception:
-                self.database.roll_back()
-                raise
-            self.database.commit()
-
-    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> Any:
-        place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
-        rows = self._rows_of_batch(writes, task_id, task_path)
-        async with self._transaction():
-            for row in rows:
-                self._insert_writes(place, [row])
-                await asyncio.sleep(0)
-
-
-@wrong(
-    CANCELLED,
-    "except Exception: a CancelledError is none",
-    apis=("async",),
-    also={USABLE, LATE, WHOLE},
-)
-class CancelledStaysOpen(Stepwise):
-    """Nothing but what `Stepwise` does."""
-
-
-@wrong(CANCELLED, "the half that was written is committed", apis=("async",))
-class CancelledIsCommitted(Stepwise):
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[None]:
-        async with self._gate():
-            with self.database.writing():
-                try:
-                    yield
-                except asyncio.CancelledError:
-                    self.database.commit()
-                    raise
-
-
-@wrong(CANCELLED, "gate.release() without finally", apis=("async",), hangs=True, also={USABLE})
-class CancelledKeepsTheGate(Stepwise):
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[None]:
-        await self._gate().acquire()
-        with self.database.writing():
-            yield
-        self._gate().release()
 
 
 # -- previous-intact ----------------------------------------------------------------------

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from tests.wrong_savers.scenes import SCENES, listing, storing, whole_store
+from tests.wrong_savers.scenes import (
+    SCENES,
+    deleting,
+    isolating,
+    listing,
+    living,
+    serializing,
+    storing,
+)
 
-__all__ = ["SCENES", "listing", "storing", "whole_store"]
+__all__ = [
+    "SCENES",
+    "deleting",
+    "isolating",
+    "listing",
+    "living",
+    "serializing",
+    "storing",
+]

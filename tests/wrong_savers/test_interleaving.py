@@ -1,210 +1,51 @@
-"""The wrong savers of the fault, crash, concurrency and graph families do go wrong."""
+"""Two callers at once show each wrong saver of the concurrency family."""
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
 import pytest
 
-from tests.reference.database import Database
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.store import Store
-from tests.wrong_savers import WRONG, WrongSaver
+from tests.wrong_savers import WRONG
 from tests.wrong_savers.concurrency import (
     BusyIsSwallowed,
-    CacheOfTheInstance,
     CheckThenInsert,
-    ListHoldsATransaction,
-    ListHoldsTheLock,
-    ListIteratesTheDict,
     LockOfOneProcess,
     NoBusyTimeout,
     NoLock,
     OneCursorForAll,
     OneDocument,
+    TablesCheckedThenMade,
+    WritesReadAndWrittenBack,
+)
+from tests.wrong_savers.readers import (
+    CacheOfTheInstance,
+    ListHoldsATransaction,
+    ListHoldsTheLock,
+    ListIteratesTheDict,
     ReaderNeverEnds,
     ReadInTwoSteps,
     ReadIsCounted,
     ReadRegistersTheThread,
     RowsSeenOneByOne,
-    TablesCheckedThenMade,
-    WritesReadAndWrittenBack,
 )
 from tests.wrong_savers.scenes.failing import (
-    OPERATIONS,
-    failed_everywhere,
-    lost_or_torn,
     prepared,
-    rows,
-    stopped_everywhere,
-    survivors,
     watched,
 )
-from tests.wrong_savers.scenes.graphs import GRAPHS
 from tests.wrong_savers.scenes.probe import Probe
-from tests.wrong_savers.transactions import Stepwise
-
-
-def of(family: str) -> pytest.MarkDecorator:
-    """Parametrize by the wrong savers of a family."""
-    found = [wrong for wrong in WRONG if wrong.breaks.startswith(f"{family}/")]
-    return pytest.mark.parametrize("wrong", found, ids=lambda wrong: wrong.name)
-
-
-def reading(folder: Path) -> Any:
-    """Return a right saver on the store."""
-    return SqliteReference.at(folder)
-
-
-def opening(saver: Any) -> Callable[[Path], Any]:
-    """Return what opens the saver in a folder, making the folder."""
-
-    def open_at(path: Path) -> Any:
-        path.mkdir(parents=True, exist_ok=True)
-        instance = saver.at(path)
-        instance.setup()
-        return instance
-
-    return open_at
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk() -> Iterator[None]:
-    """Leave out the syncs, where no test looks at them."""
-    with mock.patch.object(Database, "synchronous", "OFF"):
-        yield
-
-
-# -- atomicity ----------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def after_failures() -> Any:
-    """What the SQLite reference shows after each failure."""
-    with TemporaryDirectory() as folder:
-        return failed_everywhere(opening(SqliteReference), Path(folder), "sync")
-
-
-def test_the_reference_leaves_nothing_of_a_failed_operation(tmp_path: Path) -> None:
-    before = rows(prepared(Probe(opening(SqliteReference), tmp_path, "sync")).path)
-    failures = [entry for entry in after_failures() if len(entry) == 5 and entry[3]]
-    assert len({name for name, *_ in failures}) == len(OPERATIONS)
-    assert all(seen == before for *_, seen in failures)
-
-
-@of("atomicity")
-def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) -> None:
-    if wrong.breaks == "atomicity/usable-after-lost-connection":
-        assert lost(SqliteReference, tmp_path / "right") == 2
-        assert lost(wrong.saver, tmp_path / "wrong") == "raised ProgrammingError"
-    elif wrong.breaks == "atomicity/cancelled":
-        assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
-            CleanlyStepwise, tmp_path / "right"
-        )
-    else:
-        found = failed_everywhere(opening(wrong.saver), tmp_path, "sync")
-        assert found != after_failures()
-
-
-def lost(saver: Any, folder: Path) -> Any:
-    """Close the connection behind the saver's back, and ask for the latest."""
-    probe = prepared(Probe(opening(saver), folder, "sync"))
-    probe.saver.database.connection.close()
-    return probe.id_of()
-
-
-class CleanlyStepwise(SqliteReference):
-    aput_writes = Stepwise.aput_writes
-    _gate = Stepwise._gate
-
-    def _transaction(self) -> Any:
-        return Cleanly(self.database)
-
-
-class Cleanly:
-    """The database's own transaction, as an async context manager."""
-
-    def __init__(self, database: Any) -> None:
-        self._transaction = database.writing()
-
-    async def __aenter__(self) -> None:
-        self._transaction.__enter__()
-
-    async def __aexit__(self, *error: Any) -> None:
-        self._transaction.__exit__(*error)
-
-
-def cancelled(saver: Any, folder: Path) -> Any:
-    """Cancel a batch at its second row, and look."""
-    probe = prepared(Probe(opening(saver), folder, "sync"))
-    coroutine = probe.saver.aput_writes(probe.config("a", "", 2), [("x", 1), ("x", 2)], "t9", "")
-    coroutine.send(None)
-    with pytest.raises(asyncio.CancelledError):
-        coroutine.throw(asyncio.CancelledError())
-    seen = rows(probe.path), probe.saver._gate().locked()
-    probe.attempt(probe.saver.close)
-    return seen
-
-
-# -- durability ---------------------------------------------------------------------------
-
-
-def test_the_reference_loses_nothing_and_tears_nothing(tmp_path: Path) -> None:
-    moments = stopped_everywhere(opening(SqliteReference), tmp_path, "sync")
-    assert len(moments) > 40
-    assert not lost_or_torn(moments)
-
-
-@of("durability")
-def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) -> None:
-    if wrong.breaks == "durability/power-cut":
-        saver = wrong.saver.at(tmp_path)
-        assert "synchronous" in vars(type(saver.database))
-        assert saver.database.rows("PRAGMA synchronous") == [(0,)]
-        saver.close()
-    elif issubclass(wrong.saver, ReferenceSaver):
-        assert state_file_is_lost(wrong.saver, tmp_path)
-    elif wrong.name == "no-journal":
-        saver = wrong.saver.at(tmp_path)
-        assert saver.database.rows("PRAGMA journal_mode") == [("off",)]
-        saver.close()
-    else:
-        moments = stopped_everywhere(opening(wrong.saver), tmp_path, "sync")
-        seen_lost = any("versions_seen" in wrong.note for _ in moments)
-        assert lost_or_torn(moments) or seen_lost or forgets_what_was_seen(wrong.saver, tmp_path)
-
-
-def state_file_is_lost(saver: Any, folder: Path) -> bool:
-    """Stop while the state file is open for writing."""
-    probe = prepared(Probe(opening(saver), folder, "sync"))
-    if survivors(opening(saver), folder) == []:
-        return True
-    killed = mock.patch("tests.wrong_savers.crashes.state_of", side_effect=KeyboardInterrupt)
-    with killed, pytest.raises(KeyboardInterrupt):
-        probe.put(3)
-    return "raised" in str(survivors(opening(saver), folder))
-
-
-def forgets_what_was_seen(saver: Any, folder: Path) -> bool:
-    """Whether a reopened store still knows what the nodes have seen."""
-    probe = Probe(opening(saver), folder / "seen", "sync")
-    probe.put(1, versions_seen={"n": {"x": "1"}})
-    probe.reopen()
-    found = probe.tuple()
-    probe.saver.close()
-    return found is None or found.checkpoint["versions_seen"] == {}
-
-
-# -- concurrency --------------------------------------------------------------------------
+from tests.wrong_savers.support import (
+    opening,
+    reading,
+)
 
 
 def in_a_thread(action: Callable[[], Any]) -> Any:
@@ -362,21 +203,3 @@ def test_every_wrong_saver_of_the_concurrency_family_is_looked_at() -> None:
     text = Path(__file__).read_text()
     savers = [w.saver.__name__ for w in WRONG if w.breaks.startswith("concurrency/")]
     assert [name for name in savers if text.count(name) < 2] == []
-
-
-# -- graph --------------------------------------------------------------------------------
-
-
-def ran(graph: str, saver: Any) -> Any:
-    """What a graph does on a saver."""
-    try:
-        return GRAPHS[graph](saver)
-    except Exception as error:  # noqa: BLE001 (any exception is an answer)
-        return f"raised {type(error).__name__}"
-
-
-@of("graph")
-def test_a_graph_runs_otherwise(wrong: WrongSaver) -> None:
-    expected = ran(wrong.breaks, ReferenceSaver())
-    assert not isinstance(expected, str)
-    assert ran(wrong.breaks, wrong.saver()) != expected

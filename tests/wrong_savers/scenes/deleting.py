@@ -1,0 +1,130 @@
+"""Scenes of the families deletion and delta-history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.wrong_savers.scenes import scene
+from tests.wrong_savers.scenes.probe import Probe
+from tests.wrong_savers.scenes.threads import everything, two_threads
+
+
+@scene("deletion/thread-all")
+def a_deleted_thread(p: Probe) -> Any:
+    two_threads(p)
+    answers = [p.delete("z"), p.delete("a")]
+    left = p.places(p.config("a", None)), p.id_of(), p.id_of("a", "n:1"), p.places(None)
+    return answers, left, everything(p, "b", "ab")
+
+
+@scene("deletion/no-ghosts")
+def the_same_ids_after_a_delete(p: Probe) -> Any:
+    two_threads(p)
+    p.delete("a")
+    for number, ns in ((1, ""), (3, ""), (1, "n:1")):
+        p.put(number, ns=ns, values={"z": 1})
+    return everything(p, "a")
+
+
+def delete_runs(p: Probe, *runs: str) -> Any:
+    return p.attempt(lambda: p.call("delete_for_runs", list(runs)))
+
+
+@scene("deletion/runs")
+def deleted_runs(p: Probe) -> Any:
+    two_threads(p)
+    p.put(4, thread="a", parent=2, values={"x": 4}, metadata={"run_id": "r11"})
+    p.put(5, thread="a", parent=4, values={"x": 5})
+    p.put(6, thread="a", parent=4, values={"x": 5}, metadata={"run_id": "r3"})
+    answers = [delete_runs(p), delete_runs(p, "zz")]
+    delete_runs(p, "r1", "r3")
+    left = everything(p, "a", "b", "ab")
+    p.put(1, ns="n:1", values={"x": 9})
+    return answers, left, p.pending("a", "n:1", 1)
+
+
+def prune(p: Probe, *threads: str, strategy: str = "keep_latest") -> Any:
+    return p.attempt(lambda: p.call("prune", list(threads), strategy=strategy))
+
+
+@scene("deletion/prune-latest")
+def pruned_to_the_latest(p: Probe) -> Any:
+    two_threads(p)
+    p.put(4, values={"x": 4}, parent=2)
+    p.put(3, values={"x": 3}, parent=2)
+    answers = [prune(p), prune(p, "a"), prune(p, "b", strategy="delete")]
+    latest = [p.tuple(), p.tuple("a", "n:1"), p.tuple("b")]
+    shown = [i and (p.number(i), i.checkpoint["channel_values"], i.metadata) for i in latest]
+    return answers, shown, p.pending("a", "n:1"), everything(p, "ab"), p.held("a", "", 4)
+
+
+@scene("deletion/prune-drops-older")
+def pruned_of_the_older(p: Probe) -> Any:
+    two_threads(p)
+    p.put(2, ns="n:1", values={"x": 2}, parent=1)
+    prune(p, "a")
+    return p.places(p.config("a", None))
+
+
+def delta_thread(p: Probe) -> None:
+    """Two delta channels: x has a snapshot at 1 and y at 3; the path is 1, 2, 3, 4, 5."""
+    from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
+    counted = {"counters_since_delta_snapshot": {"x": [1, 1], "y": [1, 1]}}
+    p.put(1, values={"x": _DeltaSnapshot(["s"])}, metadata=counted)
+    for number, parent in ((2, 1), (3, 2), (9, 2), (4, 3), (5, 4)):
+        values = {"y": _DeltaSnapshot([3])} if number == 3 else {"z": number}
+        drop = [c for c in ("x", "y") if c in p.values["a", "", parent]]
+        p.put(number, parent=parent, values=values, drop=drop, metadata=counted)
+    for number in (1, 2, 3, 9, 4, 5):
+        p.write(number, [("x", number), ("x", -number), ("y", number)], f"t{number % 3}")
+
+
+@scene("deletion/prune-keeps-delta-chain")
+def pruned_delta_thread(p: Probe) -> Any:
+    delta_thread(p)
+    p.put(10, parent=5, values={"z": 10}, metadata={"counters_since_delta_snapshot": {"x": [1, 1]}})
+    before = p.history(10, ("x", "y"))
+    answer = prune(p, "a")
+    return answer, before == p.history(10, ("x", "y"))
+
+
+def copied(p: Probe) -> Any:
+    return p.attempt(lambda: p.call("copy_thread", "a", "copy"))
+
+
+@scene("deletion/copy-complete")
+def a_copied_thread(p: Probe) -> Any:
+    two_threads(p)
+    answer = copied(p)
+    before = everything(p, "copy", "a")
+    p.put(3, thread="copy", values={"x": 1})
+    return answer, before, p.pending("copy", "", 3)
+
+
+@scene("deletion/copy-independent")
+def changes_after_a_copy(p: Probe) -> Any:
+    two_threads(p)
+    copied(p)
+    p.write(2, [("x", "source")], "t8")
+    p.write(2, [("x", "copy")], "t9", thread="copy")
+    p.put(7, values={"x": "source"})
+    p.write(9, [("x", "source")])
+    p.put(9, thread="copy", values={"x": "copy"})
+    before = everything(p, "a", "copy")
+    p.delete("a")
+    return before, everything(p, "a", "copy")
+
+
+@scene("delta-history/matches-walk")
+def histories(p: Probe) -> Any:
+    delta_thread(p)
+    p.put(20, values={"z": 0})
+    p.write(20, [("q", 1)])
+    p.put(11, parent=20, values={"z": 1})
+    p.put(12, parent=11, values={"z": 2})
+    p.put(21, parent=5, values={"z": 3})
+    p.put(30, parent=5, values={"x": ["plain"], "z": 4})
+    p.put(31, parent=30, values={"z": 5}, drop=["x"])
+    asked = [(n, ("x", "y", "q")) for n in (1, 2, 4, 5, 9, 12, 31, None)]
+    return [p.history(number, channels) for number, channels in asked], p.history(5, ("x",))

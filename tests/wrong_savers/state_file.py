@@ -1,0 +1,74 @@
+"""A store kept as one JSON file, which is rewritten in place: the mistake of two wrong savers."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from tests.reference.store import CheckpointRow, Shelf, Store, WriteRow
+
+
+def state_of(store: Store) -> str:
+    """The whole store as JSON text."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, bytes):
+            return {"b": b64encode(value).decode()}
+        return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+
+    return json.dumps(
+        {
+            "minted": store.minted,
+            "shelves": [
+                [
+                    *(shelf.thread, shelf.ns),
+                    [
+                        [*plain(astuple(row)[:6]), row.versions]
+                        for row in shelf.checkpoints.values()
+                    ],
+                    [
+                        [id, plain(astuple(w))]
+                        for id, ws in shelf.writes.items()
+                        for w in ws.values()
+                    ],
+                    [[key, plain(blob)] for key, blob in shelf.values.items()],
+                ]
+                for shelf in store.shelves.values()
+            ],
+        }
+    )
+
+
+def read_state(path: Path) -> Store:
+    """The store that `state_of` describes, or an empty one."""
+    store = Store()
+    if not (path / "state.json").exists():
+        return store
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, dict):
+            return b64decode(value["b"])
+        return tuple(whole(item) for item in value) if isinstance(value, list) else value
+
+    state = json.loads((path / "state.json").read_text())
+    store.minted = state["minted"]
+    for thread, ns, rows, writes, values in state["shelves"]:
+        shelf = store.shelves[thread, ns] = Shelf(thread, ns)
+        for *fields, versions in rows:
+            thread, ns, id, parent, checkpoint, metadata = whole(fields)
+            row = CheckpointRow(thread, ns, id, parent, checkpoint, metadata, versions)
+            shelf.checkpoints[row.id] = row
+        for id, fields in writes:
+            write = WriteRow(*whole(fields))
+            shelf.writes.setdefault(id, {})[write.task_id, write.index] = write
+        shelf.values.update({tuple(key): whole(blob) for key, blob in values})
+    return store
+
+
+def write_state(path: Path, store: Store) -> None:
+    """Rewrite the state file in place."""
+    with (path / "state.json").open("w") as file:
+        file.write(state_of(store))

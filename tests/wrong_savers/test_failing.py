@@ -1,0 +1,94 @@
+"""What a failing statement leaves shows each wrong saver of the atomicity family."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import WrongSaver
+from tests.wrong_savers.failures import Stepwise
+from tests.wrong_savers.scenes.failing import (
+    OPERATIONS,
+    failed_everywhere,
+    prepared,
+    rows,
+)
+from tests.wrong_savers.scenes.probe import Probe
+from tests.wrong_savers.support import (
+    of,
+    opening,
+)
+
+
+@lru_cache(maxsize=1)
+def after_failures() -> Any:
+    """What the SQLite reference shows after each failure."""
+    with TemporaryDirectory() as folder:
+        return failed_everywhere(opening(SqliteReference), Path(folder), "sync")
+
+
+def test_the_reference_leaves_nothing_of_a_failed_operation(tmp_path: Path) -> None:
+    before = rows(prepared(Probe(opening(SqliteReference), tmp_path, "sync")).path)
+    failures = [entry for entry in after_failures() if len(entry) == 5 and entry[3]]
+    assert len({name for name, *_ in failures}) == len(OPERATIONS)
+    assert all(seen == before for *_, seen in failures)
+
+
+@of("atomicity")
+def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) -> None:
+    if wrong.breaks == "atomicity/usable-after-lost-connection":
+        assert lost(SqliteReference, tmp_path / "right") == 2
+        assert lost(wrong.saver, tmp_path / "wrong") == "raised ProgrammingError"
+    elif wrong.breaks == "atomicity/cancelled":
+        assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
+            CleanlyStepwise, tmp_path / "right"
+        )
+    else:
+        found = failed_everywhere(opening(wrong.saver), tmp_path, "sync")
+        assert found != after_failures()
+
+
+def lost(saver: Any, folder: Path) -> Any:
+    """Close the connection behind the saver's back, and ask for the latest."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    probe.saver.database.connection.close()
+    return probe.id_of()
+
+
+class CleanlyStepwise(SqliteReference):
+    aput_writes = Stepwise.aput_writes
+    _gate = Stepwise._gate
+
+    def _transaction(self) -> Any:
+        return Cleanly(self.database)
+
+
+class Cleanly:
+    """The database's own transaction, as an async context manager."""
+
+    def __init__(self, database: Any) -> None:
+        self._transaction = database.writing()
+
+    async def __aenter__(self) -> None:
+        self._transaction.__enter__()
+
+    async def __aexit__(self, *error: Any) -> None:
+        self._transaction.__exit__(*error)
+
+
+def cancelled(saver: Any, folder: Path) -> Any:
+    """Cancel a batch at its second row, and look."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    coroutine = probe.saver.aput_writes(probe.config("a", "", 2), [("x", 1), ("x", 2)], "t9", "")
+    coroutine.send(None)
+    with pytest.raises(asyncio.CancelledError):
+        coroutine.throw(asyncio.CancelledError())
+    seen = rows(probe.path), probe.saver._gate().locked()
+    probe.attempt(probe.saver.close)
+    return seen
