@@ -1,0 +1,169 @@
+"""What can be made to fail in an operation: plans of the fault layer, and failing serializers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from saverproof_faults import (
+    Call,
+    Event,
+    Fault,
+    Lasts,
+    Moment,
+    Place,
+    Places,
+    Plan,
+    Side,
+    Statement,
+)
+
+T = TypeVar("T")
+
+SERIALIZER = "serializer"
+_IO = frozenset({Fault.IO_ERROR, Fault.IO_FULL})
+_KINDS = {Side.CLIENT: "client", Side.ENGINE: "engine", Side.CANCELLATION: "cancellation"}
+_CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One thing that fails: at the place of ``plan``, or the ``value``-th value serialized.
+
+    ``also`` is a second plan, which may have no occasion to strike.
+    """
+
+    plan: Plan | None = None
+    value: int = 0
+    also: Plan | None = None
+
+    @property
+    def kind(self) -> str:
+        """The class of the fault as reports have it."""
+        if self.plan is None:
+            return "serialization"
+        return "io" if self.plan.fault in _IO else _KINDS[self.plan.side]
+
+    @property
+    def name(self) -> str:
+        """The fault as counted in reports: "raise", "trigger-abort", "serializer", …"""
+        return SERIALIZER if self.plan is None else self.plan.fault.value
+
+    @property
+    def place(self) -> str:
+        """Where it strikes, for people."""
+        if self.plan is None:
+            return f"value {self.value} of the operation to be serialized"
+        where = self.plan.place.describe()
+        standing = self.plan.place.event is Event.OPERATION
+        once = standing or self.plan.lasts is Lasts.ONCE
+        return where if once else f"{where}, and from there on"
+
+    @property
+    def about(self) -> str:
+        """The statement or the file at the place, if there is one."""
+        return "" if self.plan is None else self.plan.about
+
+    def describe(self) -> str:
+        """One sentence without its full stop."""
+        if self.plan is None:
+            return f"the serializer raises at {self.place}"
+        second = "" if self.also is None else f"; then {self.also.describe()}"
+        return self.plan.describe() + second
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        if self.plan is None:
+            return {"fault": SERIALIZER, "value": self.value}
+        data = self.plan.as_data()
+        return data if self.also is None else data | {"also": self.also.as_data()}
+
+    @classmethod
+    def from_data(cls, data: object) -> Attack:
+        """The inverse of ``as_data``.
+
+        Raises:
+            ValueError: the data is no attack; the one line says which field is wrong.
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"fault: found {data!r}, expected an object")
+        if data.get("fault") == SERIALIZER:
+            value = data.get("value")
+            if type(value) is not int or value < 1:
+                raise ValueError(f"fault.value: found {value!r}, expected a number from 1")
+            return cls(value=value)
+        also = data.get("also")
+        plan = Plan.from_data({key: item for key, item in data.items() if key != "also"})
+        return cls(plan, also=None if also is None else Plan.from_data(also))
+
+
+def attacks(places: Places, cancellations: Sequence[Plan], values: int) -> list[Attack]:
+    """Every single fault that can strike an operation, from what its clean run passed.
+
+    ``values`` counts what was serialized.
+    """
+    refused = [Attack(value=number) for number in range(1, values + 1)]
+    idle = {s.number for s in places.statements if not _takes_lock(s)}
+    reads = {call.index for call in places.calls if _only_reads(call)}
+    plans = [
+        plan
+        for plan in places.plans()
+        if not (plan.fault is Fault.LOCKED and plan.place.index in idle)
+        and not (_after(plan) and plan.place.index in reads)
+    ]
+    return [*map(Attack, plans), *map(Attack, cancellations), *refused]
+
+
+def _after(plan: Plan) -> bool:
+    place = plan.place
+    client = plan.fault is Fault.RAISE and place.event is Event.STATEMENT
+    return client and place.moment is Moment.AFTER
+
+
+def _only_reads(call: Call) -> bool:
+    """Whether failing after it is nothing else than failing before what comes next.
+
+    A driver that fails has reset its statement. One that raises on purpose, after the rows began
+    to come, would leave it open, and hold the saver to what no driver does.
+    """
+    words = call.sql.upper().split()
+    if call.event is not Event.STATEMENT or not words:
+        return False
+    changes = {"INSERT", "UPDATE", "DELETE", "REPLACE"}
+    return words[0] in ("SELECT", "PRAGMA", "VALUES", "EXPLAIN") or (
+        words[0] == "WITH" and not changes.intersection(words)
+    )
+
+
+def _takes_lock(statement: Statement) -> bool:
+    """Whether it surely meets another's write lock: one that finds nothing to change may not."""
+    begins = statement.sql.upper().startswith("BEGIN")
+    return begins or statement.commits or statement.rows > 0
+
+
+def lasting(chosen: Iterable[Attack]) -> Iterator[Attack]:
+    """The same faults where they go on, where rolling back fails too, or with other exceptions."""
+    undone = Plan(Fault.RAISE, Place(Event.ROLLBACK, 1, Moment.AFTER))
+    for attack in chosen:
+        plan = attack.plan
+        if plan is None:
+            continue
+        before = plan.place.moment is Moment.BEFORE
+        if plan.fault in _CAN_LAST and before:
+            yield Attack(replace(plan, lasts=Lasts.ONWARDS))
+        if plan.fault is Fault.RAISE and before and plan.place.event is not Event.ROLLBACK:
+            yield Attack(replace(plan, error="MemoryError"))
+            yield Attack(plan, also=undone)
+
+
+def thinned(everything: Sequence[T], most: int) -> list[T]:
+    """At most ``most`` of them, evenly spread."""
+    count = len(everything)
+    if count <= most:
+        return list(everything)
+    return [
+        item
+        for number, item in enumerate(everything)
+        if (number + 1) * most // count > number * most // count
+    ]

@@ -1,0 +1,150 @@
+"""Judges the atomicity of one saver through one API: every write operation, failed everywhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from saverproof.atomicity.attacks import Attack, thinned
+from saverproof.atomicity.bench import Bench
+from saverproof.atomicity.drivers import declared, nothing_passed
+from saverproof.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Effort
+from saverproof.atomicity.record import Record
+from saverproof.atomicity.reporting import finding
+from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
+from saverproof.atomicity.sight import Ending, Sight
+from saverproof.atomicity.sweep import NoCleanRunError, Sweep, swept
+from saverproof.atomicity.worker import HungError
+from saverproof.contracts.registry import contracts
+from saverproof.items import Outcome, Plan
+from saverproof.targets.target import Target
+
+FAMILY = "atomicity"
+MOST_HANGS = 2
+"""A saver that hangs this often is not asked any further: each time costs the worker's patience."""
+LOST_CONNECTION = "atomicity/usable-after-lost-connection"
+_EVERY_S = 0.2
+
+Progress = Callable[[dict[str, Any]], None]
+
+
+def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
+    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised."""
+    from saverproof.judging.item import applicable
+
+    started = time.perf_counter()
+    reasons = {contract.id: applicable(plan, contract) for contract in contracts(FAMILY)}
+    item = Item(plan, target, progress)
+    why = item.run()
+    if why is not None:
+        reasons = {name: reason or why for name, reason in reasons.items()}
+    elif item.record.local:
+        reasons[LOST_CONNECTION] = reasons[LOST_CONNECTION] or _LOCAL
+    record = item.record
+    wanted = {name for name, reason in reasons.items() if reason is None}
+    return Outcome(
+        checked={name: times for name, times in record.checked.items() if name in wanted},
+        findings=tuple(
+            finding(plan, target, found) for name, found in record.found.items() if name in wanted
+        ),
+        unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
+        inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
+        operations=item.calls,
+        saver_s=item.seconds,
+        total_s=time.perf_counter() - started,
+        extra={"faults": record.as_data()},
+    )
+
+
+_LOCAL = "SQLite works on files: there is no connection that others could cut"
+
+
+@dataclass(slots=True)
+class Item:
+    """The judging of one plan."""
+
+    plan: Plan
+    target: Target
+    progress: Progress
+    record: Record = field(default_factory=Record)
+    calls: int = 0
+    seconds: float = 0.0
+    _hangs: int = 0
+    _last_word: float = 0.0
+
+    def run(self) -> str | None:
+        """Sweep every scenario; gives the reason if no contract of the family applies."""
+        effort = EFFORTS[self.plan.profile]
+        drivers, problems = declared(self.target)
+        with ExitStack() as stack:
+            bench = stack.enter_context(Bench.opened(self.plan, self.target, drivers))
+            try:
+                sweeps = self._sweeps(bench, stack, effort)
+                if not any(sweep.counted.places for sweep in sweeps):
+                    return nothing_passed(problems)
+                for problem in problems:
+                    self.record.note(problem)
+                self._sweep(bench, sweeps, effort)
+            finally:
+                self.calls, self.seconds = bench.calls, bench.seconds
+        return None
+
+    def _sweeps(self, bench: Bench, stack: ExitStack, effort: Effort) -> list[Sweep]:
+        """Every scenario that this saver can take, counted in a clean run."""
+        able = {*self.plan.facts["operations"][self.plan.api], *self.plan.facts["capabilities"]}
+        able -= self.plan.facts["absent"].keys()
+        if self.plan.facts["durable"]:
+            able.add("durable")
+        sweeps: list[Sweep] = []
+        for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], frozenset(able)):
+            try:
+                prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
+                sweep = bench.on_worker(prepare)
+            except (NoCleanRunError, HungError) as problem:
+                self.record.note(f"not swept, it does not work without faults either: {problem}")
+                if isinstance(problem, HungError):
+                    bench.renew()
+                continue
+            self.record.counted(sweep)
+            sweeps.append(sweep)
+            self._tell(bench)
+        return sweeps
+
+    def _sweep(self, bench: Bench, sweeps: list[Sweep], effort: Effort) -> None:
+        slow = self.plan.facts["opens_ms"] >= SLOW_TO_OPEN_MS
+        everything = [
+            (sweep, attack) for sweep in sweeps if sweep.clean is None for attack in sweep.attacks
+        ]
+        chosen = thinned(everything, effort.slow_most if slow else effort.most)
+        if len(chosen) < len(everything):
+            self.record.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
+        for sweep, attack in chosen:
+            if self._hangs >= MOST_HANGS:
+                self.record.cut_off(f"cut off: the saver hung {self._hangs} times")
+                break
+            self._try(bench, sweep, attack)
+            self._tell(bench)
+
+    def _try(self, bench: Bench, sweep: Sweep, attack: Attack) -> None:
+        sight = Sight()
+        try:
+            bench.on_worker(lambda: sweep.strike(attack, sight))
+        except HungError as hung:
+            self._hangs += 1
+            sight.hung = str(hung)
+            bench.renew()
+        self.record.tried(sweep, attack, sight, sweep.verdict(attack, sight), self.plan.api)
+
+    def _tell(self, bench: Bench) -> None:
+        now = time.perf_counter()
+        if now - self._last_word >= _EVERY_S:
+            self._last_word = now
+            faults = self.record.injected.total()
+            self.progress({"operations": bench.calls, "faults": faults})
+
+
+__all__ = ["Ending", "Scenario", "judge"]
