@@ -1,0 +1,232 @@
+"""Threads, tasks and processes on one store, and calls that are cut short."""
+
+import asyncio
+import multiprocessing
+import os
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof_savers import SnapshotSqliteSaver, SqliteSaver
+from tests.savers.helpers import at, make, number_of, numbers, put, values_of, writes_of
+
+SAVERS = {"sqlite": SqliteSaver.open, "snapshot": SnapshotSqliteSaver}
+WORKERS, STEPS = 6, 12
+
+
+def work(saver: Any, name: str) -> None:
+    for number in range(1, STEPS + 1):
+        put(saver, number, {"a": number}, thread_id=name, parent=number - 1 or None)
+        saver.put_writes(at(name, number), [("a", n) for n in range(3)], "task")
+        assert values_of(saver, number, name) == {"a": number}
+
+
+def check_all(saver: Any) -> None:
+    for worker in range(WORKERS):
+        name = f"worker {worker}"
+        assert numbers(saver, at(name)) == list(range(STEPS, 0, -1))
+        for number in range(1, STEPS + 1):
+            assert values_of(saver, number, name) == {"a": number}
+            assert len(writes_of(saver, number, name)) == 3
+
+
+def test_threads_lose_nothing(any_saver: SqliteSaver) -> None:
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(lambda worker: work(any_saver, f"worker {worker}"), range(WORKERS)))
+    check_all(any_saver)
+
+
+def test_tasks_lose_nothing(any_saver: SqliteSaver) -> None:
+    async def one(name: str) -> None:
+        for number in range(1, STEPS + 1):
+            made = make(number, {"a": number})
+            await any_saver.aput(at(name, number - 1 or None), made, {}, {"a": number})
+            writes = [("a", n) for n in range(3)]
+            await any_saver.aput_writes(at(name, number), writes, "task")
+            found = await any_saver.aget_tuple(at(name))
+            assert found is not None
+            assert number_of(found) == number
+
+    async def everyone() -> None:
+        await asyncio.gather(*(one(f"worker {worker}") for worker in range(WORKERS)))
+
+    asyncio.run(everyone())
+    check_all(any_saver)
+
+
+def process(kind: str, path: str, name: str, start: Any, failures: Any) -> None:
+    start.wait()
+    try:
+        with SAVERS[kind](path) as saver:
+            work(saver, name)
+    except Exception as error:  # noqa: BLE001 - told to the parent
+        failures.put(f"{name}: {error!r}")
+
+
+@pytest.mark.parametrize("kind", SAVERS)
+def test_processes_may_create_a_store_together_and_lose_nothing(path: Path, kind: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    start, failures = context.Barrier(WORKERS), context.Queue()
+    processes = [
+        context.Process(target=process, args=(kind, str(path), f"worker {n}", start, failures))
+        for n in range(WORKERS)
+    ]
+    for each in processes:
+        each.start()
+    for each in processes:
+        each.join()
+    assert [each.exitcode for each in processes] == [0] * WORKERS
+    assert failures.empty(), failures.get()
+    with SAVERS[kind](path) as saver:
+        check_all(saver)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("where", ["file", ":memory:"])
+def test_a_forked_child_opens_connections_of_its_own(path: Path, where: str) -> None:
+    with SqliteSaver.open(path if where == "file" else where) as saver:
+        put(saver, 1, {"a": "parent"})
+        asyncio.run(saver.aget_tuple(at()))
+        child = os.fork()
+        if child == 0:  # pragma: no cover - measured in the parent only
+            try:
+                put(saver, 2, {"a": "child"})
+                right = numbers(saver) == [2, 1]
+                saver.close()
+                os._exit(0 if right else 1)
+            finally:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        put(saver, 3, {"a": "parent"})
+        assert numbers(saver) == ([3, 2, 1] if where == "file" else [3, 1])
+
+
+def test_a_writer_that_waits_for_another_process_blocks_no_reader(path: Path) -> None:
+    with SqliteSaver.open(path, busy_timeout_ms=30_000) as saver:
+        put(saver, 1, {"a": 1})
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            writer = threading.Thread(target=put, args=(saver, 2))
+            writer.start()
+            for _ in range(20):
+                assert numbers(saver) == [1]
+            asyncio.run(saver.aget_tuple(at()))
+            assert writer.is_alive()
+            other.execute("ROLLBACK")
+        writer.join()
+        assert numbers(saver) == [2, 1]
+
+
+def test_a_sync_call_on_the_event_loop_answers(any_saver: SqliteSaver) -> None:
+    async def main() -> None:
+        pending = asyncio.create_task(any_saver.aput(at(), make(1, {"a": 1}), {}, {"a": 1}))
+        put(any_saver, 2, {"a": 2})
+        assert 2 in numbers(any_saver)
+        await pending
+        assert numbers(any_saver) == [2, 1]
+        any_saver.delete_thread("thread")
+        assert any_saver.get_tuple(at()) is None
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_a_cancelled_call_is_all_or_nothing_once_it_has_ended(
+    any_saver: SqliteSaver, steps: int
+) -> None:
+    put(any_saver, 1)
+
+    async def main() -> list[tuple[str, Any]]:
+        batch = [("a", n) for n in range(50)]
+        call = asyncio.create_task(any_saver.aput_writes(at(number=1), batch, "task"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        seen = writes_of(any_saver, 1)
+        assert seen in ([], batch)
+        await any_saver.aput_writes(at(number=1), [("b", 1)], "other")
+        assert writes_of(any_saver, 1) == [("b", 1), *seen]
+        return seen
+
+    asyncio.run(main())
+
+
+def test_a_call_cancelled_twice_while_it_runs_still_ends_settled(saver: SqliteSaver) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(cursor: sqlite3.Cursor) -> None:
+        cursor.execute("DELETE FROM checkpoints")
+        entered.set()
+        assert go_on.wait(30)
+        raise OSError("after the cancellation")
+
+    async def main() -> None:
+        from saverproof_savers.aio import run_in
+
+        pool = saver._store.pool_for_writes()
+        call = asyncio.create_task(run_in(pool, lambda: saver.transact(slow)))
+        while not entered.is_set():
+            await asyncio.sleep(0)
+        queued = asyncio.create_task(saver.adelete_thread("thread"))
+        await asyncio.sleep(0)
+        for task in (call, call, queued):
+            task.cancel()
+            await asyncio.sleep(0)
+        assert not call.done()
+        go_on.set()
+        for task in (call, queued):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    put(saver, 1, {"a": 1})
+    asyncio.run(main())
+    assert values_of(saver, 1) == {"a": 1}
+
+
+def test_closing_ends_the_threads(path: Path) -> None:
+    before = threading.active_count()
+    saver = SqliteSaver.open(path)
+
+    async def main() -> None:
+        async with saver:
+            await saver.aput(at(), make(1), {}, {})
+            assert [number_of(each) async for each in saver.alist(at())] == [1]
+
+    asyncio.run(main())
+    assert threading.active_count() == before
+
+
+def test_more_readers_than_are_kept_are_closed_again(saver: SqliteSaver) -> None:
+    put(saver, 1)
+    together = threading.Barrier(12)
+
+    def look(cursor: sqlite3.Cursor) -> int:
+        together.wait(30)
+        return int(cursor.execute("SELECT count(*) FROM checkpoints").fetchone()[0])
+
+    with ThreadPoolExecutor(12) as pool:
+        found = [pool.submit(saver._store.read, look) for _ in range(12)]
+        assert [each.result() for each in found] == [1] * 12
+    store: Any = saver._store
+    assert len(store._idle) <= 8
+
+
+def test_a_clone_shares_the_store_and_leaves_it_open(any_saver: SqliteSaver) -> None:
+    import copy
+
+    put(any_saver, 1, {"a": 1})
+    clone = copy.copy(any_saver)
+    assert values_of(clone, 1) == {"a": 1}
+    put(clone, 2, {"a": 2})
+    clone.close()
+    del clone
+    assert values_of(any_saver, 2) == {"a": 2}
+    put(any_saver, 3)
