@@ -116,36 +116,29 @@ class Maintenance(Reading):
 
     def _delta_chain(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
         """The ancestors without which a delta channel of this row could not be rebuilt."""
-        if not self._has_delta_channels(shelf):
-            return set()
-        held = {channel for channel, blob in self._blobs(shelf, row).items() if blob is not None}
-        missing, chain = self._delta_channels(shelf) - held, set()
+        missing, chain = self._delta_channels(shelf, row), set[str]()
         for ancestor in self._ancestors(shelf, row):
-            if not missing:
-                break
-            chain.add(ancestor.id)
-            missing -= {
-                channel
-                for channel, blob in self._blobs(shelf, ancestor).items()
-                if blob is not None
-            }
+            if missing:
+                chain.add(ancestor.id)
+                missing -= self._held(shelf, ancestor)
         return chain
 
-    def _has_delta_channels(self, shelf: Shelf) -> bool:
-        return any(
-            "counters_since_delta_snapshot" in self._load_metadata(row.metadata)
-            for row in shelf.checkpoints.values()
-        ) or any(
-            type(self._load_value(blob)).__name__ == "_DeltaSnapshot"
-            for blob in shelf.values.values()
-            if blob is not None
-        )
+    def _delta_channels(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
+        """Channels that may have to be rebuilt: with a version and no value, or said to be so.
 
-    def _delta_channels(self, shelf: Shelf) -> set[str]:
-        """Every channel of the thread: more than needed, and never too few."""
-        versioned = {channel for row in shelf.checkpoints.values() for channel in row.versions}
-        written = {row.channel for rows in shelf.writes.values() for row in rows.values()}
-        return versioned | written
+        The channels by which LangGraph triggers nodes lose their value in every step, and are not
+        kept as deltas.
+        """
+        metadata = self._load_metadata(row.metadata)
+        said = metadata.get("counters_since_delta_snapshot") or {}
+        empty = {channel for channel in row.versions if not channel.startswith("branch:")}
+        return {*said, *empty} - self._held(shelf, row)
+
+    def _held(self, shelf: Shelf, row: CheckpointRow) -> set[str]:
+        return {channel for channel, blob in self._blobs(shelf, row).items() if blob is not None}
+
+    def _has_delta_channels(self, shelf: Shelf) -> bool:
+        return any(self._delta_channels(shelf, row) for row in shelf.checkpoints.values())
 
     # -- delta history --------------------------------------------------------------------
 

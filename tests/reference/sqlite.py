@@ -257,21 +257,16 @@ class SqliteReference(AsyncTwins, Reading):
 
     def _delta_chain(self, rows: dict[str, CheckpointRow], newest: CheckpointRow) -> set[str]:
         """The ancestors without which a delta channel of the newest could not be rebuilt."""
-        values = {id: self._load(row.checkpoint)["channel_values"] for id, row in rows.items()}
-        if not any(self._is_delta(row, values[row.id]) for row in rows.values()):
-            return set()
-        shelf = Shelf(newest.thread, newest.ns, checkpoints=rows)
+        checkpoints = {id: self._load(row.checkpoint) for id, row in rows.items()}
+        metadata = self._load_metadata(newest.metadata)
+        versioned = checkpoints[newest.id]["channel_versions"]
         missing = {
-            *(channel for held in values.values() for channel in held),
-            *(write.channel for row in rows.values() for write in self._stored_writes(row)),
-        } - set(values[newest.id])
-        chain: set[str] = set()
-        for ancestor in self._ancestors(shelf, newest):
+            *(metadata.get("counters_since_delta_snapshot") or {}),
+            *(channel for channel in versioned if not channel.startswith("branch:")),
+        } - set(checkpoints[newest.id]["channel_values"])
+        chain = set[str]()
+        for ancestor in self._ancestors(Shelf(newest.thread, newest.ns, rows), newest):
             if missing:
                 chain.add(ancestor.id)
-                missing -= set(values[ancestor.id])
+                missing -= set(checkpoints[ancestor.id]["channel_values"])
         return chain
-
-    def _is_delta(self, row: CheckpointRow, values: dict[str, Any]) -> bool:
-        snapshots = any(type(value).__name__ == "_DeltaSnapshot" for value in values.values())
-        return snapshots or "counters_since_delta_snapshot" in self._load_metadata(row.metadata)
