@@ -181,7 +181,7 @@ def _how_to_open(path: str, folder: str) -> tuple[str, bool]:
     """
     sides = [side for side in ("-wal", "-journal") if _has_content(path + side)]
     if not sides:
-        return f"{_uri(path)}?immutable=1", True
+        return f"{_uri(path)}?mode=ro&immutable=1", True
     if os.path.exists(path + "-shm"):
         return f"{_uri(path)}?mode=ro", False
     # Left by a crash: SQLite would repair the file on opening, so it gets a copy to repair.

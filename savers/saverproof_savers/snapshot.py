@@ -256,7 +256,7 @@ class SnapshotSqliteSaver(InMemorySaver):
         if self._revision is None or stored_revision(cursor) != self._revision:
             try:
                 self._revision, state = load(cursor)
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 raise UndecodableError(
                     f"{self._store.where}: the state in table checkpoint_state cannot be decoded: "
                     f"{type(error).__name__}: {error}"

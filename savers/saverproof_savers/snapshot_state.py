@@ -102,7 +102,7 @@ def _rows(state: State) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def load(cursor: Cursor) -> tuple[int, State]:
-    """The stored revision and state. Raises ValueError if the state cannot be decoded."""
+    """The stored revision and state. Raises TypeError or ValueError if it cannot be decoded."""
     _check_encoding(cursor)
     cursor.execute("SELECT revision, storage, writes, blobs FROM checkpoint_state WHERE id = 1")
     revision, *columns = cursor.fetchone()

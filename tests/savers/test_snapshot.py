@@ -1,0 +1,219 @@
+"""The saver whose whole state is one row."""
+
+import asyncio
+import copy
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from saverproof_savers import SchemaError, SnapshotSqliteSaver, UndecodableError
+from tests.savers.helpers import at, make, number_of, numbers, put, values_of, writes_of
+
+
+@pytest.fixture
+def snapshot(path: Path) -> Iterator[SnapshotSqliteSaver]:
+    with SnapshotSqliteSaver(path) as saver:
+        yield saver
+
+
+def test_the_state_is_one_row_that_survives(path: Path) -> None:
+    with SnapshotSqliteSaver(path) as saver:
+        put(saver, 1, {"a": [1, b"x", None]})
+        put(saver, 2, {"a": 2}, parent=1)
+        saver.put_writes(at(number=2), [("a", 1)], "task", "path")
+        saver.put_writes(at(number=9), [("early", 1)], "task")
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT id, encoding, revision FROM checkpoint_state").fetchall()
+    assert found == [(1, "msgpack/1", 5)]
+    with SnapshotSqliteSaver(path) as saver:
+        assert numbers(saver) == [2, 1]
+        assert values_of(saver, 1) == {"a": [1, b"x", None]}
+        assert writes_of(saver, 2) == [("a", 1)]
+        put(saver, 9)
+        assert writes_of(saver, 9) == [("early", 1)]
+        saver.delete_thread("thread")
+    with SnapshotSqliteSaver(path) as saver:
+        assert numbers(saver) == []
+
+
+def test_listing_is_newest_first_and_filters_as_the_main_saver(
+    snapshot: SnapshotSqliteSaver,
+) -> None:
+    for number, flag in ((2, True), (3, 1), (1, True)):
+        put(snapshot, number, metadata={"flag": flag})
+    put(snapshot, 4, namespace="node:task", metadata={"flag": True})
+    assert numbers(snapshot) == [4, 3, 2, 1]
+    assert numbers(snapshot, filter={"flag": True}) == [4, 2, 1]
+    assert numbers(snapshot, filter={"flag": True}, limit=2, before=at(number=4)) == [2, 1]
+    assert numbers(snapshot, limit=0) == []
+    assert [number_of(each) for each in snapshot.list(None)] == [4, 3, 2, 1]
+
+
+def test_any_operation_may_be_called_between_two_items(snapshot: SnapshotSqliteSaver) -> None:
+    for number in (1, 2, 3):
+        put(snapshot, number)
+    for each in snapshot.list(at()):
+        put(snapshot, number_of(each) + 10)
+    assert numbers(snapshot) == [13, 12, 11, 3, 2, 1]
+
+
+def test_two_savers_on_one_file_see_each_other(path: Path) -> None:
+    with SnapshotSqliteSaver(path) as one, SnapshotSqliteSaver(path) as other:
+        put(one, 1, {"a": 1})
+        assert values_of(other, 1) == {"a": 1}
+        put(other, 2, {"a": 2})
+        put(one, 3, {"a": 3})
+        assert numbers(one) == numbers(other) == [3, 2, 1]
+
+
+def test_a_write_that_fails_leaves_nothing(snapshot: SnapshotSqliteSaver, path: Path) -> None:
+    put(snapshot, 1)
+    with pytest.raises(TypeError):
+        snapshot.put_writes(at(number=1), [("a", 1), ("b", object())], "task")
+    assert writes_of(snapshot, 1) == []
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(
+            "CREATE TRIGGER no BEFORE UPDATE ON checkpoint_state "
+            "BEGIN SELECT RAISE(ABORT, 'stopped'); END"
+        )
+        other.commit()
+        with pytest.raises(sqlite3.IntegrityError, match=f"{path}: stopped"):
+            put(snapshot, 2)
+        assert numbers(snapshot) == [1]
+        other.execute("DROP TRIGGER no")
+        other.commit()
+    put(snapshot, 3)
+    assert numbers(snapshot) == [3, 1]
+
+
+def test_reading_the_unknown_leaves_no_trace(snapshot: SnapshotSqliteSaver, path: Path) -> None:
+    assert snapshot.get_tuple(at("nobody")) is None
+    put(snapshot, 1)
+    with closing(sqlite3.connect(path)) as connection:
+        stored = connection.execute("SELECT storage FROM checkpoint_state").fetchone()[0]
+    assert b"nobody" not in stored
+
+
+def test_an_empty_batch_writes_nothing(snapshot: SnapshotSqliteSaver, path: Path) -> None:
+    put(snapshot, 1)
+    snapshot.put_writes(at(number=1), [], "task")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT revision FROM checkpoint_state").fetchone()[0] == 2
+
+
+def test_missing_folders_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "checkpoints.db"
+    with SnapshotSqliteSaver(path) as saver:
+        assert saver.path == str(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_it_also_works_in_memory() -> None:
+    with SnapshotSqliteSaver(":memory:") as saver:
+        put(saver, 1, {"a": 1})
+        assert values_of(saver, 1) == {"a": 1}
+        assert saver.path is None
+
+
+@pytest.mark.parametrize("journal_mode", ["WAL", "DELETE", "TRUNCATE", "PERSIST"])
+def test_the_journal_mode_is_an_option(path: Path, journal_mode: str) -> None:
+    with SnapshotSqliteSaver(path, journal_mode, busy_timeout_ms=100) as saver:
+        put(saver, 1, {"a": 1})
+        store: Any = saver._store
+        found = store._writer.execute("PRAGMA journal_mode").fetchone()[0]
+        assert found == journal_mode.lower()
+        assert values_of(saver, 1) == {"a": 1}
+
+
+@pytest.mark.parametrize("journal_mode", ["OFF", "MEMORY", "wal"])
+def test_a_journal_mode_that_can_tear_is_refused(path: Path, journal_mode: str) -> None:
+    with pytest.raises(ValueError, match=f"journal_mode: found '{journal_mode}', expected one of"):
+        SnapshotSqliteSaver(path, journal_mode)
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        (
+            [
+                "CREATE TABLE checkpoint_state (id INTEGER PRIMARY KEY, storage BLOB, writes BLOB,"
+                " blobs BLOB, updated_at TEXT)"
+            ],
+            "lacks the columns .'encoding', 'revision'.; .*pickle is never read",
+        ),
+        (["UPDATE checkpoint_state SET encoding = 'pickle'"], "found encoding 'pickle', expected"),
+        (["DELETE FROM checkpoint_state"], "found no row, expected encoding 'msgpack/1'"),
+    ],
+)
+def test_a_state_in_another_encoding_is_refused(
+    path: Path, statements: list[str], message: str
+) -> None:
+    if not statements[0].startswith("CREATE"):
+        SnapshotSqliteSaver(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    with pytest.raises(SchemaError, match=f"{path}: table checkpoint_state.*{message}"):
+        SnapshotSqliteSaver(path)
+
+
+@pytest.mark.parametrize("damage", ["x'c1'", "x'9101'", "x''"])
+def test_a_damaged_state_is_told(path: Path, damage: str) -> None:
+    SnapshotSqliteSaver(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE checkpoint_state SET storage = {damage}")
+        connection.commit()
+    with (
+        SnapshotSqliteSaver(path) as saver,
+        pytest.raises(UndecodableError, match=f"{path}: the state in table checkpoint_state"),
+    ):
+        numbers(saver)
+
+
+def test_a_clone_has_its_own_memory_and_the_same_store(snapshot: SnapshotSqliteSaver) -> None:
+    put(snapshot, 1)
+    clone = copy.copy(snapshot)
+    put(clone, 2)
+    put(snapshot, 3)
+    assert numbers(clone) == numbers(snapshot) == [3, 2, 1]
+    clone.close()
+    assert numbers(snapshot) == [3, 2, 1]
+    snapshot.close()
+    snapshot.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="the saver is closed"):
+        numbers(snapshot)
+
+
+@pytest.mark.skipif(
+    not hasattr(BaseCheckpointSaver, "get_delta_channel_history"),
+    reason="langgraph-checkpoint before 4.1",
+)
+def test_the_delta_history_is_that_of_memory(snapshot: SnapshotSqliteSaver) -> None:
+    put(snapshot, 1, {"log": [0]})
+    put(snapshot, 2, {}, parent=1, versions={"log": 2})
+    snapshot.put_writes(at(number=1), [("log", 1)], "task")
+    expected = {"log": {"seed": [0], "writes": [("task", "log", 1)]}}
+    config, channels = at(), ["log"]
+    assert snapshot.get_delta_channel_history(config=config, channels=channels) == expected
+    found = asyncio.run(snapshot.aget_delta_channel_history(config=config, channels=channels))
+    assert found == expected
+
+
+def test_async_methods_answer_as_the_sync_ones(snapshot: SnapshotSqliteSaver) -> None:
+    async def main() -> None:
+        await snapshot.aput(at(), make(1, {"a": 1}), {}, {"a": 1})
+        await snapshot.aput_writes(at(number=1), [("a", 1)], "task")
+        assert await snapshot.aget_tuple(at()) == snapshot.get_tuple(at())
+        assert [each async for each in snapshot.alist(at())] == list(snapshot.list(at()))
+        await snapshot.adelete_thread("thread")
+        assert await snapshot.aget_tuple(at()) is None
+
+    asyncio.run(main())

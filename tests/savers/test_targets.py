@@ -1,0 +1,62 @@
+"""The ready targets, and the text that opens each of them without the kit."""
+
+import ast
+import asyncio
+from contextlib import AbstractContextManager
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof import Workspace
+from saverproof_savers import targets
+from tests.savers.helpers import at, make, number_of
+
+TARGETS = {
+    target.name: target for target in vars(targets).values() if type(target).__name__ == "Target"
+}
+
+
+def test_each_is_offered_under_its_name() -> None:
+    offered = {
+        point.name
+        for point in entry_points(group="saverproof.targets")
+        if point.value.startswith("saverproof_savers.targets:")
+    }
+    assert offered <= set(TARGETS)
+    assert {"sqlite", "memory", "langgraph-sqlite", "langgraph-sqlite-async"} <= offered
+
+
+async def use(saver: Any, number: int) -> list[int]:
+    """Put one checkpoint, by the API that the saver has, and list them all."""
+    if type(saver).__name__ == "AsyncSqliteSaver":
+        await saver.aput(at(), make(number), {}, {})
+        return [number_of(each) async for each in saver.alist(at())]
+    saver.put(at(), make(number), {}, {})
+    return [number_of(each) for each in saver.list(at())]
+
+
+async def enter(manager: Any, number: int) -> list[int]:
+    if isinstance(manager, AbstractContextManager) or not hasattr(manager, "__aenter__"):
+        with manager as saver:
+            return await use(saver, number)
+    async with manager as saver:
+        return await use(saver, number)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
+def test_a_target_opens_the_store_that_its_opening_text_opens(tmp_path: Path, name: str) -> None:
+    target = TARGETS[name]
+    workspace = Workspace(tmp_path, "abc")
+    assert asyncio.run(enter(target(workspace), 1)) == [1]
+    assert target.opening is not None
+    *imports, expression = target.opening.splitlines()
+    assert all(isinstance(ast.parse(line).body[0], ast.Import | ast.ImportFrom) for line in imports)
+    names: dict[str, Any] = {"path": str(tmp_path)}
+    exec("\n".join(imports), names)
+    again = asyncio.run(enter(eval(expression, names), 2))
+    assert again == ([2, 1] if target.durable else [2])
+    if target.check is not None:
+        assert target.check(workspace) == []
