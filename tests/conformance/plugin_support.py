@@ -15,6 +15,7 @@ import json, os, threading
 from pathlib import Path
 import saverproof.plugin.judging as judging
 from saverproof.contracts.registry import contracts
+from saverproof.errors import OpeningError
 from saverproof.process import pulse
 
 judging.WORK = "fake_judge:judge"
@@ -41,6 +42,8 @@ def judge(data, progress):
             os._exit(7)
         case "break":
             raise RuntimeError("the kit is broken")
+        case "refuse":
+            raise OpeningError("target 'toy': opening raised OSError: disk full")
         case "tell":
             progress({"operations": 12_000, "faults": 3, "kills": 0})
         case "print":
@@ -184,8 +187,11 @@ class Project:
         self.write("script.json", json.dumps(named))
 
     def pytest(self, *arguments: str, **environment: str) -> Result:
-        """Run pytest here with the real judge."""
-        return self.run(sys.executable, "-m", "pytest", *arguments, **environment)
+        """Run pytest here, without the plugins that take seconds to import."""
+        without = ["-p", "no:langsmith_plugin"]
+        if not any("hypothesis" in argument for argument in arguments):
+            without += ["-p", "no:hypothesispytest"]
+        return self.run(sys.executable, "-m", "pytest", *without, *arguments, **environment)
 
     def judge(self, *arguments: str, saver: str = "toys.py:toy", **environment: str) -> Result:
         """Run pytest here with ``--saver`` and the fake judge."""

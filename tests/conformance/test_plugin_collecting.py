@@ -30,7 +30,7 @@ def test_without_saver_nothing_heavy_is_imported(project: Project) -> None:
         "    heavy = ('langgraph', 'langchain_core', 'pydantic', 'click', 'rich', 'psutil')\n"
         "    assert not [name for name in heavy if name in sys.modules]\n",
     )
-    result = project.pytest("-q", "-p", "no:hypothesispytest", "-p", "no:langsmith_plugin")
+    result = project.pytest("-q")
     assert result.status == 0, result.output
 
 

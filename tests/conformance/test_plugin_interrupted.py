@@ -43,7 +43,15 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
         "PYTHONPATH": str(project.folder / "fake"),
         "TMPDIR": str(temporary),
     }
-    arguments = ["-p", "fake_judge", "--saver=toys:toy", "-k", "(filter or deletion) and toy-sync"]
+    arguments = [
+        "-p",
+        "no:langsmith_plugin",
+        "-p",
+        "fake_judge",
+        "--saver=toys:toy",
+        "-k",
+        "(filter or deletion) and toy-sync",
+    ]
     command = [sys.executable, "-m", "pytest", *arguments, "--saver-watchdog=1000"]
     with subprocess.Popen(
         command,
@@ -94,6 +102,8 @@ def test_progress_is_shown_on_a_terminal_and_taken_away(project: Project) -> Non
         sys.executable,
         "-m",
         "pytest",
+        "-p",
+        "no:langsmith_plugin",
         "-p",
         "fake_judge",
         "--saver=toys:toy",

@@ -135,6 +135,14 @@ def test_a_broken_kit_is_no_verdict_on_the_saver(project: Project) -> None:
     assert "VIOLATED" not in result.output
 
 
+def test_an_opener_that_raises_later_fails_its_item_in_one_line(project: Project) -> None:
+    project.script(upsert={"do": "refuse"})
+    result = project.judge("-k", "toy-sync and (upsert or filter)")
+    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 23}
+    assert "target 'toy': opening raised OSError: disk full" in result.output
+    assert "Traceback" not in result.output
+
+
 def test_what_a_saver_prints_is_shown_with_its_item(project: Project) -> None:
     project.script(filter={"do": "print", "findings": ["filter/equality"]})
     result = project.judge("-k", "filter and toy-sync")

@@ -68,13 +68,13 @@ def hang_in_c(data, progress):
     ctypes.PyDLL(None).pause()
 
 def beat(data, progress):
-    for number in range(15):
+    for number in range(20):
         pulse.beat(number)
         time.sleep(0.1)
     return "done"
 
 def chatter(data, progress):
-    for number in range(15):
+    for number in range(20):
         progress({"operations": number})
         time.sleep(0.1)
     return "done"
@@ -186,7 +186,7 @@ def test_a_hang_inside_c_is_ended(judge: JudgeProcess) -> None:
 
 @pytest.mark.parametrize("work", ["beat", "chatter"])
 def test_a_sign_of_life_holds_the_watchdog_off(judge: JudgeProcess, work: str) -> None:
-    assert judge.ask(f"work:{work}", {}, silence_s=1.0) == "done"
+    assert judge.ask(f"work:{work}", {}, silence_s=1.5) == "done"
 
 
 def test_a_child_that_closes_its_connection_is_ended(judge: JudgeProcess) -> None:

@@ -4,6 +4,7 @@ import difflib
 import random
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,9 @@ def _prepare(config: pytest.Config) -> Run:
     shared = () if known_option is None else read_known(folder / known_option)
     refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
     setting = Setting.current(folder)
-    savers = tuple(probe(ref, setting) for ref in refs)
+    # Each probe waits for a child most of the time.
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        savers = tuple(pool.map(lambda ref: probe(ref, setting), refs))
     _check_names(savers)
     _check_apis(savers, config.getoption("saver_api"))
     report = config.getoption("saver_report")
