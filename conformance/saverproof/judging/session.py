@@ -11,12 +11,13 @@ from saverproof.errors import describe
 from saverproof.execution.driver import Driver
 from saverproof.execution.store import Store
 from saverproof.judging.blame import blame
-from saverproof.judging.features import Feature
+from saverproof.judging.features import Feature, is_hostile
 from saverproof.judging.sheet import Difference, Sheet
 from saverproof.model.records import Version
 from saverproof.model.store import Model
 from saverproof.process import pulse
 from saverproof.programs.legality import objection
+from saverproof.programs.rewriting import threads
 from saverproof.programs.steps import Put, Step
 
 
@@ -69,6 +70,8 @@ class Session:
         self.shallow = shallow
         self.on_step = on_step
         self.model = Model()
+        self.refused: set[str] = set()
+        """Hostile thread ids that the saver refused; they are left alone from then on."""
         self.sheet = Sheet()
         self.taken: list[Step] = []
         self.breaches: list[Breach] = []
@@ -119,12 +122,29 @@ class Session:
         """Take one step if it is legal here; gives the breaches it showed."""
         if objection(step, self.model) is not None or self._too_old(step):
             return []
+        if self.refused.intersection(threads(step)):
+            return []
         if self.on_step is not None:
             self.on_step(step)
         known = len(self.sheet.differences)
+        new_to_it = self._unknown_hostile(step)
         self.taken.append(step)
         perform(step, self)
+        if new_to_it and self._was_refused(known):
+            self.refused |= new_to_it
+            del self.sheet.differences[known:]
+            self.sheet.agree("isolation/hostile-identifiers")
         return self._blamed(step, known)
+
+    def _unknown_hostile(self, step: Step) -> set[str]:
+        """The hostile threads of a step of which the saver accepted nothing yet."""
+        accepted = {*self.model.threads, *(address[0] for address in self.model.writes)}
+        return {name for name in threads(step) if is_hostile(name)} - accepted
+
+    def _was_refused(self, known: int) -> bool:
+        """Whether all that went wrong is that the saver said no, which it may to a hostile id."""
+        fresh = self.sheet.differences[known:]
+        return bool(fresh) and all(isinstance(d.observed, Raised) for d in fresh)
 
     def _too_old(self, step: Step) -> bool:
         """Whether a shallow saver would have no use for a put, which is older than the newest."""
