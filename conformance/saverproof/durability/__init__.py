@@ -1,0 +1,1 @@
+"""Kills processes that use a saver, cuts the power, and judges what is left."""

@@ -1,0 +1,47 @@
+"""How many processes each profile kills. Trials are counted, time is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Through one API: ``swept`` trials at places of the fixed programs, ``drawn`` at places of
+    ``programs`` random ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a
+    second process at work. ``afresh`` of them are looked at by a fresh interpreter. ``images`` are
+    the disks of power cuts, ``graphs`` the kills of running graphs.
+    """
+
+    swept: int
+    drawn: int
+    programs: int
+    instants: int
+    beside: int
+    afresh: int
+    images: int
+    graphs: int
+    length: int = 10
+
+
+EFFORTS = {
+    "quick": Effort(
+        swept=24, drawn=0, programs=0, instants=3, beside=3, afresh=1, images=20, graphs=6
+    ),
+    "default": Effort(
+        swept=170, drawn=50, programs=3, instants=30, beside=20, afresh=3, images=80, graphs=24
+    ),
+    "deep": Effort(
+        swept=500,
+        drawn=300,
+        programs=12,
+        instants=200,
+        beside=80,
+        afresh=12,
+        images=800,
+        graphs=160,
+    ),
+}
+
+SLOW = Effort(swept=8, drawn=0, programs=0, instants=2, beside=1, afresh=0, images=10, graphs=2)
+"""Where each process is a fresh interpreter."""

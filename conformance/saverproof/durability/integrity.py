@@ -1,0 +1,46 @@
+"""Whether a store is sound, by the target's own check or by SQLite's."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from saverproof.errors import describe
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+_HEADER = b"SQLite format 3\0"
+
+
+def wrong_with(target: Target, workspace: Workspace) -> list[str]:
+    """One line for each thing that is wrong: the target's check, or PRAGMA integrity_check of each
+    SQLite file of the workspace.
+
+    To be called while the saver is open: opening a database is what repairs it.
+    """
+    if target.check is not None:
+        try:
+            return list(target.check(workspace))
+        except Exception as error:  # noqa: BLE001 - the author's code met a broken store
+            return [f"the target's check raised {describe(error)}"]
+    return [line for path in sqlite_files(workspace.path) for line in _wrong_with(path)]
+
+
+def sqlite_files(folder: Path) -> Iterator[Path]:
+    """The SQLite databases below a folder, known by their first bytes."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                if file.read(len(_HEADER)) == _HEADER:
+                    yield path
+
+
+def _wrong_with(path: Path) -> list[str]:
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            found = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
+    except sqlite3.Error as error:
+        return [f"{path.name}: {describe(error)}"]
+    return [] if found == ["ok"] else [f"{path.name}: {line}" for line in found]

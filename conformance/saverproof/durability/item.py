@@ -1,0 +1,104 @@
+"""Judges the durability of one saver through one API: its processes are killed, power is cut."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.contracts.registry import contracts
+from saverproof.durability.bench import Bench
+from saverproof.durability.effort import EFFORTS, SLOW, Effort
+from saverproof.durability.record import KILLED, Record
+from saverproof.durability.reporting import finding
+from saverproof.durability.sweep import Sweep
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.targets.target import Target
+
+FAMILY = "durability"
+_EVERY_S = 0.2
+
+Progress = Callable[[dict[str, Any]], None]
+
+
+def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
+    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised.
+
+    Raises:
+        HarnessError: no process could be started to be killed.
+    """
+    from saverproof.judging.item import applicable
+
+    started = time.perf_counter()
+    reasons = {contract.id: applicable(plan, contract) for contract in contracts(FAMILY)}
+    wanted = frozenset(name for name, reason in reasons.items() if reason is None)
+    item = Item(plan, target, progress, wanted)
+    if wanted:
+        item.run()
+    found = item.findings
+    return Outcome(
+        checked={name: times for name, times in item.record.checked.items() if name in wanted},
+        findings=tuple(found),
+        unknown={
+            name: why
+            for name, why in item.record.unknown.items()
+            if name in wanted - {finding.contract for finding in found}
+        },
+        inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
+        operations=item.record.operations,
+        saver_s=0.0,
+        total_s=time.perf_counter() - started,
+        extra=item.extra,
+    )
+
+
+@dataclass(slots=True)
+class Item:
+    """The judging of one plan."""
+
+    plan: Plan
+    target: Target
+    progress: Progress
+    wanted: frozenset[str]
+    record: Record = field(default_factory=Record)
+    findings: list[Finding] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+    _last_word: float = 0.0
+
+    def run(self) -> None:
+        """Kill, cut, resume, and sum up."""
+        able = {*self.plan.facts["capabilities"]} - self.plan.facts["absent"].keys()
+        able &= {*able} - _missing(self.plan)
+        with Bench(self.plan, self.target) as bench:
+            effort = self._effort(bench)
+            if self.wanted & {*KILLED}:
+                Sweep(bench, self.record, effort, frozenset(able), lambda: self._tell(bench)).run()
+        self.findings += [
+            finding(self.plan, contract, trial)
+            for contract, trial in self.record.found.items()
+            if contract in self.wanted
+        ]
+        self.extra["crash"] = self.record.as_data()
+
+    def _effort(self, bench: Bench) -> Effort:
+        if not bench.slow:
+            return EFFORTS[self.plan.profile]
+        self.record.note(f"few kills, in fresh interpreters each: {bench.harness.reason}")
+        return SLOW
+
+    def _tell(self, bench: Bench) -> None:
+        now = time.perf_counter()
+        if now - self._last_word >= _EVERY_S:
+            self._last_word = now
+            self.progress({"operations": self.record.operations, "kills": bench.kills})
+
+
+def _missing(plan: Plan) -> set[str]:
+    """Operations that the saver has, but not in this API."""
+    there = {*plan.facts["operations"][plan.api]}
+    known = {name for operations in plan.facts["operations"].values() for name in operations}
+    return known - there
+
+
+__all__ = ["judge"]

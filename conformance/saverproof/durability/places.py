@@ -1,0 +1,72 @@
+"""Where a process is killed, as data: replayable, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+
+class Kind(StrEnum):
+    """What sort of place it is."""
+
+    STATEMENT = "statement"
+    """Before or after a statement that SQLite runs, or in a commit."""
+    IO = "io"
+    """Before a write, sync, truncation, deletion or opening of a file by SQLite."""
+    CALL = "call"
+    """Before or after a call of the process's own that changes a file, or talks to a socket."""
+    ACKNOWLEDGED = "acknowledged"
+    """When an operation has returned, and before the next one is called."""
+    INSTANT = "instant"
+    """At an instant chosen by chance."""
+
+
+OPENING = -1
+"""Stands for an operation's number while the saver is opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class KillPlace:
+    """The ``index``-th place of a kind, counted from 1 since ``operation`` began.
+
+    ``operation`` is the position in the program; ``OPENING`` is before its first step, and the
+    program's length stands for closing the saver. For an instant, ``index`` is the seed and
+    ``window_s`` the time in which it falls. ``moment``, ``event`` and ``number`` say the same place
+    in the words of ``saverproof_faults``; ``about`` quotes what stood there in a clean run.
+    """
+
+    kind: Kind
+    operation: int = OPENING
+    index: int = 1
+    window_s: float = 0.0
+    event: str = ""
+    number: int = 0
+    moment: str = ""
+    about: str = ""
+
+    def describe(self) -> str:
+        """Where it is, within the operation, as part of a sentence."""
+        match self.kind:
+            case Kind.ACKNOWLEDGED:
+                return "after it had returned"
+            case Kind.INSTANT:
+                return "at an instant chosen by chance"
+            case Kind.IO:
+                return f"before I/O {self.index}: {self.about}"
+            case Kind.CALL:
+                return f"{self.moment} {self.about}"
+            case _ if self.event == "transaction":
+                return f"inside the commit of transaction {self.number}"
+            case _:
+                return f"{self.moment} statement {self.number}: {self.about}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The place that ``to_json`` gave."""
+        return cls(**{**data, "kind": Kind(data["kind"])})
