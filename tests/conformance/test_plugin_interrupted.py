@@ -68,8 +68,11 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
         return run.wait(timeout=60), children
 
 
-def test_ctrl_c_leaves_nothing_running_and_a_report(project: Project) -> None:
-    status, children = interrupted(project, signal.SIGINT)
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_a_report_and_nothing_else(
+    project: Project, how: signal.Signals
+) -> None:
+    status, children = interrupted(project, how)
     assert status == pytest.ExitCode.INTERRUPTED
     assert not [child for child in children if child.is_running()]
     assert list((project.folder / "temporary").iterdir()) == []

@@ -1,5 +1,7 @@
 """Collecting the suite: one item for each target, family and API."""
 
+import signal
+import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +50,13 @@ class Collecting:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        # CI servers end a run by SIGTERM; like Ctrl-C, it is to leave nothing behind.
+        self._terminates = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        )
+        if self._terminates:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
@@ -88,3 +97,5 @@ class Collecting:
     def pytest_unconfigure(self) -> None:
         """End the judge process."""
         self._config.stash[JUDGE].close()
+        if self._terminates:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
