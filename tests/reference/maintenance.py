@@ -23,7 +23,7 @@ class Maintenance(Reading):
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         with self.store.lock:
             for shelf in list(self._all_shelves()):
-                self._drop(shelf, self._ids_of_runs(shelf, run_ids))
+                self._drop_runs(shelf, self._ids_of_runs(shelf, run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         source, target = str(source_thread_id), str(target_thread_id)
@@ -39,7 +39,7 @@ class Maintenance(Reading):
         with self.store.lock:
             for thread in thread_ids:
                 if strategy == "delete":
-                    self.delete_thread(thread)
+                    self._prune_whole(str(thread))
                 else:
                     self._keep_latest(str(thread))
 
@@ -56,7 +56,13 @@ class Maintenance(Reading):
         return self._shelves_of(thread)
 
     def _delete_shelf(self, shelf: Shelf) -> None:
+        self._remove(shelf)
+
+    def _remove(self, shelf: Shelf) -> None:
         del self.store.shelves[self._shelf_key(shelf.thread, shelf.ns)]
+
+    def _drop_runs(self, shelf: Shelf, ids: list[str]) -> None:
+        self._drop(shelf, ids)
 
     def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
         return [
@@ -99,6 +105,10 @@ class Maintenance(Reading):
         return replace(row, thread=thread)
 
     # -- pruning --------------------------------------------------------------------------
+
+    def _prune_whole(self, thread: str) -> None:
+        for shelf in self._shelves_of(thread):
+            self._remove(shelf)
 
     def _keep_latest(self, thread: str) -> None:
         for shelf in self._shelves_of(thread):

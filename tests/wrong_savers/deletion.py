@@ -10,8 +10,10 @@ from tests.reference.store import CheckpointRow, Shelf
 from tests.wrong_savers.registry import wrong
 
 # What delete_thread leaves without a checkpoint can be seen only once that id is put again.
-GHOSTS = {"deletion/no-ghosts"}
-LEFT = {"deletion/thread-all"}
+# A copy into a deleted thread finds there what was left.
+COPIES = {"deletion/copy-complete", "deletion/copy-independent"}
+GHOSTS = {"deletion/no-ghosts", *COPIES}
+LEFT = {"deletion/thread-all", *COPIES}
 
 
 # -- thread-all ---------------------------------------------------------------------------
@@ -144,9 +146,9 @@ class RunsInTheRootOnly(ReferenceSaver):
 
 @wrong("deletion/runs", "the values that a deleted run stored go with it")
 class RunTakesItsValues(ReferenceSaver):
-    def _drop(self, shelf: Shelf, ids: list[str]) -> None:
+    def _drop_runs(self, shelf: Shelf, ids: list[str]) -> None:
         gone = [shelf.checkpoints[id] for id in ids]
-        super()._drop(shelf, ids)
+        super()._drop_runs(shelf, ids)
         for row in gone:
             for channel, version in row.versions.items():
                 shelf.values.pop(self._value_key(row, channel, version), None)

@@ -22,13 +22,17 @@ class PruneKeepsOnePerThread(ReferenceSaver):
         return super()._kept(shelf) if newest in shelf.checkpoints else set()
 
 
-@wrong("deletion/prune-latest", "ORDER BY checkpoint_id LIMIT 1 keeps the oldest")
+# Where another than the newest is kept, an older one is, and its chain is not the newest's.
+ANOTHER = {"deletion/prune-drops-older", "deletion/prune-keeps-delta-chain"}
+
+
+@wrong("deletion/prune-latest", "ORDER BY checkpoint_id LIMIT 1 keeps the oldest", also=ANOTHER)
 class PruneKeepsOldest(ReferenceSaver):
     def _newest(self, shelf: Shelf) -> str:
         return min(shelf.checkpoints)
 
 
-@wrong("deletion/prune-latest", "the last one inserted is kept")
+@wrong("deletion/prune-latest", "the last one inserted is kept", also=ANOTHER)
 class PruneKeepsLastInserted(ReferenceSaver):
     def _newest(self, shelf: Shelf) -> str:
         return next(reversed(shelf.checkpoints))
@@ -196,7 +200,15 @@ class CopySharesWrites(ReferenceSaver):
         copy.writes.update(shelf.writes)
 
 
-@wrong("deletion/copy-independent", "the values stay the source's, and go when it is deleted")
+# Deleting the source then removes more than the source.
+MORE = {"deletion/thread-all"}
+
+
+@wrong(
+    "deletion/copy-independent",
+    "the values stay the source's, and go when it is deleted",
+    also=MORE,
+)
 class CopySharesValues(ReferenceSaver):
     def _copy_shelf(self, shelf: Shelf, copy: Shelf) -> None:
         super()._copy_shelf(shelf, copy)
@@ -208,7 +220,11 @@ class CopySharesValues(ReferenceSaver):
             copy.values = {key: v for key, v in copy.values.items() if key not in shelf.values}
 
 
-@wrong("deletion/copy-independent", "deleting the source deletes its copies, by a foreign key")
+@wrong(
+    "deletion/copy-independent",
+    "deleting the source deletes its copies, by a foreign key",
+    also=MORE,
+)
 class DeleteTakesTheCopies(ReferenceSaver):
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         super().copy_thread(source_thread_id, target_thread_id)
