@@ -24,7 +24,7 @@ from saverproof_savers.queries import Queries
 from saverproof_savers.reading import read_one
 from saverproof_savers.schema import TableNames
 from saverproof_savers.search import Search
-from saverproof_savers.writing import PutRecord, encode_writes, store_checkpoint
+from saverproof_savers.writing import PutRecord, RecentCheckpoints, encode_writes, store_checkpoint
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory
@@ -38,6 +38,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
 
     _store: Store
     queries: Queries
+    recent: RecentCheckpoints
     _is_clone: bool
     tables: TableNames
     """The names of the tables that this saver works on."""
@@ -46,6 +47,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
         self._store = store
         self.queries = Queries.over(tables)
         self._is_clone = False
+        self.recent = RecentCheckpoints()
         self.tables = tables
         store.setup(tables)
 
@@ -94,7 +96,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
         record = PutRecord.of(self.serde, config, checkpoint, metadata, new_versions)
         parent = record.parent
         address = make_config(parent.thread_id, parent.checkpoint_ns, record.checkpoint_id)
-        return address, lambda cursor: store_checkpoint(cursor, self.queries, record)
+        return address, lambda cursor: store_checkpoint(cursor, self.queries, record, self.recent)
 
     def _putting_writes(
         self,

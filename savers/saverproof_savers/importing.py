@@ -113,7 +113,7 @@ def _store(
 ) -> None:
     serde = saver.serde
     for each in checkpoints:
-        store_checkpoint(cursor, saver.queries, _record(serde, each))
+        store_checkpoint(cursor, saver.queries, _record(serde, each), saver.recent)
         # When the checkpoint was made, as far as it says so itself.
         cursor.execute(
             f"""UPDATE "{saver.tables.checkpoints}"

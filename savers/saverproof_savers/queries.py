@@ -32,12 +32,15 @@ class Queries:
     writes_of_several: str
     values_by_ids: str
     channels_of_two: str
+    channels_of_siblings: str
     same_value: str
     add_value: str
     add_checkpoint: str
+    add_checkpoint_below: str
+    drop_values: str
     add_write: str
     drop_values_unless_used: str
-    drop_unused_values: str
+    drop_values_of_thread: str
     ancestors: str
     delta_writes: str
 
@@ -47,7 +50,7 @@ class Queries:
         checkpoints, writes, values = (
             f'"{name}"' for name in (names.checkpoints, names.writes, names.values)
         )
-        used = f"{_used_values(checkpoints)} AND checkpoint_ns = ?"
+        used = _used_values(checkpoints)
         return cls(
             names=names,
             checkpoint_by_id=f"SELECT {_ROW} FROM {checkpoints} WHERE {_ONE}",
@@ -64,9 +67,11 @@ class Queries:
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
             channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN (?, ?)""",
+            channels_of_siblings=f"""SELECT channels FROM {checkpoints}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND parent_checkpoint_id IS ?""",
             same_value=f"""SELECT value_id FROM {values}
-                WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?
-                AND type = ? AND value = ? LIMIT 1""",
+                WHERE value_id IN (SELECT value FROM json_each(?)) AND type = ? AND value = ?
+                LIMIT 1""",
             add_value=f"""INSERT INTO {values}
                 (thread_id, checkpoint_ns, channel, version, type, value)
                 VALUES (?, ?, ?, ?, ?, ?)""",
@@ -77,6 +82,14 @@ class Queries:
                 parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type,
                 checkpoint = excluded.checkpoint, channels = excluded.channels,
                 metadata = excluded.metadata, run_id = excluded.run_id""",
+            # Only if it is new, and its parent's channels are still these.
+            add_checkpoint_below=f"""INSERT INTO {checkpoints}
+                (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
+                channels, metadata, run_id) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?
+                WHERE (SELECT channels FROM {checkpoints} WHERE {_ONE}) = ?
+                ON CONFLICT DO NOTHING""",
+            drop_values=f"""DELETE FROM {values}
+                WHERE value_id IN (SELECT value FROM json_each(?))""",
             add_write=f"""INSERT INTO {writes}
                 (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type,
                 value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -85,8 +98,7 @@ class Queries:
                 value = excluded.value WHERE excluded.idx < 0""",
             drop_values_unless_used=f"""DELETE FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?)) AND value_id NOT IN ({used})""",
-            drop_unused_values=f"""DELETE FROM {values} WHERE thread_id = ?
-                AND value_id NOT IN ({_used_values(checkpoints)})""",
+            drop_values_of_thread=f"""DELETE FROM {values} WHERE value_id IN ({used})""",
             # By the parent, not by the order of ids. CROSS JOIN makes each step one look-up.
             ancestors=f"""WITH RECURSIVE ancestor (id, parent_id, channels) AS (
                 SELECT checkpoint_id, parent_checkpoint_id, channels

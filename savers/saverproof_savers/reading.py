@@ -1,6 +1,7 @@
 """Reading checkpoints: the rows of one moment first, decoded later, when nothing is held."""
 
 import sqlite3
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,16 +115,16 @@ def read_several(
     # One statement for any number: the places that are left over repeat the last id.
     parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
     rows = cursor.execute(queries.checkpoints_by_ids, parameters).fetchall()
-    writes: dict[str, list[WriteRow]] = {}
-    for checkpoint_id, *write in cursor.execute(queries.writes_of_several, parameters).fetchall():
-        writes.setdefault(checkpoint_id, []).append(tuple(write))
+    writes: defaultdict[str, list[WriteRow]] = defaultdict(list)
+    for found in cursor.execute(queries.writes_of_several, parameters).fetchall():
+        writes[found[0]].append(found[1:])
     values = Values({}, {})
     wanted: set[int] = set()
     snapshots: dict[str, Snapshot] = {}
     for row in rows:
         channels, value_rows = _channels(row)
         wanted.update(value_rows)
-        snapshots[row[0]] = Snapshot(scope, row, channels, writes.get(row[0], []), values)
+        snapshots[row[0]] = Snapshot(scope, row, channels, writes[row[0]], values)
     if wanted:
         cursor.execute(queries.values_by_ids, (f"[{','.join(map(str, wanted))}]",))
         for value_id, kind, value in cursor.fetchall():

@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof_savers.codec import Channels, decode_channels, encode_channels
+from saverproof_savers.codec import (
+    Channels,
+    decode_channels,
+    encode_channels,
+    readable_channels,
+    value_ids,
+)
 from saverproof_savers.errors import UndecodableError
 from saverproof_savers.queries import Queries
 
@@ -17,8 +23,16 @@ _TRIGGERS = ("__", "branch:", "start:")
 def delete_thread(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
     """Remove everything of the thread, writes included whose checkpoint never came."""
     names = queries.names
-    names = queries.names
-    for table in (names.checkpoints, names.writes, names.values):
+    cursor.execute(queries.drop_values_of_thread, (thread_id,))
+    cursor.execute(
+        f"""SELECT 1 FROM "{names.checkpoints}"
+            WHERE thread_id = ? AND NOT json_valid(channels) LIMIT 1""",
+        (thread_id,),
+    )
+    if cursor.fetchone() is not None:
+        # A damaged row does not tell which values it had: look through all of them.
+        cursor.execute(f'DELETE FROM "{names.values}" WHERE thread_id = ?', (thread_id,))
+    for table in (names.checkpoints, names.writes):
         cursor.execute(f'DELETE FROM "{table}" WHERE thread_id = ?', (thread_id,))
 
 
@@ -45,13 +59,15 @@ def _delete_checkpoints(
     names = queries.names
     names = queries.names
     rows = [(thread_id, *key) for key in keys]
+    one = "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+    ids: set[int] = set()
+    for row in rows:
+        cursor.execute(f'SELECT channels FROM "{names.checkpoints}" {one}', row)
+        for (text,) in cursor.fetchall():
+            ids.update(value_ids(readable_channels(text)))
     for table in (names.checkpoints, names.writes):
-        cursor.executemany(
-            f"""DELETE FROM "{table}"
-                WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?""",
-            rows,
-        )
-    cursor.execute(queries.drop_unused_values, (thread_id, thread_id))
+        cursor.executemany(f'DELETE FROM "{table}" {one}', rows)
+    cursor.execute(queries.drop_values_unless_used, (json.dumps(sorted(ids)), thread_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +173,10 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
     """Copy every row of `source` to `target`. Raises ValueError if `target` holds anything."""
     names = queries.names
     names = queries.names
-    for table in (names.checkpoints, names.writes, names.values):
+    for table in (names.checkpoints, names.writes):
         cursor.execute(f'SELECT 1 FROM "{table}" WHERE thread_id = ? LIMIT 1', (target,))
         if cursor.fetchone() is not None:
             raise ValueError(f"copy_thread: the target thread {target!r} holds data already")
-    new_ids = _copy_values(cursor, queries, source, target)
     cursor.execute(
         f"""INSERT INTO "{names.writes}"
             SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
@@ -174,13 +189,13 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
             WHERE thread_id = ?""",
         (source,),
     )
+    new_ids: dict[int, int] = {}
     for checkpoint_ns, checkpoint_id, text in cursor.fetchall():
-        channels = {
-            channel: [entry[0], *(new_ids[value_id] for value_id in entry[1:])]
-            for channel, entry in _readable(
-                decode_channels, text, checkpoint_ns, checkpoint_id
-            ).items()
-        }
+        stored = _readable(decode_channels, text, checkpoint_ns, checkpoint_id)
+        channels: Channels = {}
+        for channel, (version, *ids) in stored.items():
+            copies = [_copy_value(cursor, queries, value_id, target, new_ids) for value_id in ids]
+            channels[channel] = [version, *copies]
         cursor.execute(
             f"""INSERT INTO "{names.checkpoints}"
                 (thread_id, checkpoint_ns, checkpoint_id, channels, {columns})
@@ -190,24 +205,17 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
         )
 
 
-def _copy_values(
-    cursor: sqlite3.Cursor, queries: Queries, source: str, target: str
-) -> dict[int, int]:
-    """Copy the values; the row of each copy, by the row of its original."""
-    names = queries.names
-    names = queries.names
-    cursor.execute(
-        f'SELECT value_id FROM "{names.values}" WHERE thread_id = ? ORDER BY value_id',
-        (source,),
-    )
-    new_ids: dict[int, int] = {}
-    for (value_id,) in cursor.fetchall():
+def _copy_value(
+    cursor: sqlite3.Cursor, queries: Queries, value_id: int, target: str, new_ids: dict[int, int]
+) -> int:
+    """The row of the copy, which is made unless `new_ids` knows it."""
+    if value_id not in new_ids:
+        values = queries.names.values
         cursor.execute(
-            f"""INSERT INTO "{names.values}"
-                (thread_id, checkpoint_ns, channel, version, type, value)
+            f"""INSERT INTO "{values}" (thread_id, checkpoint_ns, channel, version, type, value)
                 SELECT ?, checkpoint_ns, channel, version, type, value
-                FROM "{names.values}" WHERE value_id = ?""",
+                FROM "{values}" WHERE value_id = ?""",
             (target, value_id),
         )
         new_ids[value_id] = int(cursor.lastrowid or 0)
-    return new_ids
+    return new_ids[value_id]

@@ -79,8 +79,6 @@ def _create_tables(names: TableNames) -> list[str]:
             type TEXT NOT NULL,
             value BLOB NOT NULL
         )""",
-        f"""CREATE INDEX "{names.values}_by_version"
-            ON "{names.values}" (thread_id, checkpoint_ns, channel, version)""",
     ]
 
 

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -21,17 +21,22 @@ from saverproof_savers.codec import (
     Channels,
     Typed,
     Version,
-    decode_channels,
     encode_channels,
     encode_checkpoint,
     encode_metadata,
+    readable_channels,
     value_ids,
     versions_of,
 )
 from saverproof_savers.queries import Queries
 
+Scope = tuple[str, str]
+"""thread_id, checkpoint_ns"""
 
-@dataclass(frozen=True, slots=True)
+_REMEMBERED = 128
+
+
+@dataclass(slots=True)
 class PutRecord:
     """One checkpoint on its way into the database."""
 
@@ -81,43 +86,108 @@ class PutRecord:
         )
 
 
-def store_checkpoint(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> None:
+class _Stored(NamedTuple):
+    """The channel map of a checkpoint, as the database holds it and decoded."""
+
+    checkpoint_id: str
+    text: str
+    channels: Channels
+
+
+class RecentCheckpoints:
+    """The checkpoint that was put last, by thread and namespace: mostly the parent of the next.
+
+    What is remembered is never trusted: the row that builds on it is added only if the database
+    still holds the very same. Used inside of write transactions only, one at a time.
+    """
+
+    def __init__(self) -> None:
+        self._by_scope: dict[Scope, _Stored] = {}
+
+    def get(self, scope: Scope) -> _Stored | None:
+        """The last one of this thread and namespace."""
+        return self._by_scope.get(scope)
+
+    def remember(self, scope: Scope, stored: _Stored) -> None:
+        """Keep this one, and forget the oldest of too many."""
+        self._by_scope.pop(scope, None)
+        self._by_scope[scope] = stored
+        if len(self._by_scope) > _REMEMBERED:
+            del self._by_scope[next(iter(self._by_scope))]
+
+
+def store_checkpoint(
+    cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, recent: RecentCheckpoints
+) -> None:
     """Add or replace the checkpoint, and add those of its values that are not stored yet."""
+    scope = (record.parent.thread_id, record.parent.checkpoint_ns)
+    stored = _store_below_recent(cursor, queries, record, recent.get(scope))
+    recent.remember(scope, stored or _store_anywhere(cursor, queries, record))
+
+
+def _store_below_recent(
+    cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, parent: _Stored | None
+) -> _Stored | None:
+    """Store a new child of the checkpoint that was put last, with nothing looked up before.
+
+    None, and nothing is stored, if it is not that simple.
+    """
+    if parent is None or parent.checkpoint_id != record.parent.checkpoint_id:
+        return None
+    channels: Channels = {}
+    for channel, version in record.versions.items():
+        before = _at_version(parent.channels, channel, version)
+        if channel in record.new_versions and before is None:
+            channels[channel] = [version]
+        elif (
+            before is None
+            or channel in record.new_versions
+            or (len(before) == 1 and channel in record.given)
+        ):
+            return None
+        else:
+            channels[channel] = before
+    for channel, value in record.new_values.items():
+        channels[channel].append(_add_value(cursor, queries, record, channel, value))
+    condition = (record.parent.thread_id, record.parent.checkpoint_ns, *parent[:2])
+    stored = _Stored(record.checkpoint_id, encode_channels(channels), channels)
+    cursor.execute(queries.add_checkpoint_below, (*_row(record, stored), *condition))
+    if cursor.rowcount == 1:
+        return stored
+    ids = [channels[channel][1] for channel in record.new_values]
+    cursor.execute(queries.drop_values, (json.dumps(ids),))
+    return None
+
+
+def _store_anywhere(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> _Stored:
     parent = record.parent
     scope = (parent.thread_id, parent.checkpoint_ns)
     cursor.execute(
         queries.channels_of_two, (*scope, record.checkpoint_id, parent.checkpoint_id or "")
     )
-    known = {checkpoint_id: _readable(text) for checkpoint_id, text in cursor.fetchall()}
+    known = {checkpoint_id: readable_channels(text) for checkpoint_id, text in cursor.fetchall()}
     replaced = known.get(record.checkpoint_id)
     inherited = known.get(parent.checkpoint_id) if parent.checkpoint_id else None
     channels = _place_values(cursor, queries, record, inherited or {}, replaced or {})
-    cursor.execute(
-        queries.add_checkpoint,
-        (
-            *scope,
-            record.checkpoint_id,
-            parent.checkpoint_id,
-            *record.stored,
-            encode_channels(channels),
-            record.metadata,
-            record.run_id,
-        ),
-    )
+    stored = _Stored(record.checkpoint_id, encode_channels(channels), channels)
+    cursor.execute(queries.add_checkpoint, _row(record, stored))
     if replaced:
         unused = sorted(set(value_ids(replaced)) - set(value_ids(channels)))
         if unused:
-            cursor.execute(queries.drop_values_unless_used, (json.dumps(unused), *scope))
+            cursor.execute(queries.drop_values_unless_used, (json.dumps(unused), scope[0]))
+    return stored
 
 
-def _readable(text: str) -> Channels:
-    try:
-        channels = decode_channels(text)
-        value_ids(channels)
-    except (TypeError, ValueError):
-        # A damaged row: reading it tells. Writing beside it, or over it, must go on.
-        return {}
-    return channels
+def _row(record: PutRecord, stored: _Stored) -> tuple[Any, ...]:
+    return (
+        *record.parent[:2],
+        record.checkpoint_id,
+        record.parent.checkpoint_id,
+        *record.stored,
+        stored.text,
+        record.metadata,
+        record.run_id,
+    )
 
 
 def _place_values(
@@ -134,23 +204,34 @@ def _place_values(
     found by what they are, and a checkpoint keeps the row that it was put with.
     """
     channels: Channels = {}
+    related = [inherited, replaced]
     for channel, version in record.versions.items():
         before = _at_version(inherited, channel, version)
         if channel in record.new_versions:
             value = record.new_values.get(channel)
-            seen = before is not None or _at_version(replaced, channel, version) is not None
         elif before is not None and (len(before) > 1 or channel not in record.given):
             channels[channel] = before
             continue
         elif channel in record.given:
-            value, seen = record.serde.dumps_typed(record.given[channel]), True
+            # A copy of another checkpoint, or a child that came before its parent.
+            value = record.serde.dumps_typed(record.given[channel])
+            if len(related) == 2:
+                related += _siblings(cursor, queries, record)
         else:
             channels[channel] = _at_version(replaced, channel, version) or [version]
             continue
         channels[channel] = [version]
         if value is not None:
-            channels[channel].append(_row_of(cursor, queries, record, channel, value, seen))
+            same = [_at_version(each, channel, version) for each in related]
+            ids = {entry[1] for entry in same if entry is not None and len(entry) > 1}
+            channels[channel].append(_row_of(cursor, queries, record, channel, value, ids))
     return channels
+
+
+def _siblings(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> list[Channels]:
+    """The channels of the checkpoints that have the same parent."""
+    cursor.execute(queries.channels_of_siblings, record.parent)
+    return [readable_channels(text) for (text,) in cursor.fetchall()]
 
 
 def _at_version(channels: Channels, channel: str, version: Version) -> list[Any] | None:
@@ -164,20 +245,23 @@ def _row_of(
     record: PutRecord,
     channel: str,
     value: Typed,
-    may_exist: bool,
+    candidates: set[int],
 ) -> int:
-    row = (
-        record.parent.thread_id,
-        record.parent.checkpoint_ns,
-        channel,
-        record.versions[channel],
-        *value,
-    )
-    if may_exist:
-        found = cursor.execute(queries.same_value, row).fetchone()
+    """The row of this value: one of the candidates if it holds the same, or else a new one."""
+    if candidates:
+        ids = json.dumps(sorted(candidates))
+        found = cursor.execute(queries.same_value, (ids, *value)).fetchone()
         if found is not None:
             return int(found[0])
-    cursor.execute(queries.add_value, row)
+    return _add_value(cursor, queries, record, channel, value)
+
+
+def _add_value(
+    cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, channel: str, value: Typed
+) -> int:
+    cursor.execute(
+        queries.add_value, (*record.parent[:2], channel, record.versions[channel], *value)
+    )
     return int(cursor.lastrowid or 0)
 
 
