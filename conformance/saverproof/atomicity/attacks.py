@@ -22,6 +22,7 @@ from saverproof_faults import (
 T = TypeVar("T")
 
 SERIALIZER = "serializer"
+CONNECTION = "connection-lost"
 _IO = frozenset({Fault.IO_ERROR, Fault.IO_FULL})
 _KINDS = {Side.CLIENT: "client", Side.ENGINE: "engine", Side.CANCELLATION: "cancellation"}
 _CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED})
@@ -29,7 +30,8 @@ _CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED}
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One thing that fails: at the place of ``plan``, or the ``value``-th value serialized.
+    """One thing that fails: at the place of ``plan``, the ``value``-th value serialized, or, with
+    neither, every connection, which is lost before the operation.
 
     ``also`` is a second plan, which may have no occasion to strike.
     """
@@ -39,22 +41,30 @@ class Attack:
     also: Plan | None = None
 
     @property
+    def lost(self) -> bool:
+        """Whether the connections are what fails."""
+        return self.plan is None and not self.value
+
+    @property
     def kind(self) -> str:
         """The class of the fault as reports have it."""
         if self.plan is None:
-            return "serialization"
+            return "connection" if self.lost else "serialization"
         return "io" if self.plan.fault in _IO else _KINDS[self.plan.side]
 
     @property
     def name(self) -> str:
         """The fault as counted in reports: "raise", "trigger-abort", "serializer", …"""
-        return SERIALIZER if self.plan is None else self.plan.fault.value
+        if self.plan is None:
+            return CONNECTION if self.lost else SERIALIZER
+        return self.plan.fault.value
 
     @property
     def place(self) -> str:
         """Where it strikes, for people."""
         if self.plan is None:
-            return f"value {self.value} of the operation to be serialized"
+            at = f"value {self.value} of the operation to be serialized"
+            return "before the operation" if self.lost else at
         where = self.plan.place.describe()
         standing = self.plan.place.event is Event.OPERATION
         once = standing or self.plan.lasts is Lasts.ONCE
@@ -68,6 +78,8 @@ class Attack:
     def describe(self) -> str:
         """One sentence without its full stop."""
         if self.plan is None:
+            if self.lost:
+                return "the connection to the database is lost before the operation"
             return f"the serializer raises at {self.place}"
         second = "" if self.also is None else f"; then {self.also.describe()}"
         return self.plan.describe() + second
@@ -75,7 +87,7 @@ class Attack:
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
         if self.plan is None:
-            return {"fault": SERIALIZER, "value": self.value}
+            return {"fault": self.name} | ({} if self.lost else {"value": self.value})
         data = self.plan.as_data()
         return data if self.also is None else data | {"also": self.also.as_data()}
 
@@ -88,6 +100,8 @@ class Attack:
         """
         if not isinstance(data, Mapping):
             raise ValueError(f"fault: found {data!r}, expected an object")
+        if data.get("fault") == CONNECTION:
+            return cls()
         if data.get("fault") == SERIALIZER:
             value = data.get("value")
             if type(value) is not int or value < 1:

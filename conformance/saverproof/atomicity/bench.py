@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from saverproof.atomicity.disk import Disk, watched
-from saverproof.atomicity.drivers import load
+from saverproof.atomicity.drivers import Losing, load
 from saverproof.atomicity.hand import Hand
 from saverproof.atomicity.worker import Worker
 from saverproof.items import Plan
@@ -23,7 +23,7 @@ T = TypeVar("T")
 @dataclass(slots=True)
 class Bench:
     """``fresh`` says that a second saver can be opened while the first one is; ``disk`` is None
-    where SQLite's I/O cannot be failed.
+    where SQLite's I/O cannot be failed; ``losing`` are the drivers whose connections can be cut.
     """
 
     target: Target
@@ -32,6 +32,7 @@ class Bench:
     fresh: bool
     injector: Injector
     disk: Disk | None
+    losing: tuple[Losing, ...]
     loop: EventLoop
     worker: Worker
     calls: int = 0
@@ -39,7 +40,7 @@ class Bench:
 
     @classmethod
     @contextmanager
-    def opened(cls, plan: Plan, target: Target, drivers: Iterable[Driver]) -> Iterator[Bench]:
+    def opened(cls, plan: Plan, target: Target, drivers: Sequence[Driver]) -> Iterator[Bench]:
         """A bench with the fault layer entered, until the block ends.
 
         Raises:
@@ -51,8 +52,9 @@ class Bench:
         try:
             worker.run(lambda: load(target, folder, loop))
             with Injector(drivers) as injector, watched(folder) as disk:
+                losing = tuple(driver for driver in drivers if isinstance(driver, Losing))
                 fresh = target.durable and "many_processes" in plan.facts["capabilities"]
-                bench = cls(target, folder, plan.api, fresh, injector, disk, loop, worker)
+                bench = cls(target, folder, plan.api, fresh, injector, disk, losing, loop, worker)
                 yield bench
         finally:
             if bench is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
@@ -10,8 +11,16 @@ from saverproof_faults import KNOWN_DRIVERS, Driver, why_nothing_passed
 
 HOOKS = (
     "target(drivers=[...]) takes the name of a known driver, a saverproof_faults.ClassDriver "
-    "(methods by the event that they are), or any object with name, modules and install()"
+    "(methods by the event that they are), or any object with name, modules and install(), and "
+    "lose() where it can cut the connections that are open"
 )
+
+
+@runtime_checkable
+class Losing(Protocol):
+    """A driver that can lose its connections: ``lose`` cuts those open now, not later ones."""
+
+    def lose(self) -> None: ...
 
 
 def declared(target: Target) -> tuple[list[Driver], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from saverproof.atomicity.attacks import Attack, thinned
 from saverproof.atomicity.bench import Bench
 from saverproof.atomicity.drivers import declared, nothing_passed
 from saverproof.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Effort
+from saverproof.atomicity.judging import LOST_CONNECTION
 from saverproof.atomicity.record import Record
 from saverproof.atomicity.reporting import finding
 from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
@@ -26,7 +28,6 @@ from saverproof.targets.target import Target
 FAMILY = "atomicity"
 MOST_HANGS = 2
 """A saver that hangs this often is not asked any further: each time costs the worker's patience."""
-LOST_CONNECTION = "atomicity/usable-after-lost-connection"
 _EVERY_S = 0.2
 
 Progress = Callable[[dict[str, Any]], None]
@@ -42,7 +43,8 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     why = item.run()
     if why is not None:
         reasons = {name: reason or why for name, reason in reasons.items()}
-    elif item.record.local:
+        item.record = Record()
+    elif item.record.local and not item.record.checked[LOST_CONNECTION]:
         reasons[LOST_CONNECTION] = reasons[LOST_CONNECTION] or _LOCAL
     record = item.record
     wanted = {name for name, reason in reasons.items() if reason is None}
@@ -73,7 +75,7 @@ class Item:
     record: Record = field(default_factory=Record)
     calls: int = 0
     seconds: float = 0.0
-    _hangs: int = 0
+    _hangs: Counter[bool] = field(default_factory=Counter)
     _last_word: float = 0.0
 
     def run(self) -> str | None:
@@ -123,9 +125,10 @@ class Item:
         if len(chosen) < len(everything):
             self.record.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
         for sweep, attack in chosen:
-            if self._hangs >= MOST_HANGS:
-                self.record.cut_off(f"cut off: the saver hung {self._hangs} times")
-                break
+            # One class of faults is not to use up what the other is allowed.
+            if self._hangs[attack.kind == "cancellation"] >= MOST_HANGS:
+                self.record.cut_off(attack, f"cut off: the saver hung {MOST_HANGS} times")
+                continue
             self._try(bench, sweep, attack)
             self._tell(bench)
 
@@ -134,7 +137,7 @@ class Item:
         try:
             bench.on_worker(lambda: sweep.strike(attack, sight))
         except HungError as hung:
-            self._hangs += 1
+            self._hangs[attack.kind == "cancellation"] += 1
             sight.hung = str(hung)
             bench.renew()
         self.record.tried(sweep, attack, sight, sweep.verdict(attack, sight), self.plan.api)

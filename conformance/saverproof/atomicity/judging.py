@@ -9,7 +9,7 @@ meanwhile; a transaction left open that later writes undo is usable-after.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from saverproof.atomicity.scenarios import ELSEWHERE, UNRELATED
 from saverproof.atomicity.sight import Ending, Moment, Sight
@@ -25,6 +25,7 @@ USABLE = "atomicity/usable-after"
 SILENT = "atomicity/no-silent-loss"
 CANCELLED = "atomicity/cancelled"
 PREVIOUS = "atomicity/previous-intact"
+LOST_CONNECTION = "atomicity/usable-after-lost-connection"
 
 _OUTCOMES = {WHOLE: "torn", PREVIOUS: "torn", LATE: "late", SILENT: "lost", USABLE: "stuck"}
 
@@ -68,10 +69,6 @@ class Judge:
         committed = self.committed(sight)
         held = committed is not None and any(not s & State.BEFORE for s in committed.values())
         return Verdict("held" if held else "clean")
-
-    def cancelled(self, verdict: Verdict) -> Verdict:
-        """The same for an operation that was cancelled, for which there is one contract."""
-        return verdict if verdict.contract is None else replace(verdict, contract=CANCELLED)
 
     def surely_wrong(self, sight: Sight) -> bool:
         """Whether a trial need not go on, because what it has seen will do."""

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.atomicity.attacks import Attack
-from saverproof.atomicity.judging import CANCELLED, LATE, PREVIOUS, SILENT, USABLE, WHOLE, Verdict
+from saverproof.atomicity.judging import (
+    CANCELLED,
+    LATE,
+    LOST_CONNECTION,
+    PREVIOUS,
+    SILENT,
+    USABLE,
+    WHOLE,
+    Verdict,
+)
 from saverproof.atomicity.sight import Ending, Sight
 from saverproof.atomicity.sweep import Sweep
 
@@ -96,9 +105,10 @@ class Record:
         if verdict.contract is not None:
             self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
 
-    def cut_off(self, why: str) -> None:
+    def cut_off(self, attack: Attack, why: str) -> None:
         """Nothing more was asked: what was not found broken is not known to hold."""
-        for contract in (WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS):
+        cancelled = attack.kind == "cancellation"
+        for contract in (CANCELLED,) if cancelled else (WHOLE, LATE, USABLE, SILENT, PREVIOUS):
             self.unknown.setdefault(contract, why)
 
     def _find(self, found: Found) -> None:
@@ -128,6 +138,8 @@ def _judged(attack: Attack, sight: Sight) -> tuple[str, ...]:
     """The contracts that a trial is evidence for."""
     if attack.kind == "cancellation":
         return (CANCELLED,)
+    if attack.lost:
+        return (LOST_CONNECTION, WHOLE if sight.ending is Ending.RAISED else SILENT)
     if sight.ending is Ending.RETURNED:
         return (SILENT, USABLE)
     return (WHOLE, LATE, USABLE, PREVIOUS)

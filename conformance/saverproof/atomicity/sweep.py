@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from saverproof.atomicity.attacks import Attack, attacks, lasting
 from saverproof.atomicity.bench import Bench
-from saverproof.atomicity.judging import SILENT, Judge, Verdict
+from saverproof.atomicity.judging import CANCELLED, LOST_CONNECTION, SILENT, USABLE, Judge, Verdict
 from saverproof.atomicity.scenarios import Scenario
 from saverproof.atomicity.sight import Ending, Moment, Sight
 from saverproof.atomicity.stage import Stage, prepared
@@ -50,7 +50,11 @@ class Sweep:
     def verdict(self, attack: Attack, sight: Sight) -> Verdict:
         """The verdict on what was seen."""
         verdict = self.judge.judge(sight)
-        return self.judge.cancelled(verdict) if attack.kind == "cancellation" else verdict
+        if verdict.contract is not None and attack.kind == "cancellation":
+            return replace(verdict, contract=CANCELLED)
+        if verdict.contract == USABLE and attack.lost:
+            return replace(verdict, contract=LOST_CONNECTION)
+        return verdict
 
 
 class NoCleanRunError(Exception):
@@ -76,6 +80,8 @@ def swept(bench: Bench, scenario: Scenario, stack: ExitStack, *, also_lasting: b
     strict = bench.injector.engine_unavailable is None and references.transactions > 0
     judge = Judge(references, strict=strict)
     found = attacks(counted.places, counted.cancellations, counted.values)
+    if bench.losing and not isinstance(scenario.step, SetUp):
+        found.append(Attack())
     if also_lasting:
         found += lasting(found)
     return Sweep(

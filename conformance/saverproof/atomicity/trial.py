@@ -136,7 +136,9 @@ class Trial:
 
     def strike(self, attack: Attack) -> None:
         """The operation under a fault, up to where its work is settled."""
-        if attack.plan is None:
+        if attack.lost:
+            self._lose()
+        elif attack.plan is None:
             self._refuse(attack.value)
         elif attack.plan.fault is Fault.CANCEL:
             self._cancel(attack)
@@ -144,7 +146,6 @@ class Trial:
             self._fail_io(attack.plan)
         else:
             self._arm(attack)
-        self._settle()
 
     def _fail_io(self, plan: Plan) -> None:
         disk = self.bench.disk
@@ -184,9 +185,17 @@ class Trial:
         self.sight.ending = _ENDINGS[awaited.ending]
         self.sight.error = "" if awaited.error is None else describe(awaited.error)
 
+    def _lose(self) -> None:
+        for driver in self.bench.losing:
+            driver.lose()
+        self.sight.fired = True
+        self.ended(call_quietly(self.operation))
+        self._settle()
+
     def _refuse(self, value: int) -> None:
         with serializing(self.hand.saver, value) as serializer:
             self.ended(call_quietly(self.operation))
+            self._settle()
         self.sight.fired = serializer is not None and serializer.fired
 
     def _settle(self) -> None:
