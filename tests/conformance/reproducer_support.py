@@ -6,11 +6,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
+
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
 
 RIGHT = "right "
 """Before a wrong saver's name: the reference saver that it was made from."""
@@ -36,8 +37,7 @@ def target_of(name: str) -> Target:
     """A wrong saver as a target whose scripts have nothing of the kit."""
     wrong = wrong_saver(name)
     opening = (
-        "from tests.conformance.reproducer_support import open_saver\n"
-        f'open_saver("{name}", path)'
+        f'from tests.conformance.reproducer_support import open_saver\nopen_saver("{name}", path)'
     )
     return Target(name=name, open=wrong.make, opening=opening, drop=wrong.drop)
 

@@ -55,7 +55,7 @@ def _(step: GetTuple, writer: Writer, breach: Breach) -> None:
             )
             writer.helpers.add("shown")
             writer.say(f"expected = shown({read(plain, writer)})")
-            _in_form(writer, f"observed = shown({read(step, writer)})")
+            guarded(writer, [f"observed = shown({read(step, writer)})"], "an answer", breach)
             complain(writer, _unequal_answers(breach))
         case "extra" if not isinstance(breach.difference.observed, Raised):
             say(writer, read(step, writer), "None")
@@ -71,11 +71,6 @@ def _(step: GetTuple, writer: Writer, breach: Breach) -> None:
             complain(writer, unequal(breach.difference))
         case fact:
             raise NoScriptError(f"no check of {fact!r} in a read")
-
-
-def _in_form(writer: Writer, line: str) -> None:
-    """A read that may raise: the exception is then what was observed."""
-    writer.say("try:", f"    {line}", "except Exception as error:", "    observed = error")
 
 
 def _unequal_answers(breach: Breach) -> str:
@@ -174,10 +169,8 @@ def _(step: WalkPages, writer: Writer, breach: Breach) -> None:
         "observed, before = [], None",
         f"for _ in range({len(history) + 2}):",
         f"    page = {listing}",
-        "    if not page:",
-        "        break",
         "    observed += [address(item.config)[2] for item in page]",
-        "    before = config(checkpoint_id=observed[-1])",
+        "    before = config(checkpoint_id=observed[-1]) if page else before",
         f"expected = [{', '.join(map(writer.id, history))}]",
     )
     complain(writer, "sorted(observed, reverse=True) != expected")

@@ -34,8 +34,8 @@ def complaint(expected: str, observed: str) -> str:
 def guarded(writer: Writer, lines: list[str], expected: str, breach: Breach) -> None:
     """Statements of which none may raise."""
     observed = breach.difference.observed
-    error = observed.error if isinstance(observed, Raised) else Exception()
-    kind = "Exception" if isinstance(error, Exception) else "BaseException"
+    ordinary = not isinstance(observed, Raised) or isinstance(observed.error, Exception)
+    kind = "Exception" if ordinary else "BaseException"
     writer.say("try:", *(f"    {line}" for line in lines))
     message = complaint(expected.replace("{", "{{").replace("}", "}}"), "raised {error!r:.1000}")
     writer.say(f"except {kind} as error:", f"    {message} from error")

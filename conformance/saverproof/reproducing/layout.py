@@ -30,10 +30,13 @@ def script(writer: Writer, opening: Opening, promise: str, saver: str) -> str:
     code = "\n".join(line for part in (*helpers, main) for line in part)
     imports = _imports(writer, opening, code)
     top = [*_head(promise, saver), *imports]
-    for far, near in ((2, 2), (1, 1), (1, 0)):
-        text = _joined(far, [top, _joined(near, helpers).splitlines(), main])
-        if text.count("\n") < LONGEST:
-            return f"{text}\n"
+    rest = [*helpers, main]
+    gap = 2 if rest[0][0].startswith(("def ", "class ", "async def ")) else 1
+    for far, near in ((2, 2), (1, 1), (1, 0), (0, 0)):
+        body = _joined(far, [_joined(near, helpers).splitlines(), main])
+        text = "\n".join([*top, *[""] * gap, body, ""])
+        if text.count("\n") <= LONGEST:
+            return text
     return "\n".join(line for line in text.splitlines() if line) + "\n"
 
 
@@ -75,12 +78,11 @@ def _imports(writer: Writer, opening: Opening, code: str) -> list[str]:
     for module, found in _merged(opening.imports, None).items():
         groups[module] = found | _merged([*own, *needed], code).get(module, set())
     lines = _sorted_imports(groups)
-    lines += opening.before
     if opening.local:
-        if opening.before:
-            lines.append("")
+        paths = [f"sys.path.insert(0, {quoted(folder)})" for folder in opening.folders]
+        lines += [*(["", *paths] if paths else []), ""]
         lines += _sorted_imports(_merged(opening.local, None))
-    return lines
+    return [*lines, *(["", *opening.before] if opening.before else [])]
 
 
 def _names_of(line: str) -> list[str] | None:
@@ -154,8 +156,8 @@ _SOURCES = {
     "config": ["def config(**configurable):", '    return {"configurable": configurable}'],
     "checkpoint": [
         "def checkpoint(n, values, old, new):",
-        f'    return {{"v": {checkpoint_format()}, "ts": f"2026-11-21T{{n // 60 % 24:02}}:'
-        '{n % 60:02}:00+00:00", "id": ID[n],',
+        f'    return {{"v": {checkpoint_format()}, "ts": f"2026-11-21T00:{{n // 60 % 60:02}}:'
+        '{n % 60:02}.{n:06}+00:00", "id": ID[n],',
         '            "channel_values": values, "channel_versions": old | new,',
         '            "versions_seen": {"__input__": {}, "agent": old}, '
         '"updated_channels": sorted(new)}',

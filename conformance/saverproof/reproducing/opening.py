@@ -25,15 +25,16 @@ from saverproof.workspace import Workspace
 class Opening:
     """``expression`` opens the saver below ``path``, a variable of the script.
 
-    ``imports`` and then ``before`` stand at the top of the script. ``drop`` is a statement that
-    removes what lies outside of ``path`` at the end, by the script's ``cleanup``.
+    ``imports`` stand at the top of the script, then ``folders`` are put on its path for the
+    imports that are ``local``, and the statements ``before`` follow. ``drop`` is a call that
+    removes what lies outside of ``path``, which stands in it as ``{0}``.
     """
 
     expression: str
     imports: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
-    """Imports that need what is in ``before``."""
+    before: tuple[str, ...] = ()
     drop: str = ""
 
 
@@ -54,16 +55,27 @@ def _by_text(text: str) -> Opening | None:
     if not isinstance(last, ast.Expr):
         return None
     imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    folders = {node: _folder_of(_package(node)) for node in imports}
     return Opening(
         ast.unparse(last.value) if last.lineno != last.end_lineno else _segment(source, last),
-        imports=tuple(_segment(source, node) for node in imports),
+        imports=(
+            *(_segment(source, node) for node in imports if folders[node] is None),
+            *(["import sys"] if any(folders.values()) else []),
+        ),
         before=tuple(
             line
             for node in statements
             if node not in imports
             for line in _segment(source, node).splitlines()
         ),
+        folders=tuple(sorted({str(folder) for folder in folders.values() if folder is not None})),
+        local=tuple(_segment(source, node) for node in imports if folders[node] is not None),
     )
+
+
+def _package(node: ast.Import | ast.ImportFrom) -> str:
+    name = node.names[0].name if isinstance(node, ast.Import) else str(node.module)
+    return name.partition(".")[0]
 
 
 def _segment(source: str, node: ast.AST) -> str:
@@ -77,11 +89,10 @@ def _by_import(target: Target) -> Opening | None:
     if module is None:
         return None
     function = ".".join((first, *rest))
-    inserted = (f"sys.path.insert(0, {str(folder)!r})",) if folder else ()
     return Opening(
         f"{function}(Workspace(Path(path), Path(path).name))",
         imports=("from pathlib import Path", *(("import sys",) if folder else ())),
-        before=inserted,
+        folders=(str(folder),) if folder else (),
         local=("from saverproof import Workspace", f"from {module} import {first}"),
         drop=f"{function}.drop(Workspace(Path({{0}}), Path({{0}}).name))" if target.drop else "",
     )
@@ -107,12 +118,20 @@ def _folder_of(package: str) -> Path | None:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return None
-    if found is None or found.origin is None:
+    if found is None or found.origin is None or package in sys.stdlib_module_names:
         return None
     place = Path(found.origin)
     folder = place.parent.parent if place.name == "__init__.py" else place.parent
-    known = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")}
-    return None if str(folder) in known else folder
+    return None if str(folder) in _known_folders() else folder
+
+
+def _known_folders() -> set[str]:
+    """Where any interpreter of this environment looks, folders of editable installs included."""
+    known = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")}
+    for folder in list(known):
+        for file in Path(folder).glob("*.pth"):
+            known.update(file.read_text(encoding="utf-8", errors="replace").splitlines())
+    return known
 
 
 def opens_asynchronously(target: Target) -> bool:

@@ -7,21 +7,19 @@ from saverproof.programs.steps import Program
 from saverproof.reproducing.final import manners, write_program
 from saverproof.reproducing.layout import script, statement_of
 from saverproof.reproducing.opening import looks_of, opening_of, opens_asynchronously
-from saverproof.reproducing.statements import NoScriptError
-from saverproof.reproducing.trying import complains
+from saverproof.reproducing.statements import NoScriptError, write_steps
+from saverproof.reproducing.trying import complains, complains_alone
 from saverproof.reproducing.voice import Voice
-from saverproof.reproducing.writer import Writer
+from saverproof.reproducing.writer import Looks, Manner, Writer
 from saverproof.targets.target import Target
-
-UNTRIED = frozenset({"hang"})
-"""Facts whose script is not run first, because a thread of this process would hang with it."""
 
 
 def reproducer(target: Target, program: Program, breach: Breach, api: str, *, name: str) -> str:
     """The source of a script that shows a breach, or "" if none can be made that does.
 
-    The script was run once: it complained. ``program`` ends with the step that showed the breach;
-    ``api`` is "sync", "async" or "crossed"; ``name``, the contract's id, heads script and message.
+    It was run, in a process of its own, and complained. ``program`` ends with the step that showed
+    the breach; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
+    the script and its message begin.
     """
     opening = opening_of(target)
     if opening is None or not program:
@@ -39,7 +37,28 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
             # on a checkpoint that is not there any more.
             continue
         text = script(writer, opening, promise, target.name)
-        if text not in tried and (breach.difference.fact in UNTRIED or complains(text)):
+        # A thread of this process would hang with the script.
+        shows = complains_alone if breach.difference.fact == "hang" else complains
+        if text not in tried and shows(text, name):
             return text
         tried.add(text)
     return ""
+
+
+def death_reproducer(target: Target, program: Program, api: str, *, name: str) -> str:
+    """The source of a script whose process dies, or hangs and is ended, in a program's last step.
+
+    It is not run first. "" if the target cannot be imported, or has no script for a step.
+    """
+    opening = opening_of(target)
+    if opening is None or not program:
+        return ""
+    voice = Voice(api, opens_asynchronously(target))
+    writer = Writer(voice, Looks(), Manner("id"))
+    writer.imports.add("import faulthandler")
+    writer.say("faulthandler.dump_traceback_later(10, exit=True)  # a hang ends with every stack")
+    try:
+        write_steps(writer, program)
+    except (NoScriptError, KeyError):
+        return ""
+    return script(writer, opening, f"{name}: {statement_of(name)}", target.name)

@@ -18,7 +18,7 @@ from saverproof.programs.steps import (
     RefuseValue,
     Step,
 )
-from saverproof.reproducing.checks import complain, say
+from saverproof.reproducing.checks import complain, complaint, say
 from saverproof.reproducing.source import literal, quoted
 from saverproof.reproducing.statements import (
     NoScriptError,
@@ -58,10 +58,9 @@ def _(step: RefuseValue, writer: Writer, breach: Breach) -> None:
     if breach.difference.fact != "accepted":
         raise NoScriptError(f"no check of {breach.difference.fact!r} in a refusal")
     call = _hand_over(step, writer)
-    writer.say('expected = observed = "an exception"')
-    writer.say("try:", f"    {call}", '    observed = "no exception"', "except Exception as error:")
-    writer.say("    observed = expected = error")
-    complain(writer, "observed != expected")
+    writer.say("try:", f"    {call}", "except Exception as refusal:")
+    writer.say("    raise SystemExit(0) from refusal")
+    writer.say(complaint("an exception", "no exception"))
 
 
 def _hand_over(step: RefuseValue, writer: Writer) -> str:
@@ -104,17 +103,21 @@ def _visit(step: Elsewhere, writer: Writer, fact: str = "") -> None:
     new = f'{{"notes": {version}}}'
     writer.id(step.number)
     checkpoint = f'checkpoint({step.number}, {{"notes": -1}}, {{}}, {new})'
-    asynchronous = "async " if writer.voice.managed else ""
     seen = f"[item.config for item in {writer.listing_of('other', 'None')}]"
     config, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
     there = writer.ask_of("other", "get_tuple", at)
-    writer.say(
-        "with tempfile.TemporaryDirectory() as second:",
-        f"    {asynchronous}with opened(second) as other:",
-        f"        {'observed = ' if fact == 'seen' else ''}{seen}",
-        f"        {writer.ask_of('other', 'put', config, checkpoint, '{}', new)}",
-        f"        {'observed = ' if fact == 'put' else ''}{there}",
-    )
+    inner = [
+        f"{'observed = ' if fact == 'seen' else ''}{seen}",
+        writer.ask_of("other", "put", config, checkpoint, "{}", new),
+        f"{'observed = ' if fact == 'put' else ''}{there}",
+    ]
+    header = ["with tempfile.TemporaryDirectory() as second, opened(second) as other:"]
+    if writer.voice.managed:
+        header = [
+            "with tempfile.TemporaryDirectory() as second:",
+            "    async with opened(second) as other:",
+        ]
+    writer.say(*header, *("    " * len(header) + line for line in inner))
 
 
 # --- many at once ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 from saverproof.model.records import Address, Channel, PendingWrite, PlannedPut
@@ -117,8 +118,9 @@ class Writer:
         elif id_form is not IdForm.ABSENT:
             items["checkpoint_id"] = "None" if id_form is IdForm.NONE else '""'
         given = [f"{name}={item}" for name, item in items.items()]
-        if extras.configurable:
-            given.append(f"**{literal(extras.configurable)}")
+        for key, value in (extras.configurable or {}).items():
+            named = key.isidentifier() and not iskeyword(key) and key not in items
+            given.append(f"{key}={literal(value)}" if named else f"**{literal({key: value})}")
         if extras.loop:
             given.append("**LOOP")
             self.helpers.add("loop")

@@ -1,0 +1,90 @@
+"""Scripts end with 1 and a clear message on the wrong saver, and with 0 on the right one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.conformance.reproducer_cases import CASES, CROSSED, Case
+from tests.conformance.reproducer_support import of_the_right_saver, target_of, wrong_saver
+
+from saverproof.judging.session import Breach
+from saverproof.judging.trial import Trials
+from saverproof.programs.steps import Program
+from saverproof.reproducing import reproducer, trying
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[EventLoop]:
+    with EventLoop() as running:
+        yield running
+
+
+def shown(
+    target: Target, case: Case, api: str, loop: EventLoop, folder: Path
+) -> tuple[Program, Breach]:
+    """The program up to the step that shows the case's fact, and what it shows."""
+    apis = ("sync", "async") if api == "crossed" else (api,)
+    trials = Trials(target, folder, loop, apis)
+    watch = case.fact.startswith("input")
+    run = trials.replay(case.program, thorough=True, watch_inputs=watch)
+    found = [b for b in run.breaches if b.difference.fact.startswith(case.fact)]
+    assert found, [b.difference for b in run.breaches]
+    return run.program[: found[0].position], found[0]
+
+
+def script_of(case: Case, api: str, loop: EventLoop, folder: Path) -> str:
+    target = target_of(case.saver)
+    program, breach = shown(target, case, api, loop, folder)
+    return reproducer(target, program, breach, api, name=wrong_saver(case.saver).breaks)
+
+
+def message_of(script: str) -> str | None:
+    """What the script ends with when it is run in this process; None if it ends well."""
+    try:
+        exec(compile(script, "<script>", "exec"), {"__name__": "script"})
+    except SystemExit as ending:
+        return str(ending.code) if ending.code else None
+    return None
+
+
+def parameters() -> Iterator[object]:
+    for position, case in enumerate(CASES):
+        apis = wrong_saver(case.saver).apis
+        api = apis[position % len(apis)]
+        yield pytest.param(case, api, id=f"{case}-{api}")
+    for case in CROSSED:
+        yield pytest.param(case, "crossed", id=f"{case}-crossed")
+
+
+@pytest.mark.parametrize(("case", "api"), list(parameters()))
+def test_a_script_complains_of_the_wrong_saver_alone(
+    case: Case, api: str, loop: EventLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A process for each script would take minutes; the tests beside this one have them.
+    monkeypatch.setattr(trying, "complains_alone", lambda text, promise: True)
+    script = script_of(case, api, loop, tmp_path)
+    message = message_of(script)
+    assert message is not None
+    assert message.startswith(wrong_saver(case.saver).breaks)
+    assert "\nexpected: " in message
+    assert "\nobserved: " in message
+    assert message_of(of_the_right_saver(script)) is None
+    assert script.count("\n") <= 40, script
+    assert "saverproof" not in script
+    assert ruff_objections(script) == ""
+
+
+def ruff_objections(script: str) -> str:
+    """What ruff has against a script, with its own default rules.
+
+    The longest scripts do without the blank lines that it wants behind imports.
+    """
+    ignored = [] if "\n\n" in script else ["--ignore", "I001"]
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", *ignored, "-"]
+    return subprocess.run(command, input=script, capture_output=True, text=True, check=False).stdout
