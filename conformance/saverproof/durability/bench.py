@@ -23,7 +23,7 @@ from saverproof.workspace import Workspace
 from saverproof_faults.kill import DiedBy, Harness, KillAt, TrialResult, View, Writer
 
 BODIES = "saverproof.durability.bodies"
-_DEADLINE_S = 15.0
+DEADLINE_S = 15.0
 _BEAT_S = 1.0
 
 
@@ -114,13 +114,13 @@ class Bench:
         """How long an undisturbed run takes, in seconds."""
         with self.store() as arguments:
             arguments |= {"program": to_json(workload.program), "versions": versions}
-            result = self.harness.trial(f"{BODIES}:write", arguments, deadline_s=_DEADLINE_S)
+            result = self.harness.trial(f"{BODIES}:write", arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
             raise NoCleanRunError(result.ending())
         return result.duration_s
 
     def _clean(self, body: str, arguments: dict[str, Any]) -> Any:
-        result = self.harness.trial(body, arguments, deadline_s=_DEADLINE_S)
+        result = self.harness.trial(body, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
             raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
         return result.value
@@ -132,7 +132,7 @@ class Bench:
         self.kills += 1
         given = {**arguments, "kill": place.to_json()}
         body = f"{BODIES}:write"
-        return self.harness.trial(body, given, kill=kill_at(place), deadline_s=_DEADLINE_S)
+        return self.harness.trial(body, given, kill=kill_at(place), deadline_s=DEADLINE_S)
 
     def killed_beside(
         self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
@@ -145,14 +145,14 @@ class Bench:
                 Writer(f"{BODIES}:write", given, kill_at(place)),
                 Writer(f"{BODIES}:survive", other),
             ],
-            deadline_s=2 * _DEADLINE_S,
+            deadline_s=2 * DEADLINE_S,
         )
         return first, second
 
     def looked(self, arguments: dict[str, Any], *, afresh: bool) -> View:
         """What another process sees, ``afresh`` in an interpreter that shares nothing."""
         look = self.harness.look_afresh if afresh else self.harness.look
-        return look(f"{BODIES}:look", arguments, deadline_s=_DEADLINE_S)
+        return look(f"{BODIES}:look", arguments, deadline_s=DEADLINE_S)
 
 
 def kill_at(place: KillPlace) -> KillAt:

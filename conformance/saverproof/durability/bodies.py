@@ -33,11 +33,11 @@ _PAUSE_S = 0.0005
 
 
 @contextmanager
-def saver_of(arguments: Arguments) -> Iterator[Driver]:
-    """The saver that the arguments name, open, and driven through the API that they name."""
+def saver_for(arguments: Arguments) -> Iterator[tuple[Driver, EventLoop]]:
+    """The saver that the arguments name, open, driven through their API; and its event loop."""
     target = load(TargetRef.from_json(arguments["target"]))
     with EventLoop() as loop, opened(target, workspace_of(arguments), loop) as saver:
-        yield SyncDriver(saver) if arguments["api"] == "sync" else AsyncDriver(saver, loop)
+        yield SyncDriver(saver) if arguments["api"] == "sync" else AsyncDriver(saver, loop), loop
 
 
 def workspace_of(arguments: Arguments) -> Workspace:
@@ -66,7 +66,7 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """A clean run: versions, what is shown after each operation, and every place passed."""
     kind = Kind(arguments["kind"])
     with places(kind, arguments["path"], None, lambda: None) as passed:
-        with saver_of(arguments) as driver:
+        with saver_for(arguments) as (driver, _):
             calls, versions = settled(driver, arguments)
             for number, call in enumerate(calls):
                 passed.begin(number)
@@ -78,7 +78,7 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """A clean run, and what the saver shows before and after each operation."""
     threads = arguments["threads"]
-    with saver_of(arguments) as driver:
+    with saver_for(arguments) as (driver, _):
         calls, versions = settled(driver, arguments)
         states = [look_at(driver, threads)]
         for call in calls:
@@ -95,7 +95,7 @@ def write(acks: Acks, arguments: Arguments) -> None:
     returned = place is not None and place.kind is Kind.ACKNOWLEDGED
     with (
         places(kind, arguments["path"], place, acks.reached) as passed,
-        saver_of(arguments) as driver,
+        saver_for(arguments) as (driver, _),
     ):
         calls, _ = settled(driver, arguments)
         if returned and place is not None and place.operation == OPENING:
@@ -149,7 +149,7 @@ def _insistently(driver: Driver, call: Call) -> None:
 
 def survive(acks: Acks, arguments: Arguments) -> str | None:
     """A second process: the last calls come when the first is dead. Gives the error, if any."""
-    with saver_of(arguments) as driver:
+    with saver_for(arguments) as (driver, _):
         calls, _ = settled(driver, arguments)
         last = len(calls) - arguments["last"]
 
@@ -175,7 +175,7 @@ def look(arguments: Arguments) -> dict[str, Any]:
     stage = "opening"
     target = load(TargetRef.from_json(arguments["target"]))
     try:
-        with saver_of(arguments) as driver:
+        with saver_for(arguments) as (driver, _):
             stage = "reading"
             driver.get_tuple({"configurable": {"thread_id": UNRELATED, "checkpoint_ns": ""}})
             seen["first_answer_ms"] = (time.perf_counter() - began) * 1_000

@@ -12,6 +12,7 @@ from saverproof.durability.bench import Bench
 from saverproof.durability.effort import EFFORTS, SLOW, Effort
 from saverproof.durability.record import KILLED, Record
 from saverproof.durability.reporting import finding
+from saverproof.durability.resuming import NO_RERUN, RESUME, Resuming
 from saverproof.durability.sweep import Sweep
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.target import Target
@@ -74,12 +75,28 @@ class Item:
             effort = self._effort(bench)
             if self.wanted & {*KILLED}:
                 Sweep(bench, self.record, effort, frozenset(able), lambda: self._tell(bench)).run()
+            if self.wanted & {RESUME, NO_RERUN}:
+                self._resume(bench, effort)
         self.findings += [
             finding(self.plan, contract, trial)
             for contract, trial in self.record.found.items()
             if contract in self.wanted
         ]
         self.extra["crash"] = self.record.as_data()
+
+    def _resume(self, bench: Bench, effort: Effort) -> None:
+        found: dict[str, Finding] = {}
+        Resuming(
+            bench,
+            self.plan,
+            self.record,
+            self.wanted,
+            effort.graphs,
+            min(effort.afresh, 2),
+            lambda: self._tell(bench),
+            found,
+        ).run()
+        self.findings += found.values()
 
     def _effort(self, bench: Bench) -> Effort:
         if not bench.slow:

@@ -52,6 +52,8 @@ class Sweep:
         """Everything; what the saver cannot even do undisturbed becomes unknown."""
         fixed = [s for s in map(self._rehearsed, workloads(self.able)) if s is not None]
         if not fixed:
+            for contract in KILLED:
+                self.record.unknown[contract] = "; ".join(self.record.notes)
             return
         chosen = self._choose(f"{self.bench.plan.seed}:fixed", fixed, self.effort.swept)
         for number in range(self.effort.programs):
@@ -78,7 +80,9 @@ class Sweep:
             subject = Subject(workload, run, versions)
             subject.places = list(self._places(subject))
         except NoCleanRunError as problem:
-            self.record.note(f"{workload.name} not killed, it does not work either: {problem}")
+            self.record.note(
+                f"{workload.name} not killed, it does not work either: {problem}"[:900]
+            )
             return None
         return subject
 

@@ -1,0 +1,155 @@
+"""What a graph asks of its saver, noted where a kill cannot reach it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WRITES = "put_writes"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call of put or put_writes: the ``number``-th, counted from 0, in step ``step``."""
+
+    number: int
+    step: int
+    method: str
+    namespace: str
+    checkpoint: str
+    task: str = ""
+    path: str = ""
+    channels: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> tuple[str, str]:
+        """Namespace and id of the checkpoint."""
+        return self.namespace, self.checkpoint
+
+    def describe(self) -> str:
+        """The call in words."""
+        inside = f" in namespace {self.namespace!r}" if self.namespace else ""
+        if self.method != WRITES:
+            return f"{self.method} of a checkpoint{inside}"
+        return f"put_writes of {', '.join(self.channels)} by task {self.path or self.task}{inside}"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A step that began when ``latest`` was the id of the newest checkpoint, if there was one."""
+
+    step: int
+    latest: str | None
+
+
+class GraphLog:
+    """A file of JSON lines, one a call; each line is one write, so that threads do not mix theirs.
+
+    ``acknowledge`` and ``start`` are told the numbers of calls; ``place`` is called before each
+    call and after it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        start: Callable[[int], object],
+        acknowledge: Callable[[int], object],
+        place: Callable[[], object],
+    ) -> None:
+        self.path = path
+        self.step = 0
+        self._start = start
+        self._acknowledge = acknowledge
+        self._place = place
+        self._numbers = itertools.count()
+
+    def begin(self, step: int, latest: str | None) -> None:
+        """Note that a step begins."""
+        self.step = step
+        self._write({"begun": step, "latest": latest})
+
+    def watch(self, saver: Any, api: str) -> None:
+        """Note every put and put_writes of a saver object from now on.
+
+        It becomes one of a subclass whose methods have the signatures of its own, at which
+        LangGraph looks; copies of it are watched too.
+        """
+        first = "a" if api == "async" else ""
+        kind = type(saver)
+        methods = {
+            f"{first}{name}": self._watched(getattr(kind, f"{first}{name}"), name)
+            for name in ("put", WRITES)
+        }
+        saver.__class__ = type(kind.__name__, (kind,), {"__slots__": (), **methods})
+
+    def _watched(self, method: Any, name: str) -> Any:
+        def begun(saver: Any, given: tuple[Any, ...], named: dict[str, Any]) -> int:
+            number = next(self._numbers)
+            arguments = inspect.signature(method).bind(saver, *given, **named).arguments
+            self._write({"number": number, "step": self.step, **_told(name, arguments)})
+            self._place()
+            self._start(number)
+            return number
+
+        def ended(number: int) -> None:
+            self._place()
+            self._acknowledge(number)
+
+        @functools.wraps(method)
+        def call(saver: Any, *given: Any, **named: Any) -> Any:
+            number = begun(saver, given, named)
+            answer = method(saver, *given, **named)
+            ended(number)
+            return answer
+
+        @functools.wraps(method)
+        async def acall(saver: Any, *given: Any, **named: Any) -> Any:
+            number = begun(saver, given, named)
+            answer = await method(saver, *given, **named)
+            ended(number)
+            return answer
+
+        return acall if inspect.iscoroutinefunction(method) else call
+
+    def _write(self, line: dict[str, Any]) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            os.write(descriptor, (json.dumps(line) + "\n").encode())
+        finally:
+            os.close(descriptor)
+
+
+def _told(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    at = arguments["config"]["configurable"]
+    told = {"method": name, "namespace": at.get("checkpoint_ns") or ""}
+    if name != WRITES:
+        return told | {"checkpoint": arguments["checkpoint"]["id"]}
+    return told | {
+        "checkpoint": at["checkpoint_id"],
+        "task": arguments["task_id"],
+        "path": arguments.get("task_path", ""),
+        "channels": [channel for channel, _ in arguments["writes"]],
+    }
+
+
+def read_log(path: Path) -> tuple[list[Operation], list[Begun]]:
+    """The calls and the steps that a log tells of."""
+    operations: list[Operation] = []
+    begun: list[Begun] = []
+    if not path.exists():
+        return operations, begun
+    for line in path.read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        if "begun" in told:
+            begun.append(Begun(told["begun"], told["latest"]))
+        else:
+            operations.append(Operation(**{**told, "channels": tuple(told.get("channels", ()))}))
+    return operations, begun

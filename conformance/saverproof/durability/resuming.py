@@ -1,0 +1,275 @@
+"""Kills graphs while they run, has another process go on, and compares with an undisturbed run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from saverproof.durability.bench import DEADLINE_S, Bench, NoCleanRunError
+from saverproof.durability.graph_bodies import NODES, OPERATIONS, RESUMED
+from saverproof.durability.graph_log import WRITES, Operation, read_log
+from saverproof.durability.judging import Outcome
+from saverproof.durability.record import Record
+from saverproof.graphs.describing import describe
+from saverproof.graphs.installed import durability_modes
+from saverproof.graphs.scenarios import SCENARIOS, Scenario
+from saverproof.graphs.steps import to_json
+from saverproof.items import Finding, Plan
+from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
+
+RESUME = "durability/resume"
+NO_RERUN = "durability/no-rerun"
+NAMES = (
+    "two turns",
+    "branches that join",
+    "a question",
+    "fan-out",
+    "a graph inside",
+    "retries",
+    "a question inside",
+    "updates",
+    "a delta channel",
+    "a fork",
+)
+"""Scenarios of ``saverproof.graphs`` on one thread, whose nodes can be executed again."""
+_BODIES = "saverproof.durability.graph_bodies"
+_SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
+_WIDTH = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """A scenario in one durability mode, with what an undisturbed run comes to.
+
+    ``nodes`` are all node executions of it, ``places`` the moments before and after its operations.
+    """
+
+    scenario: Scenario
+    mode: str
+    seen: dict[str, str]
+    nodes: Counter[str]
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A graph that was killed at the ``place``-th moment of its run, and resumed."""
+
+    show: Show
+    place: int
+    operations: tuple[Operation, ...]
+    again: tuple[Operation, ...]
+    acknowledged: frozenset[int]
+    nodes: Counter[str]
+    view: View
+
+    @property
+    def where(self) -> str:
+        """The place of the kill in words."""
+        flying = [o.describe() for o in self.operations if o.number not in self.acknowledged]
+        if flying:
+            return f"during {' and '.join(flying)}"
+        return f"after {len(self.operations)} operations"
+
+    def difference(self) -> tuple[str, str, str] | None:
+        """What is not as in the undisturbed run: which, expected, observed."""
+        if self.view.value is None:
+            return "resuming", "the graph goes on to its end", self.view.ending()
+        seen = self.view.value["seen"]
+        for kind, expected in self.show.seen.items():
+            if seen.get(kind) != expected:
+                return kind, expected, str(seen.get(kind))
+        return None
+
+    def rerun(self) -> Operation | None:
+        """The first write of a task that was finished for good before, if a node ran again.
+
+        Its writes were acknowledged, and the put of its checkpoint too. A task that has a graph
+        inside, or was interrupted or failed, does not count.
+        """
+        if self.nodes.total() <= self.show.nodes.total():
+            return None
+        done = [o for o in self.operations if o.number in self.acknowledged]
+        stored = {o.at for o in done if o.method != WRITES}
+        inside = {o.namespace for o in (*self.operations, *self.again)}
+        unfinished = {
+            (o.at, o.task)
+            for o in self.operations
+            if o.method == WRITES and (not o.channels or _SPECIAL & {*o.channels})
+        }
+        finished = {
+            (o.at, o.task) for o in done if o.method == WRITES and o.at in stored and o.path
+        }
+        finished -= unfinished
+        return next(
+            (
+                o
+                for o in self.again
+                if o.method == WRITES
+                and (o.at, o.task) in finished
+                and not any(o.task in namespace for namespace in inside)
+            ),
+            None,
+        )
+
+
+@dataclass(slots=True)
+class Resuming:
+    """The killed graphs of one item. ``told`` is called after each."""
+
+    bench: Bench
+    plan: Plan
+    record: Record
+    wanted: frozenset[str]
+    most: int
+    afresh: int
+    told: Callable[[], None]
+    findings: dict[str, Finding]
+    _kills: int = 0
+
+    def run(self) -> None:
+        """Every scenario that the saver and the installed LangGraph can play, in turn."""
+        shows = list(self._shows())
+        if not shows:
+            return
+        share = max(1, self.most // len(shows))
+        for show in shows:
+            choose = Random(f"{self.plan.seed}:{show.scenario.name}:{show.mode}")
+            places = range(1, show.places + 1)
+            for place in sorted(choose.sample(places, min(share, len(places)))):
+                self._kill(show, place)
+                self.told()
+
+    def _shows(self) -> Iterator[Show]:
+        known = {scenario.name: scenario for scenario in SCENARIOS}
+        modes = list(durability_modes())
+        others = [mode for mode in modes if mode != "sync"]
+        for number, name in enumerate(NAMES[: max(1, self.most // 3)]):
+            objection = known[name].objection(self.plan.facts["capabilities"])
+            if objection is not None:
+                self.record.note(f"graph {name!r} not killed: {objection}")
+                continue
+            chosen = ["sync"] if "sync" in modes else modes[:1]
+            # Each mode is judged on what it promises: after a kill, all lead to the same state.
+            chosen += [others[number % len(others)]] if others and self.most > len(NAMES) else []
+            for mode in chosen:
+                try:
+                    yield self._rehearsed(known[name], mode)
+                except NoCleanRunError as problem:
+                    self.record.note(f"graph {name!r} not killed: {problem}"[:600])
+
+    def _rehearsed(self, scenario: Scenario, mode: str) -> Show:
+        with self._trial(scenario, mode) as arguments:
+            result = self.bench.harness.trial(f"{_BODIES}:run", arguments, deadline_s=DEADLINE_S)
+            if result.died_by is not DiedBy.FINISHED:
+                raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
+            nodes = _nodes(arguments)
+        return Show(scenario, mode, result.value["seen"], nodes, result.places)
+
+    @contextmanager
+    def _trial(self, scenario: Scenario, mode: str) -> Iterator[dict[str, Any]]:
+        notes = tempfile.mkdtemp(prefix="graph-", dir=self.bench.folder)
+        try:
+            with self.bench.store() as arguments:
+                yield arguments | {
+                    "scenario": scenario.name,
+                    "mode": mode,
+                    "notes": notes,
+                    "deep": "history" in self.plan.facts["capabilities"],
+                }
+        finally:
+            shutil.rmtree(notes)
+
+    def _kill(self, show: Show, place: int) -> None:
+        self.bench.kills += 1
+        with self._trial(show.scenario, show.mode) as arguments:
+            result = self.bench.harness.trial(
+                f"{_BODIES}:run", arguments, kill=KillAt.place(place), deadline_s=DEADLINE_S
+            )
+            if result.died_by is not DiedBy.KILL:
+                self._not_killed(show, result)
+                return
+            arguments["acknowledged"] = list(result.acknowledged)
+            self._kills += 1
+            afresh = self._kills <= self.afresh
+            look = self.bench.harness.look_afresh if afresh else self.bench.harness.look
+            view = look(f"{_BODIES}:resume", arguments, deadline_s=DEADLINE_S)
+            folder = Path(arguments["notes"])
+            resumed = Resumed(
+                show,
+                place,
+                tuple(read_log(folder / OPERATIONS)[0]),
+                tuple(read_log(folder / RESUMED)[0]),
+                frozenset(result.acknowledged),
+                _nodes(arguments),
+                view,
+            )
+        self._judge(resumed)
+
+    def _not_killed(self, show: Show, result: TrialResult) -> None:
+        if result.died_by is not DiedBy.FINISHED:
+            why = f"graph {show.scenario.name!r}, before it was killed: {result.ending()}"
+            for contract in (RESUME, NO_RERUN):
+                self.record.unknown.setdefault(contract, f"{why} {result.stacks}".strip()[:2_000])
+
+    def _judge(self, resumed: Resumed) -> None:
+        difference, rerun = resumed.difference(), None
+        self.record.checked[RESUME] += 1
+        if resumed.show.mode == "sync":
+            self.record.checked[NO_RERUN] += 1
+            rerun = resumed.rerun()
+        outcome = Outcome.WHOLE if difference is None and rerun is None else Outcome.LOST
+        self.record.killed_graph(f"graph: {resumed.show.scenario.name}", outcome)
+        # What a node does twice changes the state as well: one flaw, one contract.
+        if rerun is not None:
+            self._find(
+                NO_RERUN,
+                resumed,
+                f"a node was executed again: {rerun.path or rerun.task}",
+                "what was acknowledged, on an acknowledged checkpoint, is not executed again",
+                f"{rerun.describe()} a second time, after the graph was resumed",
+            )
+        elif difference is not None:
+            kind, expected, observed = difference
+            self._find(RESUME, resumed, f"{kind} differs", expected, observed)
+
+    def _find(
+        self, contract: str, resumed: Resumed, what: str, expected: str, observed: str
+    ) -> None:
+        if contract not in self.wanted or contract in self.findings:
+            return
+        show = resumed.show
+        steps = [describe(step) for step in show.scenario.program]
+        self.findings[contract] = Finding(
+            contract=contract,
+            api=self.plan.api,
+            phase="crash",
+            summary=f"{show.scenario.name}, durability {show.mode}: {what}; killed {resumed.where}",
+            expected=_cut(expected),
+            observed=_cut(observed),
+            steps=(*steps, f"SIGKILL {resumed.where}", "another process resumes the thread"),
+            program={
+                "graph": show.scenario.graph,
+                "scenario": show.scenario.name,
+                "steps": to_json(show.scenario.program),
+                "mode": show.mode,
+                "kill": resumed.place,
+            },
+            reproducer="",
+        )
+
+
+def _nodes(arguments: dict[str, Any]) -> Counter[str]:
+    path = Path(arguments["notes"], NODES)
+    return Counter(path.read_text(encoding="utf-8").splitlines() if path.exists() else ())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
