@@ -75,7 +75,7 @@ def test_an_interrupted_run_leaves_a_report_and_nothing_else(
     status, children = interrupted(project, how)
     assert status == pytest.ExitCode.INTERRUPTED
     assert not [child for child in children if child.is_running()]
-    assert list((project.folder / "temporary").iterdir()) == []
+    assert [path.name for path in (project.folder / "temporary").rglob("*")] == []
     report = json.loads((project.folder / ".saverproof" / "report.json").read_text())
     assert not report["complete"]
     verdicts = {one["id"]: one["verdict"] for one in report["savers"][0]["contracts"]}

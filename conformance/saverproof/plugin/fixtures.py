@@ -1,14 +1,12 @@
 """The fixtures for an author's own tests: the target, a workspace of it, its saver."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from saverproof.process.scratch import scratch_folder
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
@@ -39,12 +37,8 @@ def target_of(request: pytest.FixtureRequest) -> Target:
 @contextmanager
 def workspace_of(target: Target) -> Iterator[Workspace]:
     """A new workspace in a folder that goes with it."""
-    folder = Path(tempfile.mkdtemp(prefix="saverproof-"))
-    try:
-        with fresh_workspace(folder, target) as workspace:
-            yield workspace
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with scratch_folder() as folder, fresh_workspace(folder, target) as workspace:
+        yield workspace
 
 
 @contextmanager

@@ -1,8 +1,6 @@
 """One item of the suite: a family of contracts, judged through one API of one saver."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
@@ -17,6 +15,7 @@ from saverproof.plugin.failures import NotJudged, Violated, failure_text
 from saverproof.plugin.judging import JUDGE, Judged
 from saverproof.plugin.live import Live
 from saverproof.plugin.run import RUN, Run
+from saverproof.process.scratch import scratch_folder
 from saverproof.targets.facts import Facts
 from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
@@ -60,29 +59,29 @@ class FamilyItem(pytest.Item):
     def runtest(self) -> None:
         """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
         run = self.config.stash[RUN]
-        folder = tempfile.mkdtemp(prefix="saverproof-")
         live = Live(self.config, self.name)
-        try:
-            plan = Plan(
-                target=dict(self.facts["ref"]),
-                facts=dict(self.facts),
-                family=self.family,
-                api=self.api,
-                profile=run.profile,
-                seed=run.seed,
-                folder=folder,
-            )
-            judged = self.config.stash[JUDGE].judge(plan, live.listener)
-        finally:
-            live.clear()
-            # Threads and processes of a saver may still be writing; they end with the judge.
-            shutil.rmtree(folder, ignore_errors=True)
+        with scratch_folder() as folder:
+            try:
+                judged = self.config.stash[JUDGE].judge(self._plan(run, str(folder)), live.listener)
+            finally:
+                live.clear()
         if judged.output:
             self.add_report_section("call", "saver output", harmless(judged.output, _CUT))
         event = self._event(judged.outcome, run)
         self.verdict = json.dumps(event, ensure_ascii=True)
         self.user_properties.extend(item_properties(event))
         self._fail(event["findings"], judged, run)
+
+    def _plan(self, run: Run, folder: str) -> Plan:
+        return Plan(
+            target=dict(self.facts["ref"]),
+            facts=dict(self.facts),
+            family=self.family,
+            api=self.api,
+            profile=run.profile,
+            seed=run.seed,
+            folder=folder,
+        )
 
     def _event(self, outcome: Outcome, run: Run) -> dict[str, Any]:
         return {

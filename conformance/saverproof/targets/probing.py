@@ -1,14 +1,12 @@
 """Getting to know a target: from the pytest process, through a child in which its code runs."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from saverproof.errors import TargetError, one_line
 from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.scratch import scratch_folder
 from saverproof.process.setting import Setting
 from saverproof.targets.facts import Facts
 from saverproof.targets.reference import TargetRef
@@ -23,7 +21,6 @@ def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> F
     Raises:
         TargetError: it cannot be judged as it is; the one line says why.
     """
-    folder = Path(tempfile.mkdtemp(prefix="saverproof-probe-"))
     stage = "starting"
 
     def listen(progress: Mapping[str, Any]) -> None:
@@ -31,7 +28,7 @@ def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> F
         stage = str(progress["stage"])
 
     try:
-        with JudgeProcess(setting) as child:
+        with scratch_folder() as folder, JudgeProcess(setting) as child:
             facts: Facts = child.ask(
                 "saverproof.targets.survey:survey",
                 {"ref": ref.to_json(), "folder": str(folder)},
@@ -42,9 +39,6 @@ def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> F
         raise TargetError(
             f"--saver {ref.saver}: {gone.reason} while {stage}{_last_words(gone)}"
         ) from None
-    finally:
-        # A process that was killed may have left anything; what cannot be removed is not ours.
-        shutil.rmtree(folder, ignore_errors=True)
     return facts
 
 
