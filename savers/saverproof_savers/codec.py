@@ -11,11 +11,13 @@ from typing import Any, NamedTuple, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 Version = str | int | float
 Typed = tuple[str, bytes]
 Channels = dict[str, list[Any]]
-"""{channel: [version, value_id]}, or [version] for a channel that has no value."""
+"""What each channel has in a checkpoint: [version, value_id] names the row of its value;
+[version, None, value] has a small value in place; [version] has none."""
 
 _encode_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _quote = json.encoder.encode_basestring_ascii
@@ -23,6 +25,7 @@ _quote = json.encoder.encode_basestring_ascii
 _scan_json = make_scanner(cast(Any, json.JSONDecoder()))
 _IMMUTABLE = frozenset({str, int, float, bool, bytes, type(None)})
 _SERIALIZED = "__saverproof_serialized__"
+_SMALL = 64
 _IN_COLUMNS = ("channel_values", "channel_versions")
 
 
@@ -66,6 +69,14 @@ def make_config(thread_id: str, checkpoint_ns: str, checkpoint_id: str | None) -
             "checkpoint_id": checkpoint_id,
         }
     }
+
+
+_PLAIN_SERIALIZERS: set[type] = {JsonPlusSerializer}
+
+
+def stands_for_plain_values(serializer: type) -> None:
+    """Say of a serializer that it gives text, numbers, booleans and None back unchanged."""
+    _PLAIN_SERIALIZERS.add(serializer)
 
 
 def is_exact_json(value: Any) -> bool:
@@ -125,6 +136,24 @@ def encode_checkpoint(serde: SerializerProtocol, checkpoint: Mapping[str, Any]) 
     return serde.dumps_typed(fields)
 
 
+def can_stand_in_place(serde: SerializerProtocol, value: Any) -> bool:
+    """Whether a value is stored in the channel map: small, plain, and nothing to be encrypted.
+
+    Only LangGraph's own serializer and the one that prefers JSON give such values back unchanged
+    for certain. Any other is asked, as it may have something else in mind.
+    """
+    if type(serde) not in _PLAIN_SERIALIZERS:
+        return False
+    kind = type(value)
+    if kind is str:
+        return bool(len(value) <= _SMALL)
+    if kind is int:
+        return bool(-(2**63) <= value < 2**64)
+    if kind is float:
+        return math.isfinite(value)
+    return value is None or kind is bool
+
+
 def decode_checkpoint(
     serde: SerializerProtocol, stored: Typed, channels: Channels, values: "Values"
 ) -> Checkpoint:
@@ -136,7 +165,9 @@ def decode_checkpoint(
     constants = values.constants
     for channel, entry in channels.items():
         versions[channel] = entry[0]
-        if len(entry) > 1:
+        if len(entry) == 3:
+            decoded[channel] = entry[2]
+        elif len(entry) == 2:
             value_id = entry[1]
             if value_id in constants:
                 decoded[channel] = constants[value_id]
@@ -153,14 +184,19 @@ def encode_channels(channels: Channels) -> str:
     """The channel map as JSON."""
     # Written out, because this is done for every put, and an encoder takes twice as long.
     entries = [
-        f"{_quote(name)}:[{','.join([_encode_version(entry[0]), *map(str, entry[1:])])}]"
+        f"{_quote(name)}:[{','.join(map(_encode_scalar, entry))}]"
         for name, entry in channels.items()
     ]
     return f"{{{','.join(entries)}}}"
 
 
-def _encode_version(version: Version) -> str:
-    return str(version) if type(version) is int else _encode_json(version)
+def _encode_scalar(value: Any) -> str:
+    kind = type(value)
+    if kind is int:
+        return str(value)
+    if value is None:
+        return "null"
+    return _quote(value) if kind is str else _encode_json(value)
 
 
 def decode_channels(text: str) -> Channels:
@@ -173,7 +209,7 @@ def decode_channels(text: str) -> Channels:
 
 def value_ids(channels: Channels) -> list[int]:
     """The rows that hold the values of these channels."""
-    return [entry[1] for entry in channels.values() if len(entry) > 1]
+    return [entry[1] for entry in channels.values() if len(entry) == 2]
 
 
 def readable_channels(text: str) -> Channels:

@@ -22,9 +22,10 @@ from saverproof_savers.delta import read_delta
 from saverproof_savers.listing import Listing
 from saverproof_savers.queries import Queries
 from saverproof_savers.reading import read_one
+from saverproof_savers.recent import RecentCheckpoints
 from saverproof_savers.schema import TableNames
 from saverproof_savers.search import Search
-from saverproof_savers.writing import PutRecord, RecentCheckpoints, encode_writes, store_checkpoint
+from saverproof_savers.writing import PutRecord, encode_writes, store_checkpoint
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory

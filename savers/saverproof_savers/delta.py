@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from saverproof_savers.codec import Address, Typed, decode_channels
+from saverproof_savers.codec import Address, Channels, Typed, decode_channels, value_ids
 from saverproof_savers.queries import Queries
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ class DeltaRows:
 
     writes: dict[str, list[Write]] = field(default_factory=dict)
     seeds: dict[str, Typed] = field(default_factory=dict)
+    small_seeds: dict[str, Any] = field(default_factory=dict)
+    """Seeds that stood in the channel map, and are not encoded."""
 
     def decode(
         self, serde: SerializerProtocol, channels: Sequence[str]
@@ -39,6 +41,8 @@ class DeltaRows:
             }
             if channel in self.seeds:
                 history[channel]["seed"] = serde.loads_typed(self.seeds[channel])
+            elif channel in self.small_seeds:
+                history[channel]["seed"] = self.small_seeds[channel]
         return history
 
 
@@ -47,7 +51,7 @@ def read_delta(
 ) -> DeltaRows:
     """Walk up from the parent of the checkpoint; each channel stops at the first stored value."""
     rows = DeltaRows()
-    chains, seed_ids = _walk(cursor, queries, address, channels)
+    chains, seeds = _walk(cursor, queries, address, channels)
     scope = (address.thread_id, address.checkpoint_ns)
     for channel, chain in chains.items():
         if not chain:
@@ -59,24 +63,24 @@ def read_delta(
         rows.writes[channel] = [
             write for ancestor in reversed(chain) for write in by_checkpoint.get(ancestor, ())
         ]
-    if seed_ids:
-        cursor.execute(queries.values_by_ids, (json.dumps(sorted(seed_ids.values())),))
-        values = {value_id: (kind, value) for value_id, kind, value in cursor.fetchall()}
-        rows.seeds = {channel: values[value_id] for channel, value_id in seed_ids.items()}
+    rows.small_seeds = {channel: entry[2] for channel, entry in seeds.items() if len(entry) == 3}
+    cursor.execute(queries.values_by_ids, (json.dumps(sorted(value_ids(seeds))),))
+    values = {value_id: (kind, value) for value_id, kind, value in cursor.fetchall()}
+    rows.seeds = {channel: values[entry[1]] for channel, entry in seeds.items() if len(entry) == 2}
     return rows
 
 
 def _walk(
     cursor: sqlite3.Cursor, queries: Queries, address: Address, channels: Sequence[str]
-) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """The ancestors that each channel passes, nearest first, and the row of its seed."""
+) -> tuple[dict[str, list[str]], Channels]:
+    """The ancestors that each channel passes, nearest first, and where its seed is."""
     target = address.checkpoint_id
     scope = (address.thread_id, address.checkpoint_ns)
     if target is None:
         latest = cursor.execute(queries.latest_checkpoint, scope).fetchone()
         target = latest[0] if latest else None
     chains: dict[str, list[str]] = {channel: [] for channel in channels}
-    seed_ids: dict[str, int] = {}
+    seeds: Channels = {}
     open_channels = set(channels)
     seen: set[str] = set()
     cursor.execute(queries.ancestors, (*scope, target, *scope))
@@ -92,6 +96,6 @@ def _walk(
             chains[channel].append(checkpoint_id)
             entry = stored.get(channel, ())
             if len(entry) > 1:
-                seed_ids[channel] = entry[1]
+                seeds[channel] = list(entry)
                 open_channels.discard(channel)
-    return chains, seed_ids
+    return chains, seeds

@@ -19,7 +19,7 @@ from saverproof_savers.official import (
 )
 from saverproof_savers.reading import read_one
 from saverproof_savers.saver import SqliteSaver
-from saverproof_savers.writing import PutRecord, store_checkpoint
+from saverproof_savers.writing import PutRecord, encode_values, store_checkpoint
 
 _PLAIN = JsonPlusSerializer()
 
@@ -154,6 +154,7 @@ def _record(serde: SerializerProtocol, each: OfficialCheckpoint) -> PutRecord:
             f"{without_version[0]!r}, which has no version"
         )
     run_id = each.metadata.get("run_id")
+    new_values, in_place = encode_values(serde, values)
     return PutRecord(
         serde=serde,
         parent=Address(each.thread_id, each.checkpoint_ns, each.parent_id),
@@ -164,7 +165,8 @@ def _record(serde: SerializerProtocol, each: OfficialCheckpoint) -> PutRecord:
         versions=versions,
         # The source keeps each checkpoint's values apart, so each is taken as it stands there.
         new_versions=versions,
-        new_values={channel: serde.dumps_typed(value) for channel, value in values.items()},
+        new_values=new_values,
+        in_place=in_place,
         given=values,
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from saverproof_savers.codec import is_exact_json
+from saverproof_savers.codec import is_exact_json, stands_for_plain_values
 
 _REVIVED = '"lc"'
 
@@ -37,6 +37,9 @@ class JsonFirstSerializer(JsonPlusSerializer):
         if kind == "json" and _REVIVED.encode() not in text:
             return json.loads(text)
         return super().loads_typed(data)
+
+
+stands_for_plain_values(JsonFirstSerializer)
 
 
 def strict_serializer(allowed_types: Iterable[type]) -> JsonPlusSerializer:

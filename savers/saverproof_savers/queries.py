@@ -17,7 +17,7 @@ def _used_values(checkpoints: str) -> str:
     """The rows of values that the checkpoints of a thread read; damaged ones read none."""
     return f"""SELECT json_extract(entry.value, '$[1]') FROM {checkpoints},
         json_each(CASE WHEN json_valid(channels) THEN channels ELSE '{{}}' END) AS entry
-        WHERE entry.type = 'array' AND json_array_length(entry.value) > 1 AND thread_id = ?"""
+        WHERE entry.type = 'array' AND json_array_length(entry.value) = 2 AND thread_id = ?"""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Queries:
     latest_checkpoint: str
     checkpoints_by_ids: str
     writes_and_values: str
+    writes_and_one_value: str
     writes_of_several: str
     values_by_ids: str
     channels_of_two: str
@@ -61,6 +62,9 @@ class Queries:
             writes_and_values=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
                 UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
+            writes_and_one_value=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
+                UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
+                WHERE value_id = ?""",
             writes_of_several=f"""SELECT checkpoint_id, {_WRITE} FROM {writes}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}""",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}

@@ -1,9 +1,9 @@
 """Reading checkpoints: the rows of one moment first, decoded later, when nothing is held."""
 
+import json
 import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -94,10 +94,14 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
     row = rows[0]
     channels, ids = _channels(row)
     # One statement for writes and values: a checkpoint is read often, and each statement costs.
-    writes: list[Any] = []
+    if len(ids) < 2:
+        parameters = (*scope, row[0], ids[0] if ids else None)
+        cursor.execute(queries.writes_and_one_value, parameters)
+    else:
+        cursor.execute(queries.writes_and_values, (*scope, row[0], json.dumps(ids)))
+    writes: list[WriteRow] = []
     values: dict[int, Typed] = {}
-    parameters = (*scope, row[0], f"[{','.join(map(str, ids))}]")
-    for found in cursor.execute(queries.writes_and_values, parameters).fetchall():
+    for found in cursor.fetchall():
         if found[0] is None:
             values[found[1]] = found[4:]
         else:
@@ -126,7 +130,7 @@ def read_several(
         wanted.update(value_rows)
         snapshots[row[0]] = Snapshot(scope, row, channels, writes[row[0]], values)
     if wanted:
-        cursor.execute(queries.values_by_ids, (f"[{','.join(map(str, wanted))}]",))
+        cursor.execute(queries.values_by_ids, (json.dumps(list(wanted)),))
         for value_id, kind, value in cursor.fetchall():
             values.stored[value_id] = (kind, value)
     return snapshots

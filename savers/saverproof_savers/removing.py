@@ -193,9 +193,11 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
     for checkpoint_ns, checkpoint_id, text in cursor.fetchall():
         stored = _readable(decode_channels, text, checkpoint_ns, checkpoint_id)
         channels: Channels = {}
-        for channel, (version, *ids) in stored.items():
-            copies = [_copy_value(cursor, queries, value_id, target, new_ids) for value_id in ids]
-            channels[channel] = [version, *copies]
+        for channel, entry in stored.items():
+            channels[channel] = entry
+            if len(entry) == 2:
+                copy = _copy_value(cursor, queries, entry[1], target, new_ids)
+                channels[channel] = [entry[0], copy]
         cursor.execute(
             f"""INSERT INTO "{names.checkpoints}"
                 (thread_id, checkpoint_ns, checkpoint_id, channels, {columns})

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -21,6 +21,7 @@ from saverproof_savers.codec import (
     Channels,
     Typed,
     Version,
+    can_stand_in_place,
     encode_channels,
     encode_checkpoint,
     encode_metadata,
@@ -29,11 +30,7 @@ from saverproof_savers.codec import (
     versions_of,
 )
 from saverproof_savers.queries import Queries
-
-Scope = tuple[str, str]
-"""thread_id, checkpoint_ns"""
-
-_REMEMBERED = 128
+from saverproof_savers.recent import RecentCheckpoints, StoredChannels
 
 
 @dataclass(slots=True)
@@ -49,7 +46,9 @@ class PutRecord:
     versions: Mapping[str, Version]
     new_versions: Mapping[str, Version]
     new_values: Mapping[str, Typed]
-    """The values of channels that have a new version."""
+    """The values of channels that have a new version, apart from those in `in_place`."""
+    in_place: Mapping[str, Any]
+    """Those that are small enough for the channel map."""
     given: Mapping[str, Any]
     """The values that the checkpoint came with, as objects."""
 
@@ -67,6 +66,8 @@ class PutRecord:
         given = checkpoint.get("channel_values") or {}
         merged: Mapping[str, Any] = get_checkpoint_metadata(config, metadata)
         run_id = merged.get("run_id")
+        new = {name: given[name] for name in new_versions if name in given and name in versions}
+        new_values, in_place = encode_values(serde, new)
         return cls(
             serde=serde,
             parent=Address.of(config),
@@ -77,43 +78,24 @@ class PutRecord:
             # Copies, since the caller may change the originals while this waits for its turn.
             versions=dict(versions),
             new_versions=dict(new_versions),
-            new_values={
-                channel: serde.dumps_typed(given[channel])
-                for channel in new_versions
-                if channel in given and channel in versions
-            },
+            new_values=new_values,
+            in_place=in_place,
             given=dict(given),
         )
 
 
-class _Stored(NamedTuple):
-    """The channel map of a checkpoint, as the database holds it and decoded."""
-
-    checkpoint_id: str
-    text: str
-    channels: Channels
-
-
-class RecentCheckpoints:
-    """The checkpoint that was put last, by thread and namespace: mostly the parent of the next.
-
-    What is remembered is never trusted: the row that builds on it is added only if the database
-    still holds the very same. Used inside of write transactions only, one at a time.
-    """
-
-    def __init__(self) -> None:
-        self._by_scope: dict[Scope, _Stored] = {}
-
-    def get(self, scope: Scope) -> _Stored | None:
-        """The last one of this thread and namespace."""
-        return self._by_scope.get(scope)
-
-    def remember(self, scope: Scope, stored: _Stored) -> None:
-        """Keep this one, and forget the oldest of too many."""
-        self._by_scope.pop(scope, None)
-        self._by_scope[scope] = stored
-        if len(self._by_scope) > _REMEMBERED:
-            del self._by_scope[next(iter(self._by_scope))]
+def encode_values(
+    serde: SerializerProtocol, values: Mapping[str, Any]
+) -> tuple[dict[str, Typed], dict[str, Any]]:
+    """The values that get rows, encoded, and those that stand in the channel map."""
+    in_rows: dict[str, Typed] = {}
+    in_place: dict[str, Any] = {}
+    for channel, value in values.items():
+        if can_stand_in_place(serde, value):
+            in_place[channel] = value
+        else:
+            in_rows[channel] = serde.dumps_typed(value)
+    return in_rows, in_place
 
 
 def store_checkpoint(
@@ -126,8 +108,8 @@ def store_checkpoint(
 
 
 def _store_below_recent(
-    cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, parent: _Stored | None
-) -> _Stored | None:
+    cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, parent: StoredChannels | None
+) -> StoredChannels | None:
     """Store a new child of the checkpoint that was put last, with nothing looked up before.
 
     None, and nothing is stored, if it is not that simple.
@@ -139,6 +121,8 @@ def _store_below_recent(
         before = _at_version(parent.channels, channel, version)
         if channel in record.new_versions and before is None:
             channels[channel] = [version]
+            if channel in record.in_place:
+                channels[channel] += (None, record.in_place[channel])
         elif (
             before is None
             or channel in record.new_versions
@@ -150,7 +134,7 @@ def _store_below_recent(
     for channel, value in record.new_values.items():
         channels[channel].append(_add_value(cursor, queries, record, channel, value))
     condition = (record.parent.thread_id, record.parent.checkpoint_ns, *parent[:2])
-    stored = _Stored(record.checkpoint_id, encode_channels(channels), channels)
+    stored = StoredChannels(record.checkpoint_id, encode_channels(channels), channels)
     cursor.execute(queries.add_checkpoint_below, (*_row(record, stored), *condition))
     if cursor.rowcount == 1:
         return stored
@@ -159,7 +143,7 @@ def _store_below_recent(
     return None
 
 
-def _store_anywhere(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> _Stored:
+def _store_anywhere(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> StoredChannels:
     parent = record.parent
     scope = (parent.thread_id, parent.checkpoint_ns)
     cursor.execute(
@@ -169,7 +153,7 @@ def _store_anywhere(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord)
     replaced = known.get(record.checkpoint_id)
     inherited = known.get(parent.checkpoint_id) if parent.checkpoint_id else None
     channels = _place_values(cursor, queries, record, inherited or {}, replaced or {})
-    stored = _Stored(record.checkpoint_id, encode_channels(channels), channels)
+    stored = StoredChannels(record.checkpoint_id, encode_channels(channels), channels)
     cursor.execute(queries.add_checkpoint, _row(record, stored))
     if replaced:
         unused = sorted(set(value_ids(replaced)) - set(value_ids(channels)))
@@ -178,7 +162,7 @@ def _store_anywhere(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord)
     return stored
 
 
-def _row(record: PutRecord, stored: _Stored) -> tuple[Any, ...]:
+def _row(record: PutRecord, stored: StoredChannels) -> tuple[Any, ...]:
     return (
         *record.parent[:2],
         record.checkpoint_id,
@@ -207,6 +191,9 @@ def _place_values(
     related = [inherited, replaced]
     for channel, version in record.versions.items():
         before = _at_version(inherited, channel, version)
+        if channel in record.in_place:
+            channels[channel] = [version, None, record.in_place[channel]]
+            continue
         if channel in record.new_versions:
             value = record.new_values.get(channel)
         elif before is not None and (len(before) > 1 or channel not in record.given):
@@ -214,6 +201,9 @@ def _place_values(
             continue
         elif channel in record.given:
             # A copy of another checkpoint, or a child that came before its parent.
+            if can_stand_in_place(record.serde, record.given[channel]):
+                channels[channel] = [version, None, record.given[channel]]
+                continue
             value = record.serde.dumps_typed(record.given[channel])
             if len(related) == 2:
                 related += _siblings(cursor, queries, record)
@@ -223,7 +213,7 @@ def _place_values(
         channels[channel] = [version]
         if value is not None:
             same = [_at_version(each, channel, version) for each in related]
-            ids = {entry[1] for entry in same if entry is not None and len(entry) > 1}
+            ids = {entry[1] for entry in same if entry is not None and len(entry) == 2}
             channels[channel].append(_row_of(cursor, queries, record, channel, value, ids))
     return channels
 

@@ -1,13 +1,19 @@
 """Putting checkpoints and reading them back."""
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from saverproof_savers import SqliteSaver
 from tests.savers.helpers import at, checkpoint_id, got, make, numbers, put, values_of
+
+
+class StrictText(str):
+    """Text of a type of its own."""
 
 
 def count(saver: SqliteSaver, table: str) -> int:
@@ -39,7 +45,11 @@ def test_an_unchanged_channel_is_stored_once(saver: SqliteSaver) -> None:
         values = {"big": "x" * 20_000, "n": number}
         put(saver, number, values, parent=number - 1, versions=versions, new={"n": number})
     assert values_of(saver, 11) == {"big": "x" * 20_000, "n": 11}
-    assert count(saver, "checkpoint_values") == 1 + 11
+    # The small values stand in the map of channels.
+    assert count(saver, "checkpoint_values") == 1
+
+
+SMALL_OR_LARGE: list[Callable[[str], Any]] = [lambda text: text, lambda text: [text]]
 
 
 def test_an_unchanged_channel_is_carried_over_if_its_value_is_not_given(
@@ -62,21 +72,25 @@ def test_a_value_without_a_version_is_absent(any_saver: SqliteSaver) -> None:
     assert values_of(any_saver, 1) == {"a": 1}
 
 
-def test_two_forks_that_mint_the_same_version_keep_their_values(any_saver: SqliteSaver) -> None:
+@pytest.mark.parametrize("value", SMALL_OR_LARGE)
+def test_two_forks_that_mint_the_same_version_keep_their_values(
+    any_saver: SqliteSaver, value: Callable[[str], Any]
+) -> None:
+    left, right = value("left"), value("right")
     put(any_saver, 1, {"a": 0})
-    put(any_saver, 2, {"a": "left"}, parent=1, versions={"a": 2})
-    put(any_saver, 3, {"a": "right"}, parent=1, versions={"a": 2})
+    put(any_saver, 2, {"a": left}, parent=1, versions={"a": 2})
+    put(any_saver, 3, {"a": right}, parent=1, versions={"a": 2})
     put(any_saver, 4, {}, parent=2, versions={"a": 2}, new={})
     put(any_saver, 5, {}, parent=3, versions={"a": 2}, new={})
     found = [values_of(any_saver, number)["a"] for number in (2, 3, 4, 5)]
-    assert found == ["left", "right", "left", "right"]
+    assert found == [left, right, left, right]
 
 
 def test_a_fork_that_emptied_a_channel_does_not_show_the_other_forks_value(
     any_saver: SqliteSaver,
 ) -> None:
     put(any_saver, 1, {"a": 0})
-    put(any_saver, 2, {"a": "left"}, parent=1, versions={"a": 2})
+    put(any_saver, 2, {"a": ["left"]}, parent=1, versions={"a": 2})
     put(any_saver, 3, {}, parent=1, versions={"a": 2}, new={"a": 2})
     # A copy of the emptied one, as LangGraph makes it: nothing new, the grandparent as parent.
     put(any_saver, 4, {}, parent=1, versions={"a": 2}, new={})
@@ -87,6 +101,7 @@ def test_a_fork_that_emptied_a_channel_does_not_show_the_other_forks_value(
 def test_a_copy_fork_reads_back_whole(saver: SqliteSaver) -> None:
     put(saver, 1, {"a": 0})
     put(saver, 2, {"a": "x", "b": [1]}, parent=1, versions={"a": 2, "b": 2})
+    put(saver, 9, {"a": "x", "b": [2]}, parent=1, versions={"a": 2, "b": 2})
     stored = count(saver, "checkpoint_values")
     put(saver, 3, {"a": "x", "b": [1]}, parent=1, versions={"a": 2, "b": 2}, new={})
     assert values_of(saver, 3) == {"a": "x", "b": [1]}
@@ -100,24 +115,29 @@ def test_a_child_that_arrives_before_its_parent_is_whole(any_saver: SqliteSaver)
     assert got(any_saver, 2).parent_config == at(number=1)
 
 
-def test_putting_an_id_again_replaces_it_and_changes_no_other(saver: SqliteSaver) -> None:
-    put(saver, 1, {"a": "first"})
+@pytest.mark.parametrize("value", SMALL_OR_LARGE)
+def test_putting_an_id_again_replaces_it_and_changes_no_other(
+    saver: SqliteSaver, value: Callable[[str], Any]
+) -> None:
+    first, second, third = map(value, ("first", "second", "third"))
+    put(saver, 1, {"a": first})
     saver.put_writes(at(number=1), [("a", 1)], "task")
-    put(saver, 2, {"a": "first"}, parent=1, versions={"a": 1}, new={})
-    put(saver, 1, {"a": "second"}, metadata={"step": 7})
-    put(saver, 1, {"a": "third"}, metadata={"step": 8})
-    assert values_of(saver, 1) == {"a": "third"}
+    put(saver, 2, {"a": first}, parent=1, versions={"a": 1}, new={})
+    put(saver, 1, {"a": second}, metadata={"step": 7})
+    put(saver, 1, {"a": third}, metadata={"step": 8})
+    put(saver, 3, {"a": third}, parent=1, versions={"a": 1}, new={})
+    assert values_of(saver, 1) == values_of(saver, 3) == {"a": third}
     assert got(saver, 1).metadata == {"step": 8}
-    assert values_of(saver, 2) == {"a": "first"}
+    assert values_of(saver, 2) == {"a": first}
     assert got(saver, 1).pending_writes == [("task", "a", 1)]
-    assert numbers(saver) == [2, 1]
+    assert numbers(saver) == [3, 2, 1]
     # "second" is read by nobody any more.
-    assert count(saver, "checkpoint_values") == 2
+    assert count(saver, "checkpoint_values") == (2 if isinstance(first, list) else 0)
 
 
 def test_putting_the_same_again_adds_nothing(saver: SqliteSaver) -> None:
     for _ in range(3):
-        put(saver, 1, {"a": 1, "b": None})
+        put(saver, 1, {"a": [1], "b": {}, "c": None})
     assert numbers(saver) == [1]
     assert count(saver, "checkpoint_values") == 2
 
@@ -205,6 +225,62 @@ def test_older_checkpoints_are_readable(any_saver: SqliteSaver, version: int) ->
     }
     any_saver.put(at(), checkpoint, {}, checkpoint["channel_versions"])
     assert got(any_saver, 1).checkpoint == checkpoint
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, False, 0, -(2**63), 2**64 - 1, 0.1, -0.0, 1e300, "", "x" * 64, "\0", "\U0001f600"],
+)
+def test_a_small_value_comes_back_of_its_type(any_saver: SqliteSaver, value: Any) -> None:
+    put(any_saver, 1, {"a": value})
+    put(any_saver, 2, {}, parent=1, versions={"a": 1}, new={})
+    for number in (1, 2):
+        found = values_of(any_saver, number)["a"]
+        assert (type(found), repr(found)) == (type(value), repr(value))
+
+
+@pytest.mark.parametrize("value", [2**64, float("inf"), "x" * 65, b"", StrictText("text")])
+def test_what_is_not_small_and_plain_is_left_to_the_serializer(
+    saver: SqliteSaver, value: Any
+) -> None:
+    class Recording(JsonPlusSerializer):
+        def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+            asked.append(obj)
+            return super().dumps_typed(obj if isinstance(obj, dict) else "stands for it")
+
+    asked: list[Any] = []
+    saver.serde = Recording()
+    put(saver, 1, {"a": value, "b": None})
+    assert value in asked
+    # Any serializer but LangGraph's own is asked for small values too.
+    assert None in asked
+    assert values_of(saver, 1) == {"a": "stands for it", "b": "stands for it"}
+
+
+def test_what_was_put_last_is_not_trusted(path: Path) -> None:
+    with SqliteSaver.open(path) as one, SqliteSaver.open(path) as other:
+        put(one, 1, {"a": ["old"], "b": [1]})
+        other.delete_thread("thread")
+        put(other, 1, {"a": ["new"], "b": [1]})
+        put(one, 2, {"c": [2]}, parent=1, versions={"a": 1, "b": 1, "c": 2}, new={"c": 2})
+        assert values_of(one, 2) == {"a": ["new"], "b": [1], "c": [2]}
+        other.delete_thread("thread")
+        whole = {"a": ["new"], "b": [1], "c": [2]}
+        put(one, 3, whole, parent=2, versions={"a": 1, "b": 1, "c": 2}, new={})
+        assert values_of(one, 3) == whole
+        put(other, 4, {"d": [4]}, thread_id="thread")
+        put(one, 4, {"d": [5]}, parent=3)
+        assert values_of(other, 4) == {"d": [5]}
+        assert count(one, "checkpoint_values") == 4
+
+
+def test_only_so_many_threads_are_remembered(saver: SqliteSaver) -> None:
+    for number in range(200):
+        put(saver, 1, {"a": [number]}, thread_id=str(number))
+    for number in range(200):
+        name = str(number)
+        put(saver, 2, {}, thread_id=name, parent=1, versions={"a": 1}, new={})
+        assert values_of(saver, 2, name) == {"a": [number]}
 
 
 def test_versions_increase_and_keep_their_form(saver: SqliteSaver) -> None:

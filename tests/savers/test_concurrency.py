@@ -148,8 +148,9 @@ def test_a_cancelled_call_is_all_or_nothing_once_it_has_ended(
         for _ in range(steps):
             await asyncio.sleep(0)
         call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
+        (ended,) = await asyncio.gather(call, return_exceptions=True)
+        # The call may have been done already.
+        assert ended is None or isinstance(ended, asyncio.CancelledError)
         seen = writes_of(any_saver, 1)
         assert seen in ([], batch)
         await any_saver.aput_writes(at(number=1), [("b", 1)], "other")

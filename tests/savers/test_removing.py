@@ -27,7 +27,7 @@ def rows(saver: SqliteSaver, thread_id: str) -> list[int]:
 @pytest.fixture
 def thread(any_saver: SqliteSaver) -> SqliteSaver:
     """Runs r1 (1, 2) and r2 (3) in the root, r1 (1) in a namespace; another thread of r1."""
-    put(any_saver, 1, {"a": 1, "b": "by r1"}, metadata={"run_id": "r1"})
+    put(any_saver, 1, {"a": 1, "b": ["by r1"]}, metadata={"run_id": "r1"})
     put(any_saver, 2, {"a": 2}, parent=1, metadata={"run_id": "r1"}, versions={"a": 2, "b": 1})
     put(
         any_saver,
@@ -78,11 +78,11 @@ def test_runs_are_deleted_and_what_others_read_stays(thread: SqliteSaver) -> Non
 def test_values_first_stored_by_a_deleted_run_stay_for_those_who_read_them(
     saver: SqliteSaver,
 ) -> None:
-    put(saver, 1, {"a": 1, "b": "by r1", "c": "only r1"}, metadata={"run_id": "r1"})
+    put(saver, 1, {"a": [1], "b": ["by r1"], "c": ["only r1"]}, metadata={"run_id": "r1"})
     versions = {"a": 2, "b": 1}
-    put(saver, 2, {"a": 2}, parent=1, metadata={"run_id": "r2"}, versions=versions, new={"a": 2})
+    put(saver, 2, {"a": [2]}, parent=1, metadata={"run_id": "r2"}, versions=versions, new={"a": 2})
     saver.delete_for_runs(["r1"])
-    assert values_of(saver, 2) == {"a": 2, "b": "by r1"}
+    assert values_of(saver, 2) == {"a": [2], "b": ["by r1"]}
     assert rows(saver, "thread") == [1, 0, 2]
 
 
@@ -95,15 +95,15 @@ def test_only_a_text_is_a_run_id(saver: SqliteSaver) -> None:
 
 def test_pruning_keeps_the_newest_of_each_namespace_whole(any_saver: SqliteSaver) -> None:
     for number in (1, 2, 3):
-        put(any_saver, number, {"a": number, "b": "old"}, parent=number - 1 or None)
-        put(any_saver, number, {"a": number}, namespace="child:1")
+        put(any_saver, number, {"a": [number], "b": ["old"]}, parent=number - 1 or None)
+        put(any_saver, number, {"a": [number]}, namespace="child:1")
         any_saver.put_writes(at(number=number), [("a", number)], "task")
     put(any_saver, 1, {"a": 1}, thread_id="other")
     put(any_saver, 2, {"a": 2}, thread_id="other")
     any_saver.prune(["thread", "unknown", "thread"])
     assert numbers(any_saver, at()) == [3]
     assert numbers(any_saver, at(namespace="child:1")) == [3]
-    assert values_of(any_saver, 3) == {"a": 3, "b": "old"}
+    assert values_of(any_saver, 3) == {"a": [3], "b": ["old"]}
     assert writes_of(any_saver, 3) == [("a", 3)]
     assert rows(any_saver, "thread") == [2, 1, 3]
     assert numbers(any_saver, at("other")) == [2, 1]

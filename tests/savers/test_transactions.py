@@ -17,9 +17,10 @@ from tests.savers.helpers import at, numbers, put, values_of, writes_of
 Operation = Callable[[SqliteSaver], object]
 
 OPERATIONS: dict[str, Operation] = {
-    "put": lambda s: put(s, 4, {"a": 4, "b": 4}, parent=3),
-    "put again": lambda s: put(s, 3, {"a": "changed"}, parent=2),
-    "copy-fork": lambda s: put(s, 5, {"a": 2}, parent=1, versions={"a": 2}, new={}),
+    "put": lambda s: put(s, 4, {"a": [4], "b": [4]}, parent=3),
+    "put below another": lambda s: put(s, 4, {"a": [4]}, parent=1),
+    "put again": lambda s: put(s, 3, {"a": ["changed"]}, parent=2),
+    "copy-fork": lambda s: put(s, 5, {"a": [2]}, parent=1, versions={"a": 2}, new={}),
     "put_writes": lambda s: s.put_writes(at(number=3), [("a", n) for n in range(5)], "new"),
     "put_writes mixed": lambda s: s.put_writes(at(number=1), [(RESUME, 2), ("a", 2)], "task"),
     "delete_thread": lambda s: s.delete_thread("thread"),
@@ -31,10 +32,13 @@ OPERATIONS: dict[str, Operation] = {
 
 def fill(saver: SqliteSaver) -> None:
     for number in (1, 2, 3):
-        put(saver, number, {"a": number}, parent=number - 1 or None, metadata={"run_id": "run"})
+        values, parent = {"a": [number]}, number - 1 or None
+        put(saver, number, values, parent=parent, metadata={"run_id": "run"})
         saver.put_writes(at(number=number), [(RESUME, 1), ("a", 1)], "task")
-    put(saver, 1, {"a": 1}, thread_id="other")
-    put(saver, 2, {"a": 2}, thread_id="other")
+    put(saver, 1, {"a": [1]}, thread_id="other")
+    put(saver, 2, {"a": [2]}, thread_id="other")
+    # Last of all, so that the next put finds its parent remembered.
+    put(saver, 3, {"a": [3]}, parent=2, metadata={"run_id": "run"})
 
 
 def everything(path: Path) -> list[Any]:
