@@ -149,6 +149,7 @@ CASES = (
         put(1),
         writes(1, *((f"c{n}", n) for n in range(11))),
     ),
+    case("repeated-writes-merged", "write:missing", put(1), writes(1, ("n", 1), ("n", 1))),
     case("no-writes-in-list", "write:missing", put(1), writes(1, ("notes", 1)), ListTuples("a")),
     # which checkpoint is read
     case("latest-inserted", "latest", put(2), put(1)),

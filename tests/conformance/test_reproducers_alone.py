@@ -15,7 +15,13 @@ from saverproof.judging.session import Breach
 from saverproof.judging.sheet import Difference
 from saverproof.judging.trial import Trials
 from saverproof.programs.steps import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
-from saverproof.reproducing import death_reproducer, reproducer, scenes, trying
+from saverproof.reproducing import (
+    death_reproducer,
+    operation_reproducer,
+    reproducer,
+    scenes,
+    trying,
+)
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop
@@ -160,6 +166,19 @@ def test_a_call_that_waits_for_its_own_loop_is_given_up(
     script = reproducer(target, (step,), breach, "sync", name="parity/no-event-loop-hang")
     status, said = ended(script, tmp_path)
     assert (status, said.startswith("parity/no-event-loop-hang: ")) == (1, True)
+    assert ended(of_the_right_saver(script), tmp_path) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("saver", "operation"),
+    [("no-list", "list"), ("no-delete-thread", "delete_thread"), ("no-task-path", "task_path")],
+)
+def test_an_operation_that_is_missing_has_a_script(
+    saver: str, operation: str, tmp_path: Path
+) -> None:
+    script = operation_reproducer(target_of(saver), operation, "sync", name="interface/complete")
+    status, said = ended(script, tmp_path)
+    assert (status, said.startswith("interface/complete: ")) == (1, True)
     assert ended(of_the_right_saver(script), tmp_path) == (0, "")
 
 

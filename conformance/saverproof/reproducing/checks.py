@@ -6,12 +6,10 @@ By which read a script looks is its manner's ``via``: ``step`` (the last step is
 
 from __future__ import annotations
 
-from typing import Any
-
 from saverproof.execution.calls import checkpoint_format
 from saverproof.judging.session import Breach, Raised
 from saverproof.judging.sheet import Difference
-from saverproof.model.records import Address, Record
+from saverproof.model.records import Address, PendingWrite, Record
 from saverproof.programs.steps import GetTuple, ListTuples
 from saverproof.reproducing.source import dict_source, literal, quoted
 from saverproof.reproducing.statements import NoScriptError, read
@@ -210,8 +208,8 @@ def _check_writes(writer: Writer, breach: Breach, address: Address, kind: str) -
         )
     writer.say(f"observed = [{shown}]")
     wrong = breach.difference.write
-    if kind in ("missing", "value") and wrong is not None:
-        written = next((w for w in pending if _same_place(w, wrong)), wrong)
+    written = next((w for w in pending if wrong is not None and _same_place(w, wrong)), None)
+    if kind in ("missing", "value") and written is not None and not _has_twin(written, pending):
         writer.say(f"expected = {writer.write(written)}")
         complain(writer, _not_among(breach, written.value))
         return
@@ -222,8 +220,14 @@ def _check_writes(writer: Writer, breach: Breach, address: Address, kind: str) -
         complain(writer, "sorted(observed, key=repr) != sorted(expected, key=repr)")
 
 
-def _same_place(write: Any, other: Any) -> bool:
-    return bool((write.task, write.index) == (other.task, other.index))
+def _same_place(write: PendingWrite, other: PendingWrite) -> bool:
+    return (write.task, write.index) == (other.task, other.index)
+
+
+def _has_twin(write: PendingWrite, pending: list[PendingWrite]) -> bool:
+    """Whether another write shows the same, so that looking for it would find the other."""
+    shown = (write.task, write.channel, write.value)
+    return sum((w.task, w.channel, w.value) == shown for w in pending) > 1
 
 
 def _not_among(breach: Breach, value: Value) -> str:

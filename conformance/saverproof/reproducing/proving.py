@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from saverproof.judging.session import Breach
-from saverproof.programs.steps import Program
+from collections.abc import Mapping
+from dataclasses import replace
+
+from saverproof.judging.session import Breach, Raised
+from saverproof.judging.sheet import Difference
+from saverproof.programs.steps import (
+    DeleteThread,
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    PutWrites,
+    Step,
+)
 from saverproof.reproducing.final import manners, write_program
 from saverproof.reproducing.layout import script, statement_of
 from saverproof.reproducing.opening import looks_of, opening_of, opens_asynchronously
@@ -12,6 +24,7 @@ from saverproof.reproducing.trying import complains, complains_alone
 from saverproof.reproducing.voice import Voice
 from saverproof.reproducing.writer import Looks, Manner, Writer
 from saverproof.targets.target import Target
+from saverproof.values import Value
 
 
 def reproducer(target: Target, program: Program, breach: Breach, api: str, *, name: str) -> str:
@@ -21,14 +34,21 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
     the breach; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
     the script and its message begin.
     """
-    opening = opening_of(target)
-    if opening is None or not program:
+    if not program:
         return ""
     voice = Voice(api, opens_asynchronously(target))
-    looks = looks_of(target, program, voice)
+    return _proved(target, program, breach, voice, looks_of(target, program, voice), name)
+
+
+def _proved(
+    target: Target, program: Program, breach: Breach, voice: Voice, looks: Looks, name: str
+) -> str:
+    opening = opening_of(target)
+    if opening is None:
+        return ""
     promise = f"{name}: {statement_of(breach.contract)}"
     tried = set()
-    for manner in manners(program, breach, api):
+    for manner in manners(program, breach, voice.api):
         writer = Writer(voice, looks, manner)
         try:
             write_program(writer, program, breach)
@@ -43,6 +63,30 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
             return text
         tried.add(text)
     return ""
+
+
+_BATCH = PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
+OPERATIONS: Mapping[str, Step] = {
+    "put": Put("a", "", 1),
+    "put_writes": _BATCH,
+    "get_tuple": GetTuple("a", "", 1),
+    "list": ListTuples("a", ""),
+    "delete_thread": DeleteThread("a"),
+    "task_path": replace(_BATCH, path="~__pregel_pull, agent"),
+}
+"""A step for each operation that a saver has to have, and for put_writes with a task path."""
+
+
+def operation_reproducer(target: Target, operation: str, api: str, *, name: str) -> str:
+    """The source of a script that calls an operation which a saver lacks; see :func:`reproducer`.
+
+    ``operation`` is a key of :data:`OPERATIONS`.
+    """
+    step = OPERATIONS[operation]
+    missing = Raised(NotImplementedError())
+    difference = Difference(name, "raised", None, f"{operation} to be there", missing)
+    voice = Voice(api, opens_asynchronously(target))
+    return _proved(target, (step,), Breach(name, difference, 1, step), voice, Looks(), name)
 
 
 def death_reproducer(target: Target, program: Program, api: str, *, name: str) -> str:
