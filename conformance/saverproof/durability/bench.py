@@ -86,6 +86,10 @@ class Bench:
             "afterwards": to_json(AFTERWARDS),
         }
 
+    def arguments_at(self, path: Path, name: str) -> dict[str, Any]:
+        """The same for a folder that is there already."""
+        return self.arguments(Workspace(path, name))
+
     # --- clean runs ------------------------------------------------------------------------
 
     def rehearsed(self, workload: Workload) -> tuple[Run, list[Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 from saverproof.contracts.registry import contracts
 from saverproof.durability.bench import Bench
 from saverproof.durability.effort import EFFORTS, SLOW, Effort
+from saverproof.durability.power import POWER, Power
 from saverproof.durability.record import KILLED, Record
 from saverproof.durability.reporting import finding
 from saverproof.durability.resuming import NO_RERUN, RESUME, Resuming
@@ -46,7 +47,10 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
             for name, why in item.record.unknown.items()
             if name in wanted - {finding.contract for finding in found}
         },
-        inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
+        inapplicable={
+            **item.inapplicable,
+            **{name: reason for name, reason in reasons.items() if reason is not None},
+        },
         operations=item.record.operations,
         saver_s=0.0,
         total_s=time.perf_counter() - started,
@@ -65,6 +69,7 @@ class Item:
     record: Record = field(default_factory=Record)
     findings: list[Finding] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
+    inapplicable: dict[str, str] = field(default_factory=dict)
     _last_word: float = 0.0
 
     def run(self) -> None:
@@ -75,6 +80,8 @@ class Item:
             effort = self._effort(bench)
             if self.wanted & {*KILLED}:
                 Sweep(bench, self.record, effort, frozenset(able), lambda: self._tell(bench)).run()
+            if POWER in self.wanted:
+                self._cut_power(bench, effort, frozenset(able))
             if self.wanted & {RESUME, NO_RERUN}:
                 self._resume(bench, effort)
         self.findings += [
@@ -83,6 +90,18 @@ class Item:
             if contract in self.wanted
         ]
         self.extra["crash"] = self.record.as_data()
+
+    def _cut_power(self, bench: Bench, effort: Effort, able: frozenset[str]) -> None:
+        power = Power(bench, able, effort.images, lambda: self._tell(bench))
+        power.run()
+        self.extra["power"] = power.as_data()
+        if power.images:
+            self.record.checked[POWER] += power.images
+        if power.inapplicable:
+            self.inapplicable[POWER] = power.inapplicable
+        found = power.finding()
+        if found is not None:
+            self.findings.append(found)
 
     def _resume(self, bench: Bench, effort: Effort) -> None:
         found: dict[str, Finding] = {}

@@ -28,7 +28,7 @@ def write_module(folder: Path, target: Mapping[str, Any], api: str) -> None:
     scratch.mkdir(mode=0o700, exist_ok=True)
     source = (
         "import json\n"
-        "from saverproof.durability import bodies, graph_bodies\n"
+        "from saverproof.durability import bodies, graph_bodies, power_bodies\n"
         "from saverproof.durability.preloading import preload\n"
         f"preload(json.loads({json.dumps(dict(target))!r}), {api!r}, {str(scratch)!r})\n"
     )

@@ -26,19 +26,21 @@ from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
 
 RESUME = "durability/resume"
 NO_RERUN = "durability/no-rerun"
-NAMES = (
-    "two turns",
-    "branches that join",
-    "a question",
-    "fan-out",
-    "a graph inside",
-    "retries",
-    "a question inside",
-    "updates",
-    "a delta channel",
-    "a fork",
-)
-"""Scenarios of ``saverproof.graphs`` on one thread, whose nodes can be executed again."""
+SHARES = {
+    "fan-out": 5,
+    "branches that join": 3,
+    "a question": 1,
+    "two turns": 1,
+    "a graph inside": 1,
+    "retries": 1,
+    "a question inside": 1,
+    "updates": 1,
+    "a delta channel": 1,
+    "a fork": 1,
+}
+"""Scenarios of ``saverproof.graphs`` on one thread, whose nodes can be executed again, and how many
+of the kills each gets: where nodes work side by side, some are finished when others are not.
+"""
 _BODIES = "saverproof.durability.graph_bodies"
 _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
 _WIDTH = 1_200
@@ -56,6 +58,11 @@ class Show:
     seen: dict[str, str]
     nodes: Counter[str]
     places: int
+
+    @property
+    def share(self) -> int:
+        """How many of the kills it gets, in proportion."""
+        return SHARES[self.scenario.name] if self.mode == "sync" else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +146,11 @@ class Resuming:
         shows = list(self._shows())
         if not shows:
             return
-        share = max(1, self.most // len(shows))
+        whole = sum(show.share for show in shows)
         for show in shows:
             choose = Random(f"{self.plan.seed}:{show.scenario.name}:{show.mode}")
             places = range(1, show.places + 1)
+            share = max(1, round(self.most * show.share / whole))
             for place in sorted(choose.sample(places, min(share, len(places)))):
                 self._kill(show, place)
                 self.told()
@@ -151,14 +159,15 @@ class Resuming:
         known = {scenario.name: scenario for scenario in SCENARIOS}
         modes = list(durability_modes())
         others = [mode for mode in modes if mode != "sync"]
-        for number, name in enumerate(NAMES[: max(1, self.most // 3)]):
+        names = list(SHARES)[: max(1, self.most // 3)]
+        for number, name in enumerate(names):
             objection = known[name].objection(self.plan.facts["capabilities"])
             if objection is not None:
                 self.record.note(f"graph {name!r} not killed: {objection}")
                 continue
             chosen = ["sync"] if "sync" in modes else modes[:1]
             # Each mode is judged on what it promises: after a kill, all lead to the same state.
-            chosen += [others[number % len(others)]] if others and self.most > len(NAMES) else []
+            chosen += [others[number % len(others)]] if others and self.most > len(SHARES) else []
             for mode in chosen:
                 try:
                     yield self._rehearsed(known[name], mode)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -236,9 +236,14 @@ def trouble_of(view: View) -> str:
     """Why a store could not be used; empty if it could."""
     if view.value is None:
         return f"looking at the store: {view.ending()} {view.stacks}".strip()
+    return trouble_in(view.value)
+
+
+def trouble_in(seen: Mapping[str, Any]) -> str:
+    """The same for what a look came to."""
     for stage in TROUBLES:
-        if stage in view.value:
-            found = view.value[stage]
+        if stage in seen:
+            found = seen[stage]
             told = "; ".join(found) if isinstance(found, list) else str(found)
             return f"{_MEANING[stage]}: {told}"
     return ""
