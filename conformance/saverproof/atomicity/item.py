@@ -15,9 +15,10 @@ from saverproof.atomicity.bench import Bench
 from saverproof.atomicity.drivers import declared, nothing_passed
 from saverproof.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Effort
 from saverproof.atomicity.judging import LOST_CONNECTION
-from saverproof.atomicity.record import Record
+from saverproof.atomicity.record import Found, Record
 from saverproof.atomicity.reporting import finding
 from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
+from saverproof.atomicity.shortening import shortened
 from saverproof.atomicity.sight import Ending, Sight
 from saverproof.atomicity.sweep import NoCleanRunError, Sweep, swept
 from saverproof.atomicity.worker import HungError
@@ -51,7 +52,7 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     return Outcome(
         checked={name: times for name, times in record.checked.items() if name in wanted},
         findings=tuple(
-            finding(plan, target, found) for name, found in record.found.items() if name in wanted
+            finding(plan, target, found) for name, found in item.shown.items() if name in wanted
         ),
         unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
         inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
@@ -73,6 +74,8 @@ class Item:
     target: Target
     progress: Progress
     record: Record = field(default_factory=Record)
+    shown: dict[str, list[Found]] = field(default_factory=dict)
+    """Each broken contract, and the trials that show it, the plainest first."""
     calls: int = 0
     seconds: float = 0.0
     _hangs: Counter[bool] = field(default_factory=Counter)
@@ -91,6 +94,8 @@ class Item:
                 for problem in problems:
                     self.record.note(problem)
                 self._sweep(bench, sweeps, effort)
+                for name, found in self.record.found.items():
+                    self.shown[name] = shortened(bench, found, stack)
             finally:
                 self.calls, self.seconds = bench.calls, bench.seconds
         return None

@@ -19,6 +19,7 @@ from saverproof.atomicity.judging import (
 )
 from saverproof.atomicity.sight import Ending, Sight
 from saverproof.atomicity.sweep import Sweep
+from saverproof_faults import Event, Moment
 
 DETAIL = 60
 """How many characters of a statement the map quotes."""
@@ -37,21 +38,26 @@ class Found:
     @property
     def rank(self) -> tuple[int, ...]:
         """Lower for what is plainer to see and shorter to tell."""
-        attack = self.attack
-        # What one refusal by another's lock can lead to is what savers meet without any fault.
-        everyday = self.verdict.contract != USABLE or (
-            attack is not None and attack.name == "locked"
-        )
-        simple = ("raise", "trigger-abort", "locked", "cancel", "serializer")
-        known = attack is not None and attack.name in simple
-        plain = attack is None or (attack.also is None and attack.kind != "io")
         return (
-            not plain,
-            not everyday,
+            *plainness(self.attack, self.verdict.contract),
             _SEVERITY.index(self.verdict.outcome),
-            not known,
             len(self.sweep.scenario.start),
         )
+
+
+def plainness(attack: Attack | None, contract: str | None) -> tuple[int, ...]:
+    """Lower for faults that a few lines can bring about, and that everybody has met."""
+    plan = None if attack is None else attack.plan
+    if attack is None or plan is None:
+        return (0, 0)
+    # What one refusal by another's lock can lead to, savers meet without any fault layer.
+    names = ("locked", "trigger-abort") if contract == USABLE else ("trigger-abort", "cancel")
+    at_commit = plan.place.event is Event.COMMIT and plan.place.moment is Moment.BEFORE
+    if attack.also is not None or attack.kind == "io":
+        return (4, plan.place.index)
+    if attack.name in names:
+        return (names.index(attack.name), plan.place.index)
+    return (2 if at_commit else 3, plan.place.index)
 
 
 @dataclass(slots=True)

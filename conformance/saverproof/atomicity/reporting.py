@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from saverproof.atomicity.record import Found
+from saverproof.atomicity.scripting import reproducer
+from saverproof.contracts.registry import contract
 from saverproof.items import Finding, Plan
 from saverproof.programs.codec import to_json
 from saverproof.programs.describing import describe
 from saverproof.targets.target import Target
-from saverproof.values import show
 
 WIDTH = 1_200
 
 
-def finding(plan: Plan, target: Target, found: Found) -> Finding:
-    """A broken contract as the report has it."""
+def finding(plan: Plan, target: Target, shown: list[Found]) -> Finding:
+    """A broken contract as the report has it; ``shown`` are trials of it, the plainest first.
+
+    The one is reported for which a script was made, else the first.
+    """
+    statement = contract(str(shown[0].verdict.contract)).statement
+    found, text = shown[0], ""
+    for candidate in shown:
+        text = reproducer(target, candidate, plan.api, statement)
+        if text:
+            found = candidate
+            break
     scenario, attack, verdict = found.sweep.scenario, found.attack, found.verdict
     steps = [describe(step) for step in (*scenario.start, scenario.step)]
     if attack is not None:
         steps.insert(-1, f"fault: {attack.describe()}")
-    steps[-1] += f"  -> {found.ending}"
+    steps[-1] += f"  -> {_ending(found)}"
     return Finding(
         contract=str(verdict.contract),
         api=plan.api,
@@ -31,8 +42,11 @@ def finding(plan: Plan, target: Target, found: Found) -> Finding:
             "program": to_json((*scenario.start, scenario.step)),
             "fault": None if attack is None else attack.as_data(),
         },
-        reproducer="",
+        reproducer=text,
     )
 
 
-__all__ = ["finding", "show"]
+def _ending(found: Found) -> str:
+    """How the operation ended; an error raised on purpose repeats what the fault said."""
+    before, purpose, _ = found.ending.partition("raised on purpose")
+    return before + purpose

@@ -215,7 +215,9 @@ class Trial:
             for table in seen.changed(before[name])
         )
         if self.bench.injector.engine_unavailable is None:
-            sight.transactions = open_transactions(self.bench.injector.watch)
+            folder = f"{self._workspace.path if self._workspace else ''}/"
+            left = open_transactions(self.bench.injector.watch)
+            sight.transactions = tuple(text.replace(folder, "") for text in left)
 
     def _look_on(self, workspace: Workspace) -> None:
         """The looks and writes that follow while the saver is open."""

@@ -1,0 +1,127 @@
+"""Standalone scripts of at most forty lines that show what a failing operation leaves behind."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from saverproof.atomicity.judging import CANCELLED, SILENT, USABLE
+from saverproof.atomicity.plainfaults import PlainFault, plain_faults
+from saverproof.atomicity.record import Found
+from saverproof.atomicity.running import complains
+from saverproof.atomicity.speaking import NotSpokenError, Speaker
+from saverproof.programs.steps import CopyThread, SetUp
+from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
+from saverproof.reproducing.source import WIDTH, folded, quoted
+from saverproof.targets.target import Target
+
+LONGEST = 40
+"""Lines of a script."""
+_MOST_TRIED = 4
+
+
+def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
+    """The source of a script that was run and complained; "" if none of those tried did."""
+    opening = opening_of(target)
+    scenario, attack = found.sweep.scenario, found.attack
+    managed = opens_asynchronously(target)
+    if opening is None or attack is None or isinstance(scenario.step, SetUp):
+        return ""
+    if api == "sync" and managed:
+        return ""
+    speaker = Speaker(api, managed, opening.expression)
+    database = next(iter(found.sweep.stage.databases), "")
+    faults = plain_faults(attack, found.sweep.counted.places, database, scenario.step)
+    promise = f"{found.verdict.contract}: {statement}"
+    tried = 0
+    for fault in faults:
+        try:
+            main = _program(speaker, found, fault, database)
+        except NotSpokenError:
+            return ""
+        text = _script(speaker, opening, fault, main, promise, target.name)
+        if text.count("\n") <= LONGEST and tried < _MOST_TRIED:
+            tried += 1
+            if complains(text, str(found.verdict.contract)):
+                return text
+    return ""
+
+
+def _program(speaker: Speaker, found: Found, fault: PlainFault, database: str) -> list[str]:
+    """The lines of the script in which the saver is used."""
+    scenario, verdict = found.sweep.scenario, found.verdict
+    step = scenario.step
+    thread = step.target if isinstance(step, CopyThread) else scenario.threads[0]
+    call = speaker.call(step)
+    first = [*map(speaker.call, scenario.start), f"before = {speaker.listing(thread)}"]
+    operation = [
+        line.format(call=call, coroutine=call.removeprefix("await ")) for line in fault.call
+    ]
+    if verdict.contract != SILENT and fault.raises:
+        kind = "BaseException" if "cancelled" in operation[0] else "Exception"
+        operation = [f"with contextlib.suppress({kind}):", *_indented(operation)]
+    first += [*fault.before, *operation, *fault.after]
+    if verdict.contract == USABLE or (verdict.contract == CANCELLED and verdict.outcome != "torn"):
+        return speaker.with_saver([*first, *_use(speaker, thread, database)])
+    if verdict.contract != SILENT:
+        first.append(speaker.other())
+    then = [f"after = {speaker.listing(thread)}"]
+    wrong = "after == before" if verdict.contract == SILENT else "after != before"
+    if verdict.contract == CANCELLED:
+        then += [call, f"whole = {speaker.listing(thread)}"]
+        wrong = "after not in (before, whole)"
+    then += [
+        f"if {wrong}:",
+        "    seen = [len(found.pending_writes or ()) for found in after]",
+        '    raise SystemExit(f"{__doc__}\\nThe pending writes of each checkpoint: {seen}")',
+    ]
+    return [*speaker.with_saver(first), *speaker.with_saver(then)]
+
+
+def _use(speaker: Speaker, thread: str, database: str) -> Iterator[str]:
+    """Read, let another connection commit, and write: each of it must work."""
+    yield "try:"
+    yield f"    {speaker.listing(thread)}"
+    if database:
+        yield f"    with contextlib.closing(sqlite3.connect(path + {quoted('/' + database)},"
+        yield "            timeout=0)) as somebody:"
+        yield '        somebody.execute("PRAGMA user_version = 1")'
+    yield f"    {speaker.other()}"
+    yield "except Exception as error:"
+    yield '    raise SystemExit(f"{__doc__}\\nexpected: no error\\nobserved: {error!r}") from error'
+
+
+def _script(
+    speaker: Speaker, opening: Opening, fault: PlainFault, main: list[str], promise: str, name: str
+) -> str:
+    lines = ["with tempfile.TemporaryDirectory() as path:", *_indented(main)]
+    if opening.drop:
+        dropping = f"cleanup.callback(lambda: {opening.drop.format('path')})"
+        lines[0] = "with tempfile.TemporaryDirectory() as path, contextlib.ExitStack() as cleanup:"
+        lines.insert(1, f"    {dropping}")
+    if speaker.in_coroutine:
+        lines = ["async def main():", *_indented(lines), "asyncio.run(main())"]
+    body = [part for line in (*speaker.helpers(), *lines) for part in folded(line)]
+    top = [*_head(promise, name), *_imports(opening, fault, "\n".join((*fault.top, *body)))]
+    return "\n".join([*top, *fault.top, *opening.before, *body, ""])
+
+
+def _head(promise: str, name: str) -> list[str]:
+    safe = promise.replace("\\", "\\\\").replace('"', "'")
+    *doc, last = textwrap.wrap(f'"""{safe}', WIDTH - 3)
+    return [*doc, f'{last}"""', f"# Exits with 1 while {name} breaks this promise, else with 0."]
+
+
+def _imports(opening: Opening, fault: PlainFault, code: str) -> list[str]:
+    names = ("asyncio", "contextlib", "sqlite3", "tempfile")
+    own = {f"import {name}" for name in names if re.search(rf"\b{name}\.", code)}
+    lines = sorted({*own, *fault.imports, *opening.imports})
+    standard = [line for line in lines if line.split()[1].split(".")[0] in sys.stdlib_module_names]
+    paths = [f"sys.path.insert(0, {quoted(folder)})" for folder in opening.folders]
+    return [*standard, *(line for line in lines if line not in standard), *paths, *opening.local]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
