@@ -138,18 +138,13 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
 
 
 def _delta_channels(session: Session, thread: str) -> tuple[str, ...]:
-    """Channels of the thread's root namespace that have versions but no stored value."""
+    """The channels of the thread's root namespace that its metadata says are kept as deltas.
+
+    A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
+    """
     history = session.model.history(thread, "")
-    return tuple(
-        sorted(
-            {
-                name
-                for record in history.values()
-                for name, channel in record.channels.items()
-                if channel.value is None
-            }
-        )
-    )
+    counters = (record.metadata.get("counters_since_delta_snapshot") for record in history.values())
+    return tuple(sorted({name for counted in counters for name in counted or ()}))
 
 
 Rebuilt = dict[tuple[str, int, str], Any]
