@@ -124,7 +124,9 @@ class ParentMustBeThere(ReferenceSaver):
         super()._store_checkpoint(shelf, row if known else replace(row, parent=None))
 
 
-@wrong("identity/parent", "the UPDATE of a second put leaves the parent's column out: NULL")
+@wrong(
+    "upsert/put-is-idempotent", "the UPDATE of a second put leaves the parent's column out: NULL"
+)
 class ReputLosesParent(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         again = row.id in shelf.checkpoints

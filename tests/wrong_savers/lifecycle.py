@@ -12,17 +12,21 @@ from tests.wrong_savers.registry import wrong
 REOPEN = "lifecycle/reopen"
 
 
+# What reopening loses is lost after setting up or closing again, too.
+SEEN_LATER = {"lifecycle/setup-idempotent", "lifecycle/close-idempotent"}
+
+
 # -- reopen -------------------------------------------------------------------------------
 
 
-@wrong(REOPEN, "everything lives in the instance")
+@wrong(REOPEN, "everything lives in the instance", also=SEEN_LATER)
 class NothingIsKept(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
         return cls(Store())
 
 
-@wrong(REOPEN, "pending writes live in memory: the run will be over soon")
+@wrong(REOPEN, "pending writes live in memory: the run will be over soon", also=SEEN_LATER)
 class WritesOnlyInMemory(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
@@ -32,7 +36,7 @@ class WritesOnlyInMemory(ReferenceSaver):
         return saver
 
 
-@wrong(REOPEN, "the pointer to the latest lives in memory, and is not found again")
+@wrong(REOPEN, "the pointer to the latest lives in memory, and is not found again", also=SEEN_LATER)
 class LatestOnlyInMemory(ReferenceSaver):
     def _latest(self, shelf: Shelf) -> CheckpointRow | None:
         known = self.__dict__.get("put_here", set())
@@ -47,7 +51,7 @@ class LatestOnlyInMemory(ReferenceSaver):
         super()._copy_shelf(shelf, copy)
 
 
-@wrong(REOPEN, "the last change is flushed by the next one, and never by close")
+@wrong(REOPEN, "the last change is flushed by the next one, and never by close", also=SEEN_LATER)
 class LastPutIsLost(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
@@ -62,7 +66,9 @@ class LastPutIsLost(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong(REOPEN, "nested namespaces are taken for part of one run, and kept in memory")
+@wrong(
+    REOPEN, "nested namespaces are taken for part of one run, and kept in memory", also=SEEN_LATER
+)
 class NestedOnlyInMemory(ReferenceSaver):
     @classmethod
     def at(cls, path: Path) -> Self:
@@ -74,7 +80,8 @@ class NestedOnlyInMemory(ReferenceSaver):
 # -- setup --------------------------------------------------------------------------------
 
 # The saver sets itself up when it is opened, so that opening it again does the harm.
-AGAIN = {REOPEN}
+AGAIN = {REOPEN, "lifecycle/close-idempotent"}
+FIRST = {"lifecycle/any-first-operation"}
 
 
 @wrong("lifecycle/setup-idempotent", "DROP TABLE IF EXISTS; CREATE TABLE", also=AGAIN)
@@ -92,7 +99,7 @@ class SetupEmptiesWrites(ReferenceSaver):
             shelf.writes.clear()
 
 
-@wrong("lifecycle/setup-idempotent", "CREATE TABLE without IF NOT EXISTS", also=AGAIN)
+@wrong("lifecycle/setup-idempotent", "CREATE TABLE without IF NOT EXISTS", also={*AGAIN, *FIRST})
 class SetupTwiceRaises(ReferenceSaver):
     def setup(self) -> None:
         if self.store.extra.get("tables"):
@@ -100,7 +107,7 @@ class SetupTwiceRaises(ReferenceSaver):
         self.store.extra["tables"] = True
 
 
-@wrong("lifecycle/setup-idempotent", "the migration runs again on the same connection")
+@wrong("lifecycle/setup-idempotent", "the migration runs again on the same connection", also=FIRST)
 class SetupMigratesAgain(ReferenceSaver):
     def setup(self) -> None:
         if self.__dict__.get("ready"):

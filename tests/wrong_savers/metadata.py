@@ -12,8 +12,9 @@ from tests.wrong_savers.registry import wrong
 
 # -- metadata -----------------------------------------------------------------------------
 
-# What is not stored as given cannot be filtered by what was given.
-FILTERS = {"filter/equality", "filter/none", "filter/nested", "filter/dotted-key"}
+MERGED = "serialization/config-metadata-merged"
+# What is not stored as given cannot be filtered by what was given, be it merged or not.
+FILTERS = {MERGED, "filter/equality", "filter/none", "filter/nested", "filter/dotted-key"}
 
 
 class MetadataAs(ReferenceSaver):
@@ -97,9 +98,6 @@ class Entries(ReferenceSaver):
     def _config_entries(self, config: Any) -> Any:
         entries = super()._config_entries(config)
         return ((key, value) for key, value in entries if self._joins(key, value))
-
-
-MERGED = "serialization/config-metadata-merged"
 
 
 @wrong(MERGED, "put stores the metadata that it is given, and nothing else")
