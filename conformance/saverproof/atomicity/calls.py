@@ -44,14 +44,14 @@ class Calls:
 
     def __init__(self, next_version: Callable[[Version | None], Version]) -> None:
         self._next_version = next_version
-        self._model = Model()
+        self.model = Model()
 
     def settle(self, steps: Iterable[Step]) -> tuple[Call, ...]:
         """The calls for these steps, which come after those settled before."""
         return tuple(self._settled(step) for step in steps)
 
     def _settled(self, step: Step) -> Call:
-        model = self._model
+        model = self.model
         match step:
             case Put():
                 planned = model.plan_put(step, self._next_version)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from random import Random
 from typing import Any
 
 from saverproof.atomicity.attacks import Attack, thinned
@@ -16,11 +17,12 @@ from saverproof.atomicity.drivers import declared, nothing_passed
 from saverproof.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Effort
 from saverproof.atomicity.judging import LOST_CONNECTION
 from saverproof.atomicity.record import Found, Record
-from saverproof.atomicity.reporting import finding
+from saverproof.atomicity.reporting import finding, finding_of_walk
 from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
 from saverproof.atomicity.shortening import shortened
 from saverproof.atomicity.sight import Ending, Sight
 from saverproof.atomicity.sweep import NoCleanRunError, Sweep, swept
+from saverproof.atomicity.walking import Stumble, Walk
 from saverproof.atomicity.worker import HungError
 from saverproof.contracts.registry import contracts
 from saverproof.items import Outcome, Plan
@@ -49,10 +51,16 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
         reasons[LOST_CONNECTION] = reasons[LOST_CONNECTION] or _LOCAL
     record = item.record
     wanted = {name for name, reason in reasons.items() if reason is None}
+    walked = [
+        finding_of_walk(plan, stumble)
+        for name, stumble in item.stumbles.items()
+        if name in wanted - record.found.keys()
+    ]
     return Outcome(
         checked={name: times for name, times in record.checked.items() if name in wanted},
-        findings=tuple(
-            finding(plan, target, found) for name, found in item.shown.items() if name in wanted
+        findings=(
+            *(finding(plan, target, shown) for name, shown in item.shown.items() if name in wanted),
+            *walked,
         ),
         unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
         inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
@@ -76,6 +84,8 @@ class Item:
     record: Record = field(default_factory=Record)
     shown: dict[str, list[Found]] = field(default_factory=dict)
     """Each broken contract, and the trials that show it, the plainest first."""
+    stumbles: dict[str, Stumble] = field(default_factory=dict)
+    """Contracts that random programs broke, and the first program that did."""
     calls: int = 0
     seconds: float = 0.0
     _hangs: Counter[bool] = field(default_factory=Counter)
@@ -94,6 +104,7 @@ class Item:
                 for problem in problems:
                     self.record.note(problem)
                 self._sweep(bench, sweeps, effort)
+                self._walk(bench, effort)
                 for name, found in self.record.found.items():
                     self.shown[name] = shortened(bench, found, stack)
             finally:
@@ -135,6 +146,23 @@ class Item:
                 self.record.cut_off(attack, f"cut off: the saver hung {MOST_HANGS} times")
                 continue
             self._try(bench, sweep, attack)
+            self._tell(bench)
+
+    def _walk(self, bench: Bench, effort: Effort) -> None:
+        """Random programs; one that stumbles over a contract already broken adds nothing."""
+        able = frozenset(self.plan.facts["operations"][self.plan.api])
+        for number in range(effort.walks):
+            choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
+            walk = Walk(bench, choose, able, effort.length)
+            try:
+                stumble = bench.on_worker(walk.run)
+            except HungError as hung:
+                self.record.note(f"a random program hung: {hung}")
+                bench.renew()
+                break
+            self.record.walked(walk.injected)
+            if stumble is not None:
+                self.stumbles.setdefault(str(stumble.verdict.contract), stumble)
             self._tell(bench)
 
     def _try(self, bench: Bench, sweep: Sweep, attack: Attack) -> None:

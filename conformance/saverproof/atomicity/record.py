@@ -111,6 +111,11 @@ class Record:
         if verdict.contract is not None:
             self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
 
+    def walked(self, injected: int) -> None:
+        """Take in a random program: its faults are counted together."""
+        if injected:
+            self.injected["in random programs"] += injected
+
     def cut_off(self, attack: Attack, why: str) -> None:
         """Nothing more was asked: what was not found broken is not known to hold."""
         cancelled = attack.kind == "cancellation"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.atomicity.record import Found
 from saverproof.atomicity.scripting import reproducer
+from saverproof.atomicity.walking import Stumble
 from saverproof.contracts.registry import contract
 from saverproof.items import Finding, Plan
 from saverproof.programs.codec import to_json
@@ -50,3 +51,27 @@ def _ending(found: Found) -> str:
     """How the operation ended; an error raised on purpose repeats what the fault said."""
     before, purpose, _ = found.ending.partition("raised on purpose")
     return before + purpose
+
+
+def finding_of_walk(plan: Plan, stumble: Stumble) -> Finding:
+    """A contract that a random program broke, as the report has it."""
+    steps: list[str] = []
+    for number, step in enumerate(stumble.program):
+        if number in stumble.faults:
+            steps.append(f"fault: {stumble.faults[number].describe()}")
+        steps.append(describe(step))
+    steps[-1] += f"  -> {stumble.ending}"
+    return Finding(
+        contract=str(stumble.verdict.contract),
+        api=plan.api,
+        phase="fault",
+        summary=f"a random program: {stumble.verdict.summary}",
+        expected=stumble.verdict.expected[:WIDTH],
+        observed=stumble.verdict.observed[:WIDTH],
+        steps=tuple(steps),
+        program={
+            "program": to_json(stumble.program),
+            "faults": {str(at): fault.as_data() for at, fault in stumble.faults.items()},
+        },
+        reproducer="",
+    )
