@@ -125,7 +125,9 @@ class ParentMustBeThere(ReferenceSaver):
 
 
 @wrong(
-    "upsert/put-is-idempotent", "the UPDATE of a second put leaves the parent's column out: NULL"
+    "upsert/put-is-idempotent",
+    "the UPDATE of a second put leaves the parent's column out: NULL",
+    also={"identity/parent", "upsert/put-replaces"},
 )
 class ReputLosesParent(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:

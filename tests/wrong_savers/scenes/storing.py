@@ -20,9 +20,11 @@ def shown(found: Any) -> Any:
 
 @scene("upsert/put-is-idempotent")
 def the_same_put_twice(p: Probe) -> Any:
-    checkpoint, new = p.checkpoint(("a", "", 1), None, {"x": 1})
+    p.put(0, values={"x": 0})
+    checkpoint, new = p.checkpoint(("a", "", 1), 0, {"x": 1})
+    config = p.config("a", "", 0)
     answers = [
-        isinstance(p.attempt(lambda: p.call("put", p.config(), checkpoint, {"step": 1}, new)), str)
+        isinstance(p.attempt(lambda: p.call("put", config, checkpoint, {"step": 1}, new)), str)
         for _ in range(2)
     ]
     return answers, p.ids(p.config()), shown(p.tuple())
