@@ -74,8 +74,7 @@ class Item:
 
     def run(self) -> None:
         """Kill, cut, resume, and sum up."""
-        able = {*self.plan.facts["capabilities"]} - self.plan.facts["absent"].keys()
-        able &= {*able} - _missing(self.plan)
+        able = {*self.plan.facts["capabilities"]} - _missing(self.plan)
         with Bench(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if self.wanted & {*KILLED}:

@@ -1,0 +1,166 @@
+"""``saverproof verify``: four things that a user fears, tried on a saver in a few seconds."""
+
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+
+from saverproof.durability.bench import DEADLINE_S, Bench
+from saverproof.durability.integrity import sqlite_files
+from saverproof.durability.judging import Outcome
+from saverproof.durability.places import Kind
+from saverproof.durability.sweep import Subject, trial_of, trouble_of
+from saverproof.durability.trapping import unavailable
+from saverproof.durability.workloads import workloads
+from saverproof.items import Plan
+from saverproof.process.setting import Setting
+from saverproof.programs.codec import to_json
+from saverproof.programs.steps import PutWrites
+from saverproof.targets.finding import find
+from saverproof.targets.loading import load
+from saverproof.targets.probing import probe
+from saverproof_faults.kill import DiedBy, KillAt
+
+Said = tuple[bool | None, str]
+"""Whether a scenario went well (None: it cannot be played here), and what was seen."""
+
+_GRAPH = "saverproof.durability.graph_bodies:run"
+_LOOK = "saverproof.durability.bodies:look"
+_WORDS = {True: "ok", False: "FAILED", None: "skipped"}
+
+
+@click.command(name="verify")
+@click.argument("saver")
+def command(saver: str) -> None:
+    """Try on SAVER, in seconds: a graph run, a crash, a failure inside an operation, raw SQL.
+
+    SAVER is what pytest --saver takes. The exit status is 1 if a scenario failed.
+    """
+    setting = Setting.current()
+    setting.apply()
+    ref = find(saver, Path(setting.folder))
+    facts = probe(ref, setting)
+    if not facts["durable"]:
+        raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
+    with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
+        plan = Plan(ref.to_json(), dict(facts), "durability", facts["apis"][0], "quick", 0, folder)
+        with Bench(plan, load(ref)) as bench:
+            said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
+    if False in said:
+        sys.exit(1)
+
+
+def _told(name: str, said: Said) -> bool | None:
+    well, seen = said
+    click.echo(f"{_WORDS[well]:8}{name}: {seen}")
+    return well
+
+
+def _graph_arguments(bench: Bench, store: dict[str, Any]) -> dict[str, Any]:
+    deep = "history" in bench.plan.facts["capabilities"]
+    scenario = {"scenario": "two turns", "mode": "sync", "deep": deep, "threads": ["a"]}
+    # What nodes note lies beside the store, and goes with the folder of this command.
+    return store | scenario | {"notes": tempfile.mkdtemp(dir=bench.folder)}
+
+
+def _whole_run(bench: Bench) -> Said:
+    with bench.store() as store:
+        arguments = _graph_arguments(bench, store)
+        result = bench.harness.trial(_GRAPH, arguments, deadline_s=DEADLINE_S)
+        if result.died_by is not DiedBy.FINISHED:
+            return False, result.ending()
+        view = bench.harness.look(_LOOK, arguments, deadline_s=DEADLINE_S)
+    count = _checkpoints(view.value)
+    trouble = trouble_of(view)
+    expected = 10 if arguments["deep"] else 1
+    return not trouble and count == expected, trouble or f"{count} of {expected} checkpoints"
+
+
+def _crash(bench: Bench) -> Said:
+    with bench.store() as store:
+        arguments = _graph_arguments(bench, store)
+        result = bench.harness.trial(
+            _GRAPH, arguments, kill=KillAt.place(14), deadline_s=DEADLINE_S
+        )
+        if result.died_by is not DiedBy.KILL:
+            return False, result.ending()
+        arguments["acknowledged"] = list(result.acknowledged)
+        view = bench.harness.look(
+            "saverproof.durability.graph_bodies:resume", arguments, deadline_s=DEADLINE_S
+        )
+    done = len(result.acknowledged)
+    if view.value is None or "raised" in view.value["seen"]["result"]:
+        return False, f"killed after {done} operations, the graph cannot go on: {view.ending()}"
+    return True, f"killed after {done} operations, the graph went on and came to its end"
+
+
+def _half_an_operation(bench: Bench) -> Said:
+    why = unavailable(Kind.STATEMENT)
+    workload = workloads(frozenset(bench.plan.facts["capabilities"]))[0]
+    run, versions = bench.rehearsed(workload)
+    subject = Subject(workload, run, versions)
+    long = max(
+        (n for n, step in enumerate(workload.program) if isinstance(step, PutWrites)),
+        key=lambda n: len(getattr(workload.program[n], "writes", ())),
+    )
+    places = [] if why else bench.places(workload, versions, Kind.STATEMENT)
+    places = [place for place in places if place.operation == long]
+    places = places or bench.places(workload, versions, Kind.CALL)
+    if not places:
+        return None, "no statement or file access of the saver can be seen here"
+    torn = 0
+    for place in places[:: max(1, len(places) // 8)]:
+        with bench.store() as arguments:
+            arguments |= {"program": to_json(workload.program), "versions": versions}
+            arguments["threads"] = list(workload.threads)
+            result = bench.killed(arguments, place)
+            view = bench.looked(arguments, afresh=False)
+        outcome = trial_of(subject, place, result, view).verdict.outcome
+        torn += outcome not in (Outcome.WHOLE, Outcome.ABSENT, Outcome.NOT_FIRED)
+    return (
+        not torn,
+        f"{bench.kills} times killed inside a batch of writes, {torn} times a part left",
+    )
+
+
+def _raw_sql(bench: Bench) -> Said:
+    with bench.store() as store:
+        arguments = _graph_arguments(bench, store)
+        bench.harness.trial(_GRAPH, arguments, deadline_s=DEADLINE_S)
+        files = list(sqlite_files(Path(store["path"])))
+        if not files:
+            return None, "the store has no SQLite file"
+        rows = {name: count for file in files for name, count in _tables(file).items()}
+    seen = ", ".join(f"{name} {count}" for name, count in rows.items())
+    return any(rows.values()), f"rows by table: {seen or 'none'}"
+
+
+def _tables(file: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+        names = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        ).fetchall()
+        counted: dict[str, int] = {}
+        for (name,) in names:
+            quoted = name.replace('"', '""')
+            query = f'SELECT count(*) FROM "{quoted}"'
+            counted[name] = connection.execute(query).fetchone()[0]
+    return counted
+
+
+def _checkpoints(seen: Any) -> int:
+    facts = [] if seen is None else seen["shown"]
+    return sum('"checkpoint"' in fact for fact in facts)
+
+
+_SCENARIOS: tuple[tuple[str, Callable[[Bench], Said]], ...] = (
+    ("whole graph run", _whole_run),
+    ("crash in a node", _crash),
+    ("failure inside an operation", _half_an_operation),
+    ("visible to raw SQL", _raw_sql),
+)

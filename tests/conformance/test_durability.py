@@ -1,0 +1,110 @@
+"""Savers whose processes are killed: what is broken is found, and nothing else."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from tests.wrong_savers import WRONG
+
+from saverproof import target
+from saverproof.capability import Capability
+from saverproof.durability import item
+from saverproof.durability.effort import EFFORTS, Effort
+from saverproof.items import Outcome, Plan
+from saverproof.targets.facts import METHODS
+from saverproof.targets.loading import load
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+from saverproof_faults.io import available
+
+BUNDLED = "saverproof_savers.targets:sqlite"
+NONE = Effort(
+    swept=0, drawn=0, programs=0, instants=0, beside=0, afresh=0, images=0, graphs=0, length=6
+)
+
+needs_shim = pytest.mark.skipif(available() is not None, reason=str(available()))
+
+
+def wrong(name: str) -> Target:
+    return target(name=name)(next(known for known in WRONG if known.name == name).make)
+
+
+commit_every_third = wrong("commit-every-third")
+first_row_apart = wrong("first-row-committed-apart")
+repaired_by_hand = wrong("repaired-by-hand")
+never_synced = wrong("never-synced")
+
+
+def judged(
+    where: str, folder: Path, monkeypatch: pytest.MonkeyPatch, api: str = "sync", **effort: int
+) -> Outcome:
+    if ":" not in where:
+        where = f"tests.conformance.test_durability:{where}"
+    module, _, attribute = where.partition(":")
+    ref = TargetRef(where, module, None, attribute)
+    facts = {
+        "durable": True,
+        "capabilities": [str(capability) for capability in Capability],
+        "absent": {},
+        "operations": {name: list(methods) for name, methods in METHODS.items()},
+        "packages": {"langgraph-checkpoint": "4.3.2"},
+        "opens_ms": 5.0,
+    }
+    monkeypatch.setitem(EFFORTS, "quick", dataclasses.replace(NONE, **effort))
+    plan = Plan(ref.to_json(), facts, "durability", api, "quick", 1, str(folder))
+    return item.judge(plan, load(ref), lambda progress: None)
+
+
+def blamed(outcome: Outcome) -> set[str]:
+    return {finding.contract.partition("/")[2] for finding in outcome.findings}
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = judged(
+        BUNDLED, tmp_path, monkeypatch, api, swept=12, instants=2, beside=1, images=20, graphs=6
+    )
+    assert (outcome.findings, outcome.unknown) == ((), {})
+    assert all(outcome.checked.get(f"durability/{name}") for name in ("reopens", "resume"))
+    assert outcome.extra["crash"]["trials"] >= 18
+    assert (outcome.extra["crash"]["lost"], outcome.extra["crash"]["torn"]) == (0, 0)
+    # Every workspace, disk image and graph's notes are gone.
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(("sp_", "disks-", "graph-"))]
+
+
+@pytest.mark.parametrize(
+    ("saver", "contract"),
+    [
+        ("commit_every_third", "acknowledged-survives"),
+        ("first_row_apart", "in-flight-atomic"),
+        ("repaired_by_hand", "reopens"),
+    ],
+)
+def test_a_flaw_is_blamed_on_its_contract(
+    saver: str, contract: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(saver, tmp_path, monkeypatch, swept=40)
+    killed = {"acknowledged-survives", "in-flight-atomic", "no-gaps", "reopens"}
+    assert blamed(outcome) & killed == {contract}
+    finding = next(f for f in outcome.findings if f.contract == f"durability/{contract}")
+    assert finding.phase == "crash"
+    assert "SIGKILL" in finding.steps[-2]
+
+
+@needs_shim
+def test_unsynced_writes_are_found_by_the_power_cut_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged("never_synced", tmp_path, monkeypatch, swept=6, images=120)
+    assert blamed(outcome) == {"power-cut"}
+    assert outcome.extra["power"]["lost_acknowledged_max"] > 0
+    assert "synchronous=OFF" in outcome.extra["power"]["setting"]
+
+
+def test_a_saver_in_memory_is_not_judged(tmp_path: Path) -> None:
+    ref = TargetRef("memory", "saverproof_savers.targets", None, "memory")
+    facts = {"durable": False, "packages": {"langgraph-checkpoint": "4.3.2"}, "capabilities": []}
+    plan = Plan(ref.to_json(), facts, "durability", "sync", "quick", 1, str(tmp_path))
+    outcome = item.judge(plan, load(ref), lambda progress: None)
+    assert not outcome.checked
+    assert "durability/reopens" in outcome.inapplicable

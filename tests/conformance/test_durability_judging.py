@@ -1,0 +1,81 @@
+"""What became of operations, judged from what is shown after a kill."""
+
+import pytest
+
+from saverproof.durability.judging import Outcome, Run, judge
+from saverproof.durability.places import KillPlace, Kind
+from saverproof.durability.shown import Shown, canonical, fact
+from saverproof.programs.steps import DeleteThread, Put, PutWrites
+from saverproof.values import Value
+
+ONE = fact("a", "", "1", "checkpoint")
+TASK = fact("a", "", "1", "writes", "t")
+TWO, TWO_PARENT = fact("a", "", "2", "checkpoint"), fact("a", "", "2", "parent")
+EARLY = fact("a", "", "2", "writes", "t")
+
+STATES: tuple[Shown, ...] = (
+    {},
+    {ONE: "x"},
+    {ONE: "x", TASK: "[1, 2]"},
+    {ONE: "x", TASK: "[1, 2]"},
+    {ONE: "x", TASK: "[1, 2]", TWO: "y", TWO_PARENT: "1", EARLY: "[3]"},
+)
+"""A checkpoint, writes to it, writes to one that is not put yet, and that one's put."""
+WRITES = (("count", Value("integer", 1)),)
+RUN = Run(
+    (
+        Put("a", "", 1),
+        PutWrites("a", "", 1, 1, WRITES),
+        PutWrites("a", "", 2, 1, WRITES),
+        Put("a", "", 2, 1),
+    ),
+    STATES,
+)
+
+
+@pytest.mark.parametrize(
+    ("acknowledged", "in_flight", "shown", "outcome"),
+    [
+        (1, True, STATES[1], Outcome.ABSENT),
+        (1, True, STATES[2], Outcome.WHOLE),
+        (2, False, STATES[2], Outcome.ABSENT),
+        (1, True, {ONE: "x", TASK: "[1]"}, Outcome.TORN),
+        (3, True, STATES[3] | {TWO: "y", EARLY: "[3]"}, Outcome.TORN),
+        (2, False, STATES[1], Outcome.LOST),
+        (1, True, {}, Outcome.LOST),
+        (4, False, {ONE: "x"}, Outcome.LOST),
+        (3, True, STATES[3], Outcome.ABSENT),
+        (2, True, {TASK: "[1, 2]"}, Outcome.GAP),
+        # The writes were acknowledged, and the put in flight shows that they are gone.
+        (3, True, STATES[3] | {TWO: "y", TWO_PARENT: "1"}, Outcome.GAP),
+    ],
+)
+def test_each_state_has_one_outcome(
+    acknowledged: int, in_flight: bool, shown: Shown, outcome: Outcome
+) -> None:
+    assert judge(RUN, acknowledged, in_flight, shown).outcome is outcome
+
+
+def test_lost_operations_and_later_ones_are_named() -> None:
+    verdict = judge(RUN, 4, False, {TWO: "y", TWO_PARENT: "1", EARLY: "[3]"})
+    assert verdict.lost == (0, 1)
+    assert verdict.later == (3,)
+
+
+def test_a_thread_that_comes_back_is_a_lost_deletion() -> None:
+    run = Run((Put("a", "", 1), DeleteThread("a")), ({}, {ONE: "x"}, {}))
+    verdict = judge(run, 2, False, {ONE: "x"})
+    assert (verdict.outcome, verdict.lost) == (Outcome.LOST, (1,))
+
+
+def test_what_equal_values_say_is_equal() -> None:
+    assert canonical({"a": 1, "b": (1, 2)}) == canonical({"b": [1, 2], "a": 1})
+    assert canonical(1) != canonical(True)
+    assert canonical(1) != canonical("1")
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_place_can_be_told_as_json_and_in_words(kind: Kind) -> None:
+    place = KillPlace(kind, 3, 2, event="engine statement", number=2, moment="after", about="BEGIN")
+    assert KillPlace.from_json(place.to_json()) == place
+    assert place.describe()

@@ -1,0 +1,18 @@
+"""The command that tries a saver in seconds."""
+
+from click.testing import CliRunner
+
+from saverproof.cli import main
+
+
+def test_the_bundled_saver_passes_the_four_scenarios() -> None:
+    result = CliRunner().invoke(main, ["verify", "sqlite"])
+    assert result.exit_code == 0, result.output
+    assert [line.split()[0] for line in result.output.splitlines()] == ["ok"] * 4
+    assert "10 of 10 checkpoints" in result.output
+
+
+def test_a_saver_in_memory_is_refused_in_one_line() -> None:
+    result = CliRunner().invoke(main, ["verify", "memory"])
+    assert result.exit_code == 1
+    assert "in memory" in result.output.splitlines()[-1]
