@@ -116,7 +116,7 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
     if step.strategy == "delete" or not open_:
         return
     model = session.model
-    with_delta = {thread for thread in step.threads if _delta_channels(session, thread)}
+    with_delta = {thread for thread in step.threads if _may_have_deltas(session, thread)}
     kept: list[Address] = []
     for address in open_:
         config = read_config(address, session.real(address[0]))
@@ -137,12 +137,17 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
         session.sheet.agree(contract)
 
 
-def _delta_channels(session: Session, thread: str) -> tuple[str, ...]:
-    """The channels of the thread's root namespace that its metadata says are kept as deltas.
+def _may_have_deltas(session: Session, thread: str) -> bool:
+    namespaces = session.model.threads.get(thread, {})
+    return any(_delta_channels(session, thread, namespace) for namespace in namespaces)
+
+
+def _delta_channels(session: Session, thread: str, namespace: str) -> tuple[str, ...]:
+    """The channels of a namespace that its metadata says are kept as deltas.
 
     A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
     """
-    history = session.model.history(thread, "")
+    history = session.model.history(thread, namespace)
     counters = (record.metadata.get("counters_since_delta_snapshot") for record in history.values())
     return tuple(sorted({name for counted in counters for name in counted or ()}))
 
@@ -154,7 +159,7 @@ def _rebuilt_before(session: Session, step: Prune) -> Rebuilt:
     found: Rebuilt = {}
     for thread in step.threads if step.strategy != "delete" else ():
         latest = session.model.latest(thread, "")
-        for channel in _delta_channels(session, thread) if latest is not None else ():
+        for channel in _delta_channels(session, thread, "") if latest is not None else ():
             assert latest is not None
             found[(thread, latest, channel)] = rebuilt(session, (thread, "", latest), channel)
     return found

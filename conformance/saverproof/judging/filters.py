@@ -12,6 +12,16 @@ _PLAIN_KEY = re.compile(r"[A-Za-z0-9_]+")
 _DOTTED_KEY = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")
 
 
+FILTER_CONTRACTS = (
+    "filter/equality",
+    "filter/none",
+    "filter/nested",
+    "filter/dotted-key",
+    "isolation/hostile-filter-keys",
+)
+"""The contracts that filters put to the test, the most special last."""
+
+
 def contract_of_filter(
     filter_: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
 ) -> str:
@@ -25,16 +35,7 @@ def contract_of_filter(
         if metadata is None or not equal(value, metadata.get(key))
     ]
     ranked = [_contract(key, value) for key, value in entries or filter_.items()]
-    return max(ranked, key=_RANK.index, default="filter/equality")
-
-
-_RANK = (
-    "filter/equality",
-    "filter/none",
-    "filter/nested",
-    "filter/dotted-key",
-    "isolation/hostile-filter-keys",
-)
+    return max(ranked, key=FILTER_CONTRACTS.index, default="filter/equality")
 
 
 def _contract(key: str, value: Any) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.registry import Contract, contracts
 from saverproof.execution.store import Store
 from saverproof.items import Finding, Outcome, Plan
+from saverproof.judging.deaths import contract_of_death
 from saverproof.judging.effort import EFFORTS, Effort
 from saverproof.judging.features import of_family
 from saverproof.judging.findings import finding
@@ -39,6 +41,7 @@ OTHER_JUDGES = {
     "graph": "saverproof.graphs.item",
 }
 """The families that programs alone do not put to the test, and the modules that judge them."""
+LARGE = "serialization/large"
 _EVERY_S = 0.2
 
 
@@ -48,13 +51,20 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
         module = import_module(OTHER_JUDGES[plan.family])
         outcome: Outcome = module.judge(plan, target, progress)
         return outcome
-    started = time.perf_counter()
-    item = Item(plan, target, progress)
-    loop = EventLoop()
-    try:
-        return item.judged(loop, started)
-    finally:
-        loop.close()
+    return Item(plan, target, progress, EFFORTS[plan.profile]).judged()
+
+
+def hunt(plan: Plan, target: Target, contract: str, steps: int = 20_000) -> Outcome:
+    """Search with the random driver alone, until the contract is found broken.
+
+    The outcome may name other contracts that were found broken on the way.
+    """
+    effort = Effort(steps=steps, examples=0, bulk=contract == LARGE)
+    return Item(plan, target, _in_silence, effort, until=contract).judged()
+
+
+def _in_silence(_: dict[str, Any]) -> None:
+    """Tell nobody."""
 
 
 def applicable(plan: Plan, contract: Contract) -> str | None:
@@ -78,35 +88,25 @@ class Item:
     plan: Plan
     target: Target
     progress: Progress
+    effort: Effort
+    until: str | None = None
     last_word: float = 0.0
     takes_path: bool = False
 
-    def judged(self, loop: EventLoop, started: float) -> Outcome:
+    def judged(self) -> Outcome:
         """Run the programs of every theme, follow up what they show, and sum up."""
+        started = time.perf_counter()
         plan = self.plan
         reasons = {c.id: applicable(plan, c) for c in contracts(plan.family)}
         wanted = frozenset(name for name, reason in reasons.items() if reason is None)
-        apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)
-        trials = Trials(
-            self.target,
-            Path(plan.folder),
-            loop,
-            apis,
-            features=of_family(wanted),
-            shallow=Capability.HISTORY not in plan.facts["capabilities"],
-            on_step=self._journal(),
-        )
-        search = Search(trials, wanted)
-        shared = plan.facts["opens_ms"] >= SLOW_TO_OPEN_MS
-        if shared:
-            with Store(self.target, Path(plan.folder), loop, apis) as store:
-                trials.shared = store
-                self._search(trials, search)
-                trials.calls += store.total_calls
-                trials.seconds += store.total_seconds
-        else:
-            self._search(trials, search)
-        standing = judge_standing(plan, wanted, takes_path=self.takes_path)
+        with EventLoop() as loop:
+            trials = self._trials(loop, wanted)
+            search = Search(trials, wanted)
+            chosen = self._themes(trials)
+            standing = judge_standing(plan, wanted, takes_path=self.takes_path)
+            with self._shared_store(trials):
+                if self.until not in standing.checked:
+                    self._search(trials, search, chosen)
         findings = [finding(plan, self.target, violation) for violation in search.found.values()]
         return Outcome(
             checked={
@@ -122,25 +122,55 @@ class Item:
             total_s=time.perf_counter() - started,
         )
 
-    def _search(self, trials: Trials, search: Search) -> None:
-        effort = EFFORTS[self.plan.profile]
-        chosen = self._themes(trials, effort)
-        steps = effort.steps // max(sum(theme.script is None for theme in chosen), 1)
-        for theme in chosen:
+    def _trials(self, loop: EventLoop, wanted: frozenset[str]) -> Trials:
+        plan = self.plan
+        return Trials(
+            self.target,
+            Path(plan.folder),
+            loop,
+            ("sync", "async") if plan.api == "crossed" else (plan.api,),
+            features=of_family(wanted),
+            shallow=Capability.HISTORY not in plan.facts["capabilities"],
+            on_step=self._journal(),
+        )
+
+    @contextmanager
+    def _shared_store(self, trials: Trials) -> Iterator[None]:
+        """One store for the programs that need none of their own, if opening one takes long."""
+        if self.plan.facts["opens_ms"] < SLOW_TO_OPEN_MS:
+            yield
+            return
+        with Store(self.target, trials.folder, trials.loop, trials.apis) as store:
+            trials.shared = store
+            yield
+            trials.calls += store.total_calls
+            trials.seconds += store.total_seconds
+
+    def _search(self, trials: Trials, search: Search, chosen: list[Theme]) -> None:
+        for theme, number in self._programs(chosen):
+            seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
             search.watch_inputs = theme.watch_inputs
-            programs = 1 if theme.script is not None else max(steps // theme.length, 2)
-            for number in range(programs):
-                seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
-                search.follow_up(trials.make(theme, Random(seed)))
-                self._tell(trials)
+            search.follow_up(trials.make(theme, Random(seed)))
+            self._tell(trials)
+            if self.until in search.found:
+                return
         for theme in chosen:
             if theme.script is None:
                 search.watch_inputs = theme.watch_inputs
                 search_with_hypothesis(
-                    trials, search, theme, effort.examples, self.plan.seed, self._tell
+                    trials, search, theme, self.effort.examples, self.plan.seed, self._tell
                 )
 
-    def _themes(self, trials: Trials, effort: Effort) -> list[Theme]:
+    def _programs(self, chosen: list[Theme]) -> Iterator[tuple[Theme, int]]:
+        """The scripted programs, then those of the other themes in turn."""
+        made = [theme for theme in chosen if theme.script is None]
+        yield from ((theme, 0) for theme in chosen if theme.script is not None)
+        steps = self.effort.steps // max(len(made), 1)
+        counts = {theme.name: max(steps // theme.length, 2) for theme in made}
+        for number in range(max(counts.values(), default=0)):
+            yield from ((theme, number) for theme in made if number < counts[theme.name])
+
+    def _themes(self, trials: Trials) -> list[Theme]:
         """The family's themes that this saver can take, with values that its serializer keeps."""
         plan = self.plan
         able = {*plan.facts["capabilities"], *(["durable"] if plan.facts["durable"] else [])}
@@ -150,7 +180,7 @@ class Item:
             return [
                 _within(theme, serde, able)
                 for theme in themes(plan.family)
-                if theme.needs <= able and (effort.bulk or theme.name != "bulk")
+                if theme.needs <= able and (self.effort.bulk or theme.name != "bulk")
             ]
 
     def _tell(self, trials: Trials) -> None:
@@ -196,9 +226,7 @@ _NEEDS = {
 
 def blame_of_death(plan: Plan, steps: list[Any]) -> str:
     """The contract to blame when the process died, or never came back, in the last of these steps."""
-    from saverproof.judging.deaths import contract_of_death
-
     return contract_of_death(plan.family, steps)
 
 
-__all__ = ["Finding", "applicable", "blame_of_death", "judge"]
+__all__ = ["Finding", "applicable", "blame_of_death", "hunt", "judge"]

@@ -175,6 +175,8 @@ def _judge_selection(session: Session, step: ListTuples, listing: Listing) -> No
     expected = set(session.model.listing(step))
     shown = Counter(listing.addresses)
     for address in sorted(shown.keys() - expected):
+        if session.model.record(address) is not None:
+            _is_there(session, address)
         _differ(session, _contract_of_extra(session.model, step, address), step, listing)
     for address in sorted(expected - shown.keys()):
         if _is_there(session, address):
@@ -227,10 +229,25 @@ def _contract_of_extra(model: Model, step: ListTuples, address: Address) -> str:
         return SELECTS
     if step.before is not None and number >= step.before:
         return BEFORE
-    return contract_of_filter(step.filter or {}, record.merged | record.metadata)
+    return _contract_of_metadata(model, step, address) or contract_of_filter(
+        step.filter or {}, record.merged | record.metadata
+    )
+
+
+def _contract_of_metadata(model: Model, step: ListTuples, address: Address) -> str | None:
+    """The contract of the metadata that a filter asks for, if the saver shows them wrongly."""
+    record = model.record(address)
+    doubts = record.doubts if record is not None else set()
+    for key in step.filter or {}:
+        if record is not None and f"metadata:{key}" in doubts:
+            merged = key in record.merged
+            return f"serialization/{'config-metadata-merged' if merged else 'metadata'}"
+    return None
 
 
 def _contract_of_missing(session: Session, step: ListTuples, address: Address) -> str:
+    if contract := _contract_of_metadata(session.model, step, address):
+        return contract
     for contract, plainer in plainer_forms(step):
         if address in ask(session, plainer).addresses:
             return contract

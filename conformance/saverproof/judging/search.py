@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from saverproof.judging.features import asked_about, present
+from saverproof.judging.features import Feature, asked_about
 from saverproof.judging.session import Breach
 from saverproof.judging.trial import Run, Trials
 from saverproof.programs.shrinking import shrink
 from saverproof.programs.steps import Program
 
 _DISMISS_AFTER = 3
+_LOOKS_AT_WHAT_IS_KNOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,19 @@ class Violation:
 
 @dataclass(slots=True)
 class Search:
-    """Follows up what runs showed, for the contracts in ``wanted``."""
+    """Follows up what runs showed, for the contracts in ``wanted``.
+
+    ``guilty`` are the features that were found to be behind something: what is gone without them
+    is not looked into again.
+    """
 
     trials: Trials
     wanted: frozenset[str]
     watch_inputs: bool = False
     found: dict[str, Violation] = field(default_factory=dict)
+    guilty: list[Feature] = field(default_factory=list)
     _dismissed: Counter[str] = field(default_factory=Counter)
+    _explained: Counter[str] = field(default_factory=Counter)
 
     def follow_up(self, run: Run) -> None:
         """Look into the breaches of a run that concern a wanted contract not yet found broken."""
@@ -44,28 +52,34 @@ class Search:
                 self._look_into(run.program[: breach.position], breach)
 
     def _concerns(self, breach: Breach, program: Program) -> bool:
-        if breach.contract in self.found or self._dismissed[breach.contract] >= _DISMISS_AFTER:
+        name = breach.contract
+        if name in self.found or self._dismissed[name] >= _DISMISS_AFTER:
             return False
-        if breach.contract in self.wanted:
-            return True
-        owned = {feature.contract for feature in present(program)} & self.wanted
-        return bool(owned - self.found.keys())
+        if self._explained[name] >= _LOOKS_AT_WHAT_IS_KNOWN:
+            return False
+        return name in self.wanted or bool(self._ours(program, name))
+
+    def _ours(self, program: Program, name: str) -> list[Feature]:
+        """The features that may be behind a breach, and whose contracts are wanted."""
+        open_ = self.wanted - self.found.keys()
+        return [feature for feature in asked_about(program, name) if feature.contract in open_]
 
     def _look_into(self, program: Program, breach: Breach) -> None:
         thorough = self._replay(program)
-        shown = {b.contract: b for b in reversed(thorough.breaches)}
-        if not shown:
+        if not thorough.breaches:
             self._unsteady(program, breach)
             return
-        before = len(self.found)
-        for contract in shown:
-            if contract in self.wanted or present(thorough.program):
-                self._settle(thorough.program, shown[contract])
-        if len(self.found) == before:
+        shown = {b.contract: b for b in reversed(thorough.breaches)}
+        for name in shown:
+            if self._concerns(shown[name], thorough.program):
+                self._settle(thorough.program, name)
+        if breach.contract not in shown:
             self._dismissed[breach.contract] += 1
 
-    def _replay(self, program: Program, *, thorough: bool = True) -> Run:
-        return self.trials.replay(program, thorough=thorough, watch_inputs=self.watch_inputs)
+    def _replay(self, program: Program, *, thorough: bool = True, until: str | None = None) -> Run:
+        return self.trials.replay(
+            program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
+        )
 
     def _unsteady(self, program: Program, breach: Breach) -> None:
         """A look at everything hides the flaw: replay as it was, or report what was seen once."""
@@ -76,24 +90,44 @@ class Search:
         steady = any(b.contract == breach.contract for b in again.breaches)
         self.found[breach.contract] = Violation(breach.contract, program, breach, steady)
 
-    def _settle(self, program: Program, breach: Breach) -> None:
+    def _settle(self, program: Program, name: str) -> None:
         """Shorten a program for one breach, then ask which of its features is to blame."""
-        if breach.contract in self.found:
+        attempt = self._attempt(name)
+        left = attempt(self._without(self.guilty, program, name))
+        if left is None or self._another_familys(left, name):
+            self._explained[name] += 1
             return
-        short = self._shortest(program[: breach.position], breach.contract)
-        shown = self._first(self._replay(short), breach.contract) or breach
-        contract = self._culprit(short, shown)
-        if contract not in self.wanted or contract in self.found:
+        short = shrink(left, attempt)
+        breach = self._first(self._replay(short, until=name), name)
+        contract = name if breach is None else self._culprit(short, breach)
+        if breach is None or contract not in self.wanted or contract in self.found:
+            self._dismissed[name] += 1
             return
-        self.found[contract] = Violation(contract, short, replace(shown, contract=contract))
+        self.found[contract] = Violation(contract, short, replace(breach, contract=contract))
 
-    def _shortest(self, program: Program, contract: str) -> Program:
+    def _another_familys(self, program: Program, name: str) -> bool:
+        """Whether a breach of a contract that is not wanted stays without the features that are."""
+        if name in self.wanted:
+            return False
+        plain = self._without(self._ours(program, name), program, name)
+        return self._first(self._replay(plain, until=name), name) is not None
+
+    def _attempt(self, name: str) -> Callable[[Program], Program | None]:
+        """Runs a program as far as its first breach of a contract."""
+
         def attempt(candidate: Program) -> Program | None:
-            run = self._replay(candidate)
-            breach = self._first(run, contract)
+            run = self._replay(candidate, until=name)
+            breach = self._first(run, name)
             return None if breach is None else run.program[: breach.position]
 
-        return shrink(attempt(program) or program, attempt)
+        return attempt
+
+    @staticmethod
+    def _without(features: Iterable[Feature], program: Program, name: str) -> Program:
+        for feature in features:
+            if feature.may_be_behind(name):
+                program = feature.without(program)
+        return program
 
     @staticmethod
     def _first(run: Run, contract: str) -> Breach | None:
@@ -113,6 +147,8 @@ class Search:
             run = self._replay(simpler)
             similar = [b for b in run.breaches if b.contract == contract or _kind(b) == kind]
             if not similar:
+                if feature.contract:
+                    self.guilty.append(feature)
                 return feature.contract or contract
             if all(b.contract != contract for b in similar):
                 contract, program = similar[0].contract, simpler

@@ -94,8 +94,12 @@ class Trials:
         thorough: bool = True,
         watch_inputs: bool = False,
         count: bool = False,
+        until: str | None = None,
     ) -> Run:
-        """Run given steps on a workspace of their own; illegal ones are left out."""
+        """Run given steps on a workspace of their own; illegal ones are left out.
+
+        With ``until`` the run ends with the first breach of that contract.
+        """
         with Store(self.target, self.folder, self.loop, self.apis) as store:
             try:
                 session = Session(
@@ -107,8 +111,10 @@ class Trials:
                     on_step=self.on_step,
                 )
                 for step in program:
-                    session.take(step)
-                session.finish()
+                    if any(breach.contract == until for breach in session.take(step)):
+                        break
+                else:
+                    session.finish()
                 if count:
                     self._count(session)
                 return Run(tuple(session.taken), tuple(session.breaches))

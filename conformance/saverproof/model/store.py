@@ -120,13 +120,14 @@ class Model:
                 for name, channel in source.channels.items()
             }
             return PlannedPut(copied, {}, source.seen, False)
-        base = self._base(step, present)
+        base = self._base(step)
         channels: dict[str, Channel] = {
             name: self._carried(channel, step) for name, channel in base.items()
         }
         new_versions: dict[str, Version] = {}
         if step.changes:
-            version = next_version(max((c.version for c in base.values()), default=None))
+            older = [*base.values(), *(present.channels.values() if present else ())]
+            version = next_version(max((c.version for c in older), default=None))
             for name, value in step.changes:
                 provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
                 channels[name] = Channel(value, version, provenance)
@@ -134,9 +135,7 @@ class Model:
         seen = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
         return PlannedPut(channels, new_versions, seen, False)
 
-    def _base(self, step: Put, present: Record | None) -> dict[str, Channel]:
-        if present is not None:
-            return present.channels
+    def _base(self, step: Put) -> dict[str, Channel]:
         parent = self.history(step.thread, step.namespace).get(step.parent or 0)
         return {} if parent is None else parent.channels
 

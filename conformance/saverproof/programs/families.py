@@ -175,10 +175,13 @@ def _filter() -> tuple[Theme, ...]:
     cases = tuple({key: value} for key in FILTER_KEYS for value in ("a", "A", 1, ""))
     flags = tuple({"flag": flag} for flag in (True, False))
     dotted = ({"a.b": 1}, {"a": {"b": 1}}, {"a.b": "x", "a": 1}, {})
+    near = (0, 1, -1, 10, 2**31, 2**31 + 1, 2**53, 2**53 + 1, 0.5, 0.3, 0.1 + 0.2)
+    numbers = tuple({"score": number} for number in near)
     nested = ({"info": {"k": 1}}, {"info": {"k": 1, "m": 2}}, {"info": [1, 2]}, {"info": []}, {})
     return (
         Theme("values", {**PUTS, **lists}, metadata=some, filters=some),
         Theme("keys", {**PUTS, **lists}, metadata=cases, filters=cases),
+        Theme("numbers", {**PUTS, **lists}, metadata=numbers, filters=numbers),
         Theme("booleans", {**PUTS, **lists}, metadata=(*flags, {}), filters=flags),
         Theme(
             "several keys",

@@ -38,16 +38,21 @@ def _(step: Put, model: Model) -> str | None:
             return "a copy-fork needs its source, and an id of its own"
         return None if source.parent == step.parent else "a copy-fork has its source's parent"
     if present is None:
-        removed = (step.thread, step.namespace, step.parent) in model.gone
-        return "the parent was removed" if removed else None
-    return _objection_to_replacing(step, present.step)
-
-
-def _objection_to_replacing(step: Put, present: Put) -> str | None:
-    if present.parent != step.parent or present.copy_of is not None:
+        if (step.thread, step.namespace, step.parent) in model.gone:
+            return "the parent was removed"
+        return "a checkpoint is not its own ancestor" if _closes_a_circle(step, model) else None
+    if present.parent != step.parent or present.step.copy_of is not None:
         return "an id is put again with the same parent, and not over a copy-fork"
-    missing = {name for name, _ in present.changes} - {name for name, _ in step.changes}
-    return "a replaced checkpoint changes what it changed before" if missing else None
+    return None
+
+
+def _closes_a_circle(step: Put, model: Model) -> bool:
+    """Whether the parent descends from this checkpoint, which may come later than its children."""
+    history = model.history(step.thread, step.namespace)
+    ancestor = step.parent
+    while ancestor in history and ancestor != step.number:
+        ancestor = history[ancestor].parent
+    return ancestor == step.number
 
 
 @objection.register

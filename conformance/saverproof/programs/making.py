@@ -118,14 +118,16 @@ def put_replacing(model: Model, choose: Random, theme: Theme) -> Put | None:
     if address is None or record is None or record.step.copy_of is not None:
         return None
     step = record.step
+    held = [name for name, _ in step.changes]
+    if len(held) > 1 and choose.random() < 0.3:
+        held.pop(choose.randrange(len(held)))
     return Put(
         step.thread,
         step.namespace,
         step.number,
         step.parent,
         changes=tuple(
-            (name, None if choose.random() < 0.15 else draw(choose, theme))
-            for name, _ in step.changes
+            (name, None if choose.random() < 0.15 else draw(choose, theme)) for name in held
         ),
         metadata=metadata(model, choose, theme, address[0], address[1], address[2]),
         node=step.node,

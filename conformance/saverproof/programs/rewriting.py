@@ -1,0 +1,292 @@
+"""Writes programs anew: with plainer names, in another order, without this or that.
+
+What comes out need not be legal; whoever runs it leaves out the steps that are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from saverproof.model.records import SPECIAL_INDEX
+from saverproof.programs.steps import Program, Put, PutWrites, Step
+from saverproof.values import Value
+
+Place: TypeAlias = tuple[str, str, int]
+"""Thread, namespace and number of a checkpoint."""
+
+PLAIN_PATH = re.compile(r"[a-z0-9_~, ]*")
+_NUMBERED = ("number", "parent", "copy_of", "before")
+
+
+def place(step: Put | PutWrites) -> Place:
+    """The checkpoint that a step writes."""
+    return step.thread, step.namespace, step.number
+
+
+def threads(step: Step) -> list[str]:
+    """The threads that a step names."""
+    names = [getattr(step, name, None) for name in ("thread", "source", "target")]
+    names += getattr(step, "threads", ())
+    return [name for name in names if isinstance(name, str)]
+
+
+def names(step: Step) -> list[str]:
+    """The channels and nodes that a step names, special channels aside."""
+    if isinstance(step, Put):
+        return [step.node, *(name for name, _ in step.changes)]
+    if isinstance(step, PutWrites):
+        return [name for name, _ in step.writes if name not in SPECIAL_INDEX]
+    return []
+
+
+def is_special(step: Step) -> bool:
+    """Whether a step is a batch that holds a special write."""
+    return isinstance(step, PutWrites) and any(name in SPECIAL_INDEX for name, _ in step.writes)
+
+
+def is_mixed(step: Step) -> bool:
+    """Whether a step is a batch that holds special writes and regular ones."""
+    return is_special(step) and bool(names(step))
+
+
+def plain_threads(program: Program) -> Program:
+    """The same with threads that nothing is odd about."""
+    met = dict.fromkeys(name for step in program for name in threads(step))
+    plain = {name: f"t{number}" for number, name in enumerate(met)}
+    return tuple(_with_threads(step, plain) for step in program)
+
+
+def _with_threads(step: Any, plain: dict[str, str]) -> Step:
+    changes: dict[str, Any] = {
+        field: plain[getattr(step, field)]
+        for field in ("thread", "source", "target")
+        if isinstance(getattr(step, field, None), str)
+    }
+    if getattr(step, "threads", None):
+        changes["threads"] = tuple(plain[name] for name in step.threads)
+    changed: Step = replace(step, **changes) if changes else step
+    return changed
+
+
+def plain_namespaces(program: Program) -> Program:
+    """The same with namespaces that nothing is odd about; the root stays the root."""
+    met = dict.fromkeys(getattr(step, "namespace", None) or "" for step in program)
+    plain = {"": ""} | {name: f"n{number}" for number, name in enumerate(m for m in met if m)}
+
+    def change(step: Any) -> Step:
+        namespace = getattr(step, "namespace", None)
+        changed: Step = replace(step, namespace=plain[namespace]) if namespace else step
+        return changed
+
+    return tuple(map(change, program))
+
+
+def plain_names(program: Program) -> Program:
+    """The same with channels, nodes and task paths that nothing is odd about."""
+    met = dict.fromkeys(name for step in program for name in names(step))
+    letters = {name: _word(number) for number, name in enumerate(met)}
+    paths = sorted({step.path for step in program if isinstance(step, PutWrites) and step.path})
+
+    def change(step: Step) -> Step:
+        if isinstance(step, Put):
+            changes = tuple((letters[name], value) for name, value in step.changes)
+            return replace(step, node=letters[step.node], changes=changes)
+        if isinstance(step, PutWrites):
+            writes = tuple((letters.get(name, name), value) for name, value in step.writes)
+            path = f"~p, {paths.index(step.path):03d}" if step.path else ""
+            return replace(step, writes=writes, path=path)
+        return step
+
+    return tuple(map(change, program))
+
+
+def _word(number: int) -> str:
+    return "c" + chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
+
+
+def renumbered(program: Program) -> Program:
+    """The same with the checkpoints numbered from 1 without gaps, in the order they had."""
+    met = {
+        getattr(step, field)
+        for step in program
+        for field in _NUMBERED
+        if isinstance(getattr(step, field, None), int)
+    }
+    low = {number: place for place, number in enumerate(sorted(met), 1)}
+
+    def change(step: Any) -> Step:
+        changes: dict[str, Any] = {
+            field: low[getattr(step, field)]
+            for field in _NUMBERED
+            if isinstance(getattr(step, field, None), int)
+        }
+        changed: Step = replace(step, **changes) if changes else step
+        return changed
+
+    return tuple(map(change, program))
+
+
+def without_empty_batches(program: Program) -> Program:
+    """Every step but the batches that hold nothing."""
+    return tuple(s for s in program if not isinstance(s, PutWrites) or s.writes)
+
+
+def writes_on_time(program: Program) -> Program:
+    """Each batch right behind the put of its checkpoint, or behind the batch before it there."""
+    puts = {place(step) for step in program if isinstance(step, Put)}
+    waiting: dict[Place, list[Step]] = {}
+    for step in program:
+        if isinstance(step, PutWrites) and place(step) in puts:
+            waiting.setdefault(place(step), []).append(step)
+    ordered: list[Step] = []
+    for step in program:
+        if isinstance(step, Put):
+            ordered += [step, *waiting.pop(place(step), [])]
+        elif not (isinstance(step, PutWrites) and place(step) in puts):
+            ordered.append(step)
+    return tuple(ordered)
+
+
+def all_on_time(program: Program) -> Program:
+    """Puts in the order of their numbers, too, so that each is the latest when its writes come."""
+    waiting: dict[tuple[str, str], list[Put]] = {}
+    for step in program:
+        if isinstance(step, Put):
+            waiting.setdefault(place(step)[:2], []).append(step)
+    for puts in waiting.values():
+        puts.sort(key=lambda put: put.number, reverse=True)
+    ordered = (waiting[place(s)[:2]].pop() if isinstance(s, Put) else s for s in program)
+    return writes_on_time(tuple(ordered))
+
+
+def early_on_time(program: Program) -> Program:
+    """Batches that come before their checkpoint moved behind its put, the others left."""
+    ordered: list[Step] = []
+    waiting: dict[Place, list[Step]] = {}
+    put: set[Place] = set()
+    coming = {place(step) for step in program if isinstance(step, Put)}
+    for step in program:
+        if isinstance(step, PutWrites) and place(step) in coming - put:
+            waiting.setdefault(place(step), []).append(step)
+            continue
+        if isinstance(step, PutWrites) and place(step) not in put:
+            put.add(place(step))
+            ordered.append(Put(*place(step)))
+        ordered.append(step)
+        if isinstance(step, Put):
+            put.add(place(step))
+            ordered += waiting.pop(place(step), [])
+    return tuple(ordered)
+
+
+def one_path(program: Program) -> Program:
+    """Each task with the path of its first batch on a checkpoint."""
+    first: dict[tuple[Place, int], str] = {}
+    return _each_batch(
+        program,
+        lambda step: replace(step, path=first.setdefault((place(step), step.task), step.path)),
+    )
+
+
+def special_apart(program: Program) -> Program:
+    """Special writes under tasks of their own, so that they meet no regular write."""
+    apart: list[Step] = []
+    for step in program:
+        if not isinstance(step, PutWrites) or not is_special(step):
+            apart.append(step)
+            continue
+        regular = tuple((n, v) for n, v in step.writes if n not in SPECIAL_INDEX)
+        special = tuple((n, v) for n, v in step.writes if n in SPECIAL_INDEX)
+        if regular:
+            apart.append(replace(step, writes=regular))
+        apart.append(replace(step, task=step.task + 50, writes=special))
+    return tuple(apart)
+
+
+def special_split(program: Program) -> Program:
+    """Each special write in a batch of its own; the regular ones keep their places in theirs."""
+    split: list[Step] = []
+    for step in program:
+        if not isinstance(step, PutWrites) or not is_special(step) or len(step.writes) == 1:
+            split.append(step)
+            continue
+        split += [replace(step, writes=(w,)) for w in step.writes if w[0] in SPECIAL_INDEX]
+        if names(step):
+            writes = tuple(("c" if n in SPECIAL_INDEX else n, v) for n, v in step.writes)
+            split.append(replace(step, writes=writes))
+    return tuple(split)
+
+
+def unmixed(program: Program) -> Program:
+    """Mixed batches with regular channels in the place of the special ones."""
+
+    def change(step: PutWrites) -> Step:
+        if not is_mixed(step):
+            return step
+        writes = tuple(("c" if n in SPECIAL_INDEX else n, v) for n, v in step.writes)
+        return replace(step, writes=writes)
+
+    return _each_batch(program, change)
+
+
+def put_once(program: Program) -> Program:
+    """Of the puts of one id, the last alone, where the first stood."""
+    last = {place(step): step for step in program if isinstance(step, Put)}
+    met: set[Place] = set()
+    once: list[Step] = []
+    for step in program:
+        if not isinstance(step, Put):
+            once.append(step)
+        elif place(step) not in met:
+            met.add(place(step))
+            once.append(last[place(step)])
+    return tuple(once)
+
+
+def without_copies(program: Program) -> Program:
+    """Copy-forks as plain puts, which change what their sources changed."""
+    plain: list[Step] = []
+    changes: dict[Place, Any] = {}
+    for step in program:
+        if isinstance(step, Put):
+            if step.copy_of is not None:
+                source = (step.thread, step.namespace, step.copy_of)
+                step = replace(step, copy_of=None, changes=changes.get(source, ()))
+            changes[place(step)] = step.changes
+        plain.append(step)
+    return tuple(plain)
+
+
+def without_nones(program: Program) -> Program:
+    """The same with a text for each None that is written."""
+
+    def change(step: PutWrites) -> Step:
+        writes = tuple(
+            (name, Value("text", "none") if value.kind == "none" else value)
+            for name, value in step.writes
+        )
+        return replace(step, writes=writes)
+
+    return _each_batch(program, change)
+
+
+def distinct_channels(program: Program) -> Program:
+    """No regular channel twice among the writes."""
+    distinct: list[Step] = []
+    for number, step in enumerate(program):
+        if isinstance(step, PutWrites):
+            writes = tuple(
+                (name if name in SPECIAL_INDEX else f"c{number}_{position}", value)
+                for position, (name, value) in enumerate(step.writes)
+            )
+            distinct.append(replace(step, writes=writes))
+        else:
+            distinct.append(step)
+    return tuple(distinct)
+
+
+def _each_batch(program: Program, change: Callable[[PutWrites], Step]) -> Program:
+    return tuple(change(step) if isinstance(step, PutWrites) else step for step in program)
