@@ -37,7 +37,9 @@ class _Play:
 _LOGS: tuple[Json, ...] = ({"log": ["in"]}, {"log": []}, {"log": ["x", "y"]})
 _PLAYS: Mapping[str, _Play] = {
     "sequence": _Play(_LOGS, (("first", {"log": ["u"]}), ("second", {"count": 3}))),
-    "branches": _Play(_LOGS, (("left", {"left": 3}), ("right", {"right": 4}), ("join", _LOGS[0]))),
+    "branches": _Play(
+        _LOGS, (("left", {"left": 3}), ("far_right", {"right": 4}), ("join", _LOGS[0]))
+    ),
     "commanded": _Play(_LOGS, (("choose", _LOGS[0]), ("last", {"log": ["u"]}))),
     "asking": _Play(_LOGS, (("before", {"log": ["u"]}), ("ask", {"tone": "sad"})), ("who?",)),
     "asking_on": _Play(_LOGS, (("ask", {"log": ["u"]}),), ("?",)),
@@ -73,7 +75,7 @@ def drawn(choose: Random, name: str, *, deep: bool) -> Scenario:
     needs = {Capability.EARLY_WRITES}
     if needs_history(tuple(program)):
         needs.add(Capability.HISTORY)
-    return Scenario(name, SAME, graph, tuple(program), frozenset(needs), play.wants)
+    return Scenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
 
 
 _Move = Callable[[Random, _Play], Step]

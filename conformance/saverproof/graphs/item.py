@@ -42,7 +42,7 @@ class Effort:
 
 EFFORTS = {
     "quick": Effort(all_modes=False, programs=0, rounds=1),
-    "default": Effort(all_modes=True, programs=12, rounds=1),
+    "default": Effort(all_modes=True, programs=8, rounds=1),
     "deep": Effort(all_modes=True, programs=500, rounds=3),
 }
 
@@ -132,9 +132,10 @@ class Item:
 def plays(plan: Plan) -> Iterator[Play]:
     """Everything that is to be played, in order."""
     effort = EFFORTS[plan.profile]
-    modes = list(durability_modes())
+    there = durability_modes()
     for _ in range(effort.rounds):
         for number, known in enumerate(SCENARIOS):
+            modes = [mode for mode in known.modes if mode in there]
             if effort.all_modes:
                 yield from (Play(known, mode) for mode in modes)
             else:
@@ -142,7 +143,7 @@ def plays(plan: Plan) -> Iterator[Play]:
     deep = Capability.HISTORY in plan.facts["capabilities"]
     for number in range(effort.programs):
         choose = Random(f"{plan.seed}:graph:{plan.api}:{number}")
-        yield Play(drawn(choose, f"program {number}", deep=deep), choose.choice(modes))
+        yield Play(drawn(choose, f"program {number}", deep=deep), choose.choice(list(there)))
 
 
 def _one_mode(known: Scenario, modes: list[str], number: int) -> str:

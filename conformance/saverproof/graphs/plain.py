@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.types import Interrupt, Send, StateSnapshot
 
 NULL_TASK = "00000000-0000-0000-0000-000000000000"
+_CONTROL = frozenset({"__error__", "__error_source_node__", "__interrupt__", "__resume__"})
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b")
 
 
@@ -117,5 +118,14 @@ def _by_task(writes: Iterable[Any]) -> list[Any]:
         value = _error(value) if channel == "__error__" else value
         tasks[str(task)].append([channel, plain(value)])
     return sorted(
-        ([task == NULL_TASK, *sorted(found, key=repr)] for task, found in tasks.items()), key=repr
+        ([task == NULL_TASK, *sorted(_kept(found), key=repr)] for task, found in tasks.items()),
+        key=repr,
     )
+
+
+def _kept(writes: list[Any]) -> list[Any]:
+    """The output if there is any. Questions and answers on the way to it have no more meaning, and
+    whether they are replaced in a batch together with output is the business of another contract
+    (upsert/special-write-last-wins-mixed).
+    """
+    return [write for write in writes if write[0] not in _CONTROL] or writes

@@ -29,11 +29,11 @@ _ALL = "saverproof.graphs.definitions"
 _WHERE: Mapping[str, str] = {
     name: f"{_ALL}.{module}"
     for module, names in {
-        "rows": "sequence branches fan_out cycle commanded empty_values stopping",
+        "rows": "sequence branches barrier fan_out cycle commanded empty_values stopping",
         "questions": "asking asking_on asking_abreast asking_many",
         "failures": "failing retried failing_beside",
         "nested": "nested nested_asking nested_deep nested_many remembering called_twice",
-        "functions": "reviewed interview counting stumbling",
+        "functions": "reviewed interview counting stumbling errands",
         "deltas": "delta delta_abreast",
     }.items()
     for name in names.split()
@@ -54,6 +54,10 @@ def maker(graph: str, api: str) -> Maker:
     return twin if api == "async" else plain
 
 
+SAME, FUNCTIONAL, REPLAY = "graph/same-run", "graph/functional-api", "graph/replay-subgraph"
+ALL_MODES = ("sync", "async", "exit")
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A program on a graph, and the contract that it puts to the test."""
@@ -63,6 +67,8 @@ class Scenario:
     graph: str
     program: Program
     needs: frozenset[Capability] = frozenset()
+    modes: tuple[str, ...] = ALL_MODES
+    """The durability modes in which the outcome does not depend on luck."""
     wants: frozenset[str] = frozenset()
     """What the installed LangGraph must be able to do."""
 
@@ -89,17 +95,20 @@ class Scenario:
         return None
 
 
-SAME, FUNCTIONAL, REPLAY = "graph/same-run", "graph/functional-api", "graph/replay-subgraph"
-
-
 def _scenario(
-    name: str, graph: str, *program: Step, contract: str = SAME, waits: bool = False, **more: str
+    name: str,
+    graph: str,
+    *program: Step,
+    contract: str = SAME,
+    waits: bool = False,
+    modes: tuple[str, ...] = ALL_MODES,
+    wants: tuple[str, ...] = (),
 ) -> Scenario:
     """``waits`` says that the graph leaves work pending between two steps."""
     needs = {Capability.HISTORY} if needs_history(program) or contract == REPLAY else set()
     if waits:
         needs.add(Capability.EARLY_WRITES)
-    return Scenario(name, contract, graph, program, frozenset(needs), frozenset(more.values()))
+    return Scenario(name, contract, graph, program, frozenset(needs), modes, frozenset(wants))
 
 
 def _log(*lines: object) -> dict[str, object]:
@@ -118,6 +127,9 @@ SCENARIOS: tuple[Scenario, ...] = (
         Invoke(_log("another"), thread="b"),
     ),
     _scenario("branches that join", "branches", Invoke(_log("in")), Invoke(_log("again"))),
+    _scenario(
+        "a barrier", "barrier", Invoke(_log("in")), Invoke(_log("again")), modes=("sync", "exit")
+    ),
     _scenario("values easily taken for nothing", "empty_values", Invoke({"text": "in"})),
     _scenario("a loop", "cycle", Invoke({"left": 12})),
     _scenario("commands that lead on", "commanded", Invoke(_log("in")), Invoke(_log("x", "y"))),
@@ -228,7 +240,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         "sequence",
         UpdateMany((((_log("in"), "__input__"),), ((_log("by hand"), "first"),))),
         Invoke(None),
-        wants=COPY_UPDATE,
+        wants=(COPY_UPDATE,),
     ),
     _scenario(
         "an update instead of an answer",
@@ -274,7 +286,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         Copy(2),
         Invoke(None),
         Copy(0),
-        wants=COPY_UPDATE,
+        wants=(COPY_UPDATE,),
     ),
     _scenario(
         "a question, gone back to",
@@ -338,7 +350,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         Invoke(_log("again")),
         Answer("Bob"),
         waits=True,
-        wants=DELTA,
+        wants=(DELTA,),
     ),
     _scenario(
         "a delta channel, forked",
@@ -349,7 +361,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         Invoke(None),
         Answer("Bob"),
         waits=True,
-        wants=DELTA,
+        wants=(DELTA,),
     ),
     _scenario(
         "a delta channel written side by side",
@@ -357,8 +369,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         Invoke(_log("in")),
         Invoke(_log("again")),
         waits=True,
-        wants=DELTA,
-        order=SORTED_WRITES,
+        wants=(DELTA, SORTED_WRITES),
     ),
     # --- functional API ------------------------------------------------------------------------
     _scenario(

@@ -52,6 +52,5 @@ def delta_abreast(note: Any, saver: Any) -> Any:
     graph = StateGraph(State)
     names = [f"node {number}" for number in range(12)]
     for name in names:
-        graph.add_node(name, step(name)).add_edge(START, name)
-    graph.add_node("last", step("last")).add_edge(names, "last")
-    return graph.compile(checkpointer=saver)
+        graph.add_node(name, step(name)).add_edge(START, name).add_edge(name, "last")
+    return graph.add_node("last", step("last")).compile(checkpointer=saver)

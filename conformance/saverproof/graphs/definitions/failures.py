@@ -72,5 +72,6 @@ def failing_beside(note: Any, saver: Any) -> Any:
         return {"log": ["join"]}
 
     graph = StateGraph(State).add_node(steady).add_node(shaky).add_node(join)
-    graph.add_edge(START, "steady").add_edge(START, "shaky").add_edge(["steady", "shaky"], "join")
+    for name in ("steady", "shaky"):
+        graph.add_edge(START, name).add_edge(name, "join")
     return graph.compile(checkpointer=saver)

@@ -164,3 +164,25 @@ def stumbling_async(note: Any, saver: Any) -> Any:
         return [fetched, await store(fetched)]
 
     return workflow
+
+
+def errands(note: Any, saver: Any) -> Any:
+    """Tasks side by side, a question, and one more task; its values are the same every time."""
+
+    @task
+    def fetch(number: int) -> int:
+        note(f"fetch {number}")
+        return number * 2
+
+    @task
+    def add_up(numbers: list[int], answer: str) -> str:
+        note("add_up")
+        return f"{answer}: {sum(numbers)}"
+
+    @entrypoint(checkpointer=saver)
+    def workflow(count: int) -> Any:
+        fetched = [future.result() for future in [fetch(number) for number in range(count)]]
+        answer = interrupt("go on?")
+        return add_up(fetched, answer).result()
+
+    return workflow

@@ -72,8 +72,8 @@ def asking_abreast(note: Any, saver: Any) -> Any:
     for node in (left, right, work, join):
         graph.add_node(node)
     for name in ("left", "right", "work"):
-        graph.add_edge(START, name)
-    return graph.add_edge(["left", "right", "work"], "join").compile(checkpointer=saver)
+        graph.add_edge(START, name).add_edge(name, "join")
+    return graph.compile(checkpointer=saver)
 
 
 def asking_many(note: Any, saver: Any) -> Any:

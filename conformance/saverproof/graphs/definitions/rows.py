@@ -54,7 +54,7 @@ def sequence_async(note: Any, saver: Any) -> Any:
 
 
 def branches(note: Any, saver: Any) -> Any:
-    """Two branches of two nodes each, and a node that waits for both."""
+    """Two branches of two nodes each that end in the same step, and a node that follows both."""
 
     class State(TypedDict):
         log: Annotated[list[str], operator.add]
@@ -81,14 +81,33 @@ def branches(note: Any, saver: Any) -> Any:
         note("join")
         return {"log": [f"join {state['left'] + state['right']}"]}
 
-    # Both branches end in the same step. Did one end earlier, then a save in the background could
-    # be overtaken by the next step, since LangGraph goes on to change the set of who has arrived.
     graph = StateGraph(State)
     for node in (left, right, far_left, far_right, join):
         graph.add_node(node)
     graph.add_edge(START, "left").add_edge("left", "far_left")
     graph.add_edge(START, "right").add_edge("right", "far_right")
-    return graph.add_edge(["far_left", "far_right"], "join").compile(checkpointer=saver)
+    graph.add_edge("far_left", "join").add_edge("far_right", "join")
+    return graph.compile(checkpointer=saver)
+
+
+def barrier(note: Any, saver: Any) -> Any:
+    """A node that waits for two others, which do not end in the same step."""
+
+    class State(TypedDict):
+        log: Annotated[list[str], operator.add]
+
+    def step(name: str) -> Any:
+        def node(state: Any) -> Any:
+            note(name)
+            return {"log": [name]}
+
+        return node
+
+    graph = StateGraph(State)
+    for name in ("near", "far", "farther", "join"):
+        graph.add_node(name, step(name))
+    graph.add_edge(START, "near").add_edge(START, "far").add_edge("far", "farther")
+    return graph.add_edge(["near", "farther"], "join").compile(checkpointer=saver)
 
 
 def fan_out(note: Any, saver: Any) -> Any:

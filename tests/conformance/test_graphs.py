@@ -1,0 +1,154 @@
+"""Judging a saver by real graphs: good ones hold everything, wrong ones are caught and blamed."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from tests.conformance import graph_savers
+from tests.conformance.graph_plans import judged, memory_target, plan
+from typing_extensions import TypedDict
+
+from saverproof.capability import Capability
+from saverproof.graphs import scenarios
+from saverproof.graphs.item import blame, plays
+from saverproof.graphs.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
+from saverproof.targets.target import Target
+from saverproof_savers import targets
+
+CONTRACTS = {SAME, FUNCTIONAL, REPLAY}
+
+
+@pytest.mark.parametrize(
+    ("subject", "api"),
+    [
+        (targets.memory, "async"),
+        (targets.sqlite, "sync"),
+        (targets.sqlite, "async"),
+        (targets.langgraph_sqlite, "sync"),
+        (targets.langgraph_sqlite_async, "async"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_a_good_saver_holds_everything(subject: Target, api: str, tmp_path: Path) -> None:
+    outcome = judged(subject, tmp_path, api)
+    assert outcome.findings == ()
+    assert outcome.unknown == {}
+    assert outcome.inapplicable == {}
+    assert set(outcome.checked) == CONTRACTS
+    assert not list(tmp_path.iterdir())
+
+
+WRONG = {
+    graph_savers.DropsWrites: {SAME, FUNCTIONAL},
+    graph_savers.ForgetsAnswers: {SAME, FUNCTIONAL},
+    graph_savers.ForgetsTasks: {SAME, FUNCTIONAL},
+    graph_savers.LosesParents: {SAME},
+    graph_savers.Stale: {SAME, FUNCTIONAL},
+    graph_savers.IgnoresNamespaces: {SAME},
+    graph_savers.IgnoresForeignBefore: {REPLAY},
+    graph_savers.EmptiesCopies: {SAME},
+    graph_savers.Fails: {SAME, FUNCTIONAL},
+    graph_savers.WrongOrder: {SAME},
+    graph_savers.MixesThreads: {SAME, FUNCTIONAL},
+}
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda kind: kind.__name__)
+def test_a_wrong_saver_is_blamed_for_what_it_breaks(wrong: Any, api: str, tmp_path: Path) -> None:
+    outcome = judged(memory_target(wrong, opening=_opening(wrong)), tmp_path, api)
+    assert {finding.contract for finding in outcome.findings} == WRONG[wrong]
+    for finding in outcome.findings:
+        assert finding.phase == "graph"
+        assert finding.expected != finding.observed
+        assert len(finding.steps) == 1 + len(finding.program["steps"])
+        assert finding.reproducer
+
+
+def _opening(kind: Any) -> str:
+    folder = str(Path(__file__).parents[2])
+    return (
+        f"import sys\nsys.path.insert(0, {folder!r})\n"
+        "from contextlib import nullcontext\n"
+        "from importlib import import_module\n"
+        f"nullcontext(import_module({kind.__module__!r}).{kind.__name__}())"
+    )
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_reproducer_stands_alone_and_fails_while_the_flaw_is_there(
+    api: str, tmp_path: Path
+) -> None:
+    wrong = graph_savers.ForgetsTasks
+    outcome = judged(memory_target(wrong, opening=_opening(wrong)), tmp_path, api)
+    script = next(one for one in outcome.findings if one.contract == FUNCTIONAL).reproducer
+    mended = script.replace("ForgetsTasks()", "Base()")
+    assert "saverproof" not in script
+    assert _run(script, tmp_path) == 1
+    assert _run(mended, tmp_path) == 0
+
+
+def _run(script: str, folder: Path) -> int:
+    path = folder / "reproducer.py"
+    path.write_text(script, encoding="utf-8")
+    return subprocess.run([sys.executable, path], cwd=folder, capture_output=True).returncode
+
+
+def test_a_saver_without_history_is_not_asked_for_it(tmp_path: Path) -> None:
+    class Shallow(InMemorySaver):
+        def list(self, *arguments: Any, **named: Any) -> Any:
+            raise AssertionError("the history was asked for")
+
+        alist = list
+
+    without = (Capability.HISTORY,)
+    outcome = judged(memory_target(Shallow), tmp_path, "sync", without=without)
+    assert outcome.findings == ()
+    assert set(outcome.checked) == {SAME, FUNCTIONAL}
+    assert outcome.inapplicable == {REPLAY: "history: declined"}
+
+
+def test_what_differs_on_memory_itself_is_held_against_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class State(TypedDict):
+        log: Any
+
+    def dice(note: Any, saver: Any) -> Any:
+        graph = StateGraph(State)
+        graph.add_node("roll", lambda state: {"log": random.random()})
+        return graph.add_edge(START, "roll").compile(checkpointer=saver)
+
+    monkeypatch.setattr(scenarios, "maker", lambda graph, api: dice)
+    monkeypatch.setattr("saverproof.graphs.stage.maker", lambda graph, api: dice)
+    outcome = judged(targets.memory, tmp_path, "sync")
+    assert outcome.findings == ()
+    assert set(outcome.unknown) == {SAME}
+    assert "not steady" in outcome.unknown[SAME]
+
+
+def test_every_scenario_is_played_and_by_default_in_every_mode(tmp_path: Path) -> None:
+    quick = [play.scenario for play in plays(plan(tmp_path, "sync"))]
+    default = {
+        (play.scenario.name, play.mode) for play in plays(plan(tmp_path, "sync", profile="default"))
+    }
+    assert quick == list(SCENARIOS)
+    assert default >= {(known.name, mode) for known in SCENARIOS for mode in known.modes}
+
+
+def test_a_death_is_blamed_on_the_program_that_was_being_played(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    judged(targets.memory, tmp_path, "sync", journal=str(journal))
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    first = blame(plan(tmp_path, "sync"), lines[:1])
+    assert first["contract"] == SAME
+    assert first["steps"] == ["invoke the graph with {'log': ['one']}"]
+    assert {line["contract"] for line in lines} == CONTRACTS
