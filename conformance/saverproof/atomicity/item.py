@@ -24,7 +24,7 @@ from saverproof.atomicity.sight import Ending, Sight
 from saverproof.atomicity.sweep import NoCleanRunError, Sweep, swept
 from saverproof.atomicity.walking import Stumble, Walk
 from saverproof.atomicity.worker import HungError
-from saverproof.contracts.registry import contracts
+from saverproof.contracts.registry import contract, contracts
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
 
@@ -41,7 +41,7 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     from saverproof.judging.item import applicable
 
     started = time.perf_counter()
-    reasons = {contract.id: applicable(plan, contract) for contract in contracts(FAMILY)}
+    reasons = {one.id: applicable(plan, one) for one in contracts(FAMILY)}
     item = Item(plan, target, progress)
     why = item.run()
     if why is not None:
@@ -51,10 +51,12 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
         reasons[LOST_CONNECTION] = reasons[LOST_CONNECTION] or _LOCAL
     record = item.record
     wanted = {name for name, reason in reasons.items() if reason is None}
+    # What follows from a flaw that the sweeps have found is not another one.
+    known = {name for found in record.found for name in (found, *contract(found).implies)}
     walked = [
         finding_of_walk(plan, stumble)
         for name, stumble in item.stumbles.items()
-        if name in wanted - record.found.keys()
+        if name in wanted - known
     ]
     return Outcome(
         checked={name: times for name, times in record.checked.items() if name in wanted},

@@ -13,7 +13,8 @@ from saverproof.atomicity.scenarios import Scenario
 from saverproof.atomicity.sight import Ending, Moment, Sight
 from saverproof.atomicity.stage import Stage, prepared
 from saverproof.atomicity.states import References
-from saverproof.atomicity.trial import Trial, serializing
+from saverproof.atomicity.striking import serializing, strike
+from saverproof.atomicity.trial import Trial
 from saverproof.atomicity.worker import call_quietly
 from saverproof.programs.steps import SetUp
 from saverproof_faults import Places, Plan, count_awaits
@@ -45,7 +46,7 @@ class Sweep:
     def strike(self, attack: Attack, sight: Sight) -> None:
         """One trial, on the worker's thread; what is seen goes into ``sight`` as it is seen."""
         trial = Trial(self.bench, self.scenario, self.stage, sight, self.judge.surely_wrong)
-        trial.run(lambda running: running.strike(attack))
+        trial.run(lambda running: strike(running, attack))
 
     def verdict(self, attack: Attack, sight: Sight) -> Verdict:
         """The verdict on what was seen."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
-from saverproof.atomicity.attacks import Attack
 from saverproof.atomicity.bench import Bench
 from saverproof.atomicity.calls import Call, Key
-from saverproof.atomicity.commits import CommitsBefore
-from saverproof.atomicity.disk import FAILURES
 from saverproof.atomicity.hand import Hand
 from saverproof.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
-from saverproof.atomicity.serializer import CountingSerializer
 from saverproof.atomicity.sight import Ending, Moment, Sight
 from saverproof.atomicity.snapshot import Snapshot, Wanted
 from saverproof.atomicity.stage import Stage, placed
@@ -26,8 +21,7 @@ from saverproof.execution.store import set_up
 from saverproof.programs.steps import SetUp
 from saverproof.targets.opening import opened
 from saverproof.workspace import Workspace
-from saverproof_faults import Ending as AwaitEnding
-from saverproof_faults import Fault, Look, Plan, commit_elsewhere, look, open_transactions
+from saverproof_faults import Look, commit_elsewhere, look, open_transactions
 
 Wrong = Callable[[Sight], bool]
 """Whether what was seen so far is enough to say that something is wrong."""
@@ -134,71 +128,8 @@ class Trial:
         self.sight.ending = Ending.RETURNED if error is None else Ending.RAISED
         self.sight.error = "" if error is None else describe(error)
 
-    def strike(self, attack: Attack) -> None:
-        """The operation under a fault, up to where its work is settled."""
-        if attack.lost:
-            self._lose()
-        elif attack.plan is None:
-            self._refuse(attack.value)
-        elif attack.plan.fault is Fault.CANCEL:
-            self._cancel(attack)
-        elif attack.plan.fault in FAILURES:
-            self._fail_io(attack.plan)
-        else:
-            self._arm(attack)
-
-    def _fail_io(self, plan: Plan) -> None:
-        disk = self.bench.disk
-        assert disk is not None
-        with disk.failing(plan):
-            self.ended(call_quietly(self.operation))
-            self._settle()
-        self.sight.fired = bool(disk.fired)
-
-    def _arm(self, attack: Attack) -> None:
-        injector, sight = self.bench.injector, self.sight
-        assert attack.plan is not None
-        plans = (attack.plan,) if attack.also is None else (attack.plan, attack.also)
-        shot, *_ = injector.arm(*plans)
-        watch = None if injector.engine_unavailable else injector.watch
-        counter = CommitsBefore(lambda: shot.fired > 0)
-        if watch is not None:
-            watch.listen(counter)
-        try:
-            self.ended(call_quietly(self.operation))
-            self._settle()
-        finally:
-            if not self.bench.worker.abandoned:
-                injector.heal()
-                if watch is not None:
-                    watch.unlisten(counter)
-        sight.fired, sight.note, sight.commits = shot.fired > 0, shot.note, counter.commits
-
-    def _cancel(self, attack: Attack) -> None:
-        bench = self.bench
-        assert attack.plan is not None
-        bench.worker.say(f"{self.scenario.operation}, cancelled")
-        bench.calls += 1
-        operation = self.hand.awaiting(self.stage.script.operation)
-        awaited = bench.loop.run(bench.injector.cancel(operation, attack.plan))
-        self.sight.fired = awaited.fired
-        self.sight.ending = _ENDINGS[awaited.ending]
-        self.sight.error = "" if awaited.error is None else describe(awaited.error)
-
-    def _lose(self) -> None:
-        for driver in self.bench.losing:
-            driver.lose()
-        self.sight.fired = True
-        self.ended(call_quietly(self.operation))
-        self._settle()
-
-    def _refuse(self, value: int) -> None:
-        with serializing(self.hand.saver, value) as serializer:
-            self.ended(call_quietly(self.operation))
-            self._settle()
-        self.sight.fired = serializer is not None and serializer.fired
-
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Wait until work that the saver handed to threads is done."""
         self.bench.worker.say("waiting for work that was handed to threads")
         self.bench.loop.run(self.bench.injector.settle())
 
@@ -322,27 +253,3 @@ class Trial:
     @property
     def _all(self) -> Wanted:
         return Wanted(self._keys, self._threads)
-
-
-_ENDINGS = {
-    AwaitEnding.RETURNED: Ending.RETURNED,
-    AwaitEnding.RAISED: Ending.RAISED,
-    AwaitEnding.CANCELLED: Ending.CANCELLED,
-}
-
-
-@contextmanager
-def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]:
-    """Count what the saver serializes meanwhile; None if it lets nobody exchange its serializer."""
-    original = getattr(saver, "serde", None)
-    counting = CountingSerializer(original, refuses)
-    try:
-        saver.serde = counting
-    except AttributeError:
-        yield None
-        return
-    try:
-        yield counting
-    finally:
-        with suppress(AttributeError):
-            saver.serde = original

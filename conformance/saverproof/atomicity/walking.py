@@ -21,6 +21,7 @@ from saverproof.atomicity.hand import Hand
 from saverproof.atomicity.judging import CANCELLED, LATE, SILENT, USABLE, WHOLE, Verdict
 from saverproof.atomicity.sight import Ending
 from saverproof.atomicity.snapshot import Snapshot, Wanted
+from saverproof.atomicity.striking import ENDINGS
 from saverproof.atomicity.worker import call_quietly
 from saverproof.errors import describe
 from saverproof.programs import making
@@ -29,14 +30,8 @@ from saverproof.programs.generating import next_step
 from saverproof.programs.steps import Program, Step
 from saverproof.programs.theme import Theme
 from saverproof.targets.opening import fresh_workspace, opened
-from saverproof_faults import Ending as AwaitEnding
-from saverproof_faults import Event, Fault, Moment, Place, Plan
+from saverproof_faults import Event, Fault, Moment, Place, Plan, commit_elsewhere, write_locked
 
-_ENDINGS = {
-    AwaitEnding.RETURNED: Ending.RETURNED,
-    AwaitEnding.RAISED: Ending.RAISED,
-    AwaitEnding.CANCELLED: Ending.CANCELLED,
-}
 _ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
 
 
@@ -110,6 +105,11 @@ class Walk:
         if seen not in (before, after):
             contract = CANCELLED if cancelled else WHOLE
             return self._stumble(contract, "it failed, and a part of it is seen", "nothing", said)
+        for path in self._databases():
+            if write_locked(path):
+                contract = CANCELLED if cancelled else USABLE
+                return self._stumble(contract, "it failed, and nobody else can write", "", said)
+            commit_elsewhere(path)
         error_again = call_quietly(lambda: hand.do(call))
         if error_again is not None:
             observed = describe(error_again)
@@ -119,6 +119,13 @@ class Walk:
             contract = CANCELLED if cancelled else USABLE
             return self._stumble(contract, "the same call again stores something else", "", said)
         return None
+
+    def _databases(self) -> set[str]:
+        """The files that connections are open to, the shadow's among them."""
+        injector = self.bench.injector
+        if injector.engine_unavailable is not None:
+            return set()
+        return {connection.path for connection in injector.watch.connections if connection.path}
 
     def _do(self, hand: Hand, call: Call, attack: Attack | None) -> tuple[bool, Ending, str]:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
@@ -131,7 +138,7 @@ class Walk:
         if plan.fault is Fault.CANCEL:
             awaited = bench.loop.run(bench.injector.cancel(hand.awaiting(call), plan))
             error = "" if awaited.error is None else describe(awaited.error)
-            return awaited.fired, _ENDINGS[awaited.ending], error
+            return awaited.fired, ENDINGS[awaited.ending], error
         if plan.fault in FAILURES:
             assert bench.disk is not None
             with bench.disk.failing(plan):
