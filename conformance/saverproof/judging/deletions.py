@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import read_config
@@ -120,7 +121,7 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
     kept: list[Address] = []
     for address in open_:
         config = read_config(address, session.real(address[0]))
-        observed = session.attempt(lambda config=config: session.reader.get_tuple(config))
+        observed = session.attempt(partial(session.reader.get_tuple, config))
         record = model.record(address)
         assert record is not None
         if observed is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
@@ -36,7 +37,7 @@ def walk(session: Session, config: dict[str, Any], channel: str) -> Walked:
     for _ in range(10_000):
         if cursor is None:
             break
-        found = session.attempt(lambda cursor=cursor: session.reader.get_tuple(cursor))
+        found = session.attempt(partial(session.reader.get_tuple, cursor))
         if found is None or isinstance(found, Raised):
             break
         pending = field(found, "pending_writes") or []

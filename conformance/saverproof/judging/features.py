@@ -243,9 +243,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("channels/copy-fork", _is_copy, rewriting.without_copies),
     _values_of("serialization/channel-values", Put, lambda group: group not in _PLAIN_GROUPS),
     _values_of("serialization/write-values", PutWrites, lambda group: group not in _PLAIN_GROUPS),
-    _metadata_keys(
-        "serialization/metadata", lambda key: key not in _PLAIN_KEYS, *FILTER_CONTRACTS
-    ),
+    _metadata_keys("serialization/metadata", lambda key: key not in _PLAIN_KEYS, *FILTER_CONTRACTS),
 )
 """In the order in which they are tried: what an author would name first comes first."""
 

@@ -225,7 +225,7 @@ _NEEDS = {
 
 
 def blame_of_death(plan: Plan, steps: list[Any]) -> str:
-    """The contract to blame when the process died, or never came back, in the last of these steps."""
+    """The contract to blame when the process died, or never came back, in the last step."""
     return contract_of_death(plan.family, steps)
 
 

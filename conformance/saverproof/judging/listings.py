@@ -70,7 +70,7 @@ def _likeliest(
             return -1.0
         versions = {name: channel.version for name, channel in record.channels.items()}
         parent = None if record.parent is None else mint(record.parent)
-        return (
+        return float(
             2.0 * (shown.get("channel_versions") == versions)
             + 2.0 * (shown_parent == parent)
             + 2.0 * (field(item, "metadata") == record.metadata)

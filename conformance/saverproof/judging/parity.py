@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import put_call, put_writes_call, read_config
@@ -27,17 +28,14 @@ def compare_apis(session: Session) -> None:
     for address in [*model.addresses(), *model.gone]:
         config = read_config(address, session.real(address[0]))
         answers = [
-            session.attempt(lambda driver=driver, config=config: driver.get_tuple(config))  # type: ignore[misc]
-            for driver in session.store.drivers
+            session.attempt(partial(driver.get_tuple, config)) for driver in session.store.drivers
         ]
         _compare(session, f"get_tuple of checkpoint {address[2]}", answers, alike)
     for thread in model.threads:
         config = {"configurable": {"thread_id": session.real(thread)}}
         arguments = {"filter": None, "before": None, "limit": None}
         answers = [
-            session.attempt(
-                lambda driver=driver, config=config: driver.list_tuples(config, arguments)
-            )  # type: ignore[misc]
+            session.attempt(partial(driver.list_tuples, config, arguments))
             for driver in session.store.drivers
         ]
         _compare(session, f"list of thread {thread!r}", answers, _alike_lists)

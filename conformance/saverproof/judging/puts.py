@@ -129,6 +129,7 @@ def _judge_versions(session: Session, address: Address, planned: PlannedPut) -> 
 
 
 def _judge_inputs(session: Session, address: Address, call: Any, untouched: Any) -> None:
+    pairs: tuple[tuple[str, Any, Any], ...]
     if isinstance(call, PutCall):
         pairs = (
             ("checkpoint", untouched.checkpoint, call.checkpoint),

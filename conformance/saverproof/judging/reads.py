@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import get_config
@@ -67,8 +68,8 @@ def _culprit(session: Session, step: GetTuple) -> str | None:
     for contract, plain in _plainer(step):
         config = get_config(plain, session.real(step.thread))
         form = get_config(step, session.real(step.thread))
-        plain_answer = session.attempt(lambda config=config: session.reader.get_tuple(config))
-        answer = session.attempt(lambda form=form: session.reader.get_tuple(form))
+        plain_answer = session.attempt(partial(session.reader.get_tuple, config))
+        answer = session.attempt(partial(session.reader.get_tuple, form))
         if not alike(plain_answer, answer):
             return contract
     return None
@@ -123,7 +124,7 @@ def _(step: NextVersions, session: Session) -> None:
     versions: list[Any] = []
     for _ in range(step.count):
         current = versions[-1] if versions else None
-        version = session.attempt(lambda current=current: session.next_version(current))
+        version = session.attempt(partial(session.next_version, current))
         if isinstance(version, Raised):
             session.sheet.differ(contract, "raised", None, "a version", version, settled=True)
             return

@@ -1,4 +1,4 @@
-"""Searches for programs that break the contracts of one family, and makes each as short as can be."""
+"""Searches for programs that break the contracts of a family, and makes each as short as can be."""
 
 from __future__ import annotations
 

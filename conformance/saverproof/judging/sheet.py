@@ -16,9 +16,8 @@ class Difference:
     ``contract`` is the contract that made the expected fact expected, as far as the fact alone
     tells; :mod:`saverproof.judging.blame` settles it with the step that brought the difference.
     ``fact`` names what differs (``missing``, ``extra``, ``parent``, ``value:CHANNEL``,
-    ``write:missing``, …), ``write`` is the pending write concerned, ``item`` one that is shown and should not be,
-    ``settled`` says that the
-    contract does not depend on the step before.
+    ``write:missing``, …), ``write`` is the pending write concerned, ``item`` one that is shown and
+    should not be; ``settled`` says that the contract does not depend on the step before.
     """
 
     contract: str

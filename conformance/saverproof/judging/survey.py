@@ -14,7 +14,7 @@ from saverproof.programs.identifiers import mint
 
 
 def survey(session: Session) -> None:
-    """Read every checkpoint that should be there, that once was, and the latest of each namespace."""
+    """Read every checkpoint that is there or once was, and the latest of each namespace."""
     model = session.model
     for address in [*model.addresses(), *model.gone]:
         read_back(session, address)

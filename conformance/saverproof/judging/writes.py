@@ -80,7 +80,7 @@ def _judge_unequal(
 def _pair_up(
     expected: list[PendingWrite], shown: list[Any]
 ) -> tuple[list[tuple[int, PendingWrite]], list[PendingWrite], list[Any]]:
-    """Pair each expected write with a shown one: where each stands, what is missing, what is over."""
+    """Pair each expected write with a shown one: where it stands, what is missing, what is over."""
     free = dict(enumerate(shown))
     places: list[tuple[int, PendingWrite]] = []
     missing: list[PendingWrite] = []

@@ -40,7 +40,7 @@ class Making(Protocol):
         ...
 
 
-class ContractBroken(AssertionError):
+class ContractBroken(AssertionError):  # noqa: N818 (named by what happened)
     """A saver broke a contract; ``breaches`` and ``program`` say which, and by which steps."""
 
     def __init__(self, breaches: tuple[Breach, ...], program: Program) -> None:

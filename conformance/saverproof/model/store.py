@@ -304,7 +304,7 @@ class Model:
 
 
 def _started_from(record: Record, root: int | None) -> bool:
-    """Whether a subgraph's checkpoint says that this root checkpoint started it, or says nothing."""
+    """Whether a subgraph's checkpoint says that this root started it, or says nothing."""
     parents: Mapping[str, Any] = (record.step.metadata or {}).get("parents") or {}
     if ROOT not in parents:
         return True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from random import Random
+from typing import Any, TypeAlias
 
 from saverproof.programs import asking, making
 from saverproof.programs.names import (
@@ -26,15 +28,18 @@ from saverproof.programs.steps import (
 from saverproof.programs.theme import Maker, Theme
 from saverproof.values.metadata import FILTER_KEYS, FILTER_VALUES, METADATA_KEYS, METADATA_VALUES
 
-PUTS: Mapping[Maker, int] = {making.put: 12, making.put_again: 1, making.put_replacing: 1}
-WRITES: Mapping[Maker, int] = {making.writes: 8, making.writes_again: 5, making.writes_early: 2}
-READS: Mapping[Maker, int] = {asking.get: 6, asking.list_: 4}
-GENERAL = {**PUTS, **WRITES, **READS}
+Weights: TypeAlias = Mapping[Maker, int]
+
+PUTS: Weights = {making.put: 12, making.put_again: 1, making.put_replacing: 1}
+WRITES: Weights = {making.writes: 8, making.writes_again: 5, making.writes_early: 2}
+READS: Weights = {asking.get: 6, asking.list_: 4}
+GENERAL: Weights = {**PUTS, **WRITES, **READS}
+SMALL = Theme("small", threads=("a",), namespaces=("",), length=40)
 
 
 def _ordering() -> tuple[Theme, ...]:
-    lists = {asking.list_: 10, asking.list_all: 2, asking.pages: 3, asking.get: 5}
-    writes = {making.writes: 10, making.writes_again: 2, making.writes_special: 2}
+    lists: Weights = {asking.list_: 10, asking.list_all: 2, asking.pages: 3, asking.get: 5}
+    writes: Weights = {making.writes: 10, making.writes_again: 2, making.writes_special: 2}
     many = tuple(range(7))
     return (
         Theme("histories", {**PUTS, **lists}, whole_store=True),
@@ -50,18 +55,24 @@ def _ordering() -> tuple[Theme, ...]:
 
 
 def _upsert() -> tuple[Theme, ...]:
-    puts = {making.put: 4, making.put_again: 5, making.put_replacing: 5, making.writes: 3}
-    writes = {making.put: 2, making.writes: 4, making.writes_again: 12, making.writes_special: 2}
-    small = {"threads": ("a",), "namespaces": ("",)}
+    puts: Weights = {making.put: 4, making.put_again: 5, making.put_replacing: 5, making.writes: 3}
+    writes: Weights = {
+        making.put: 2,
+        making.writes: 4,
+        making.writes_again: 12,
+        making.writes_special: 2,
+    }
     return (
         Theme("puts", {**puts, asking.list_: 3, asking.get: 2}, metadata=({}, {"user": "ann"})),
-        Theme("writes", {**writes, asking.get: 1}, tasks=(0, 1, 2), **small),
+        replace(
+            SMALL, name="writes", weights={**writes, asking.get: 1}, tasks=(0, 1, 2), length=60
+        ),
     )
 
 
 def _pending_writes() -> tuple[Theme, ...]:
-    writes = {making.writes: 8, making.writes_early: 4, making.writes_again: 4}
-    odd = {making.writes_empty: 2, making.writes_special: 3, making.writes_to_root: 2}
+    writes: Weights = {making.writes: 8, making.writes_early: 4, making.writes_again: 4}
+    odd: Weights = {making.writes_empty: 2, making.writes_special: 3, making.writes_to_root: 2}
     return (
         Theme(
             "batches",
@@ -72,10 +83,15 @@ def _pending_writes() -> tuple[Theme, ...]:
 
 
 def _identity() -> tuple[Theme, ...]:
-    forms = {asking.get_in_form: 6, asking.list_in_form: 4, asking.list_: 3, asking.list_all: 1}
-    puts = {making.put: 6, asking.put_in_loop: 3, asking.put_and_change: 2}
-    writes = {making.writes: 3, asking.writes_in_loop: 2, asking.writes_and_change: 2}
-    roots = {asking.put_root_in_form: 1, asking.put_merging: 1}
+    forms: Weights = {
+        asking.get_in_form: 6,
+        asking.list_in_form: 4,
+        asking.list_: 3,
+        asking.list_all: 1,
+    }
+    puts: Weights = {making.put: 6, asking.put_in_loop: 3, asking.put_and_change: 2}
+    writes: Weights = {making.writes: 3, asking.writes_in_loop: 2, asking.writes_and_change: 2}
+    roots: Weights = {asking.put_root_in_form: 1, asking.put_merging: 1}
     groups = ("plain", "container")
     return (
         Theme(
@@ -90,32 +106,52 @@ def _identity() -> tuple[Theme, ...]:
 
 
 def _serialization() -> tuple[Theme, ...]:
-    small = {"threads": ("a",), "namespaces": ("",), "length": 40}
-    steps = {making.put: 8, making.writes: 6, asking.get: 2, asking.list_: 1}
+    steps: Weights = {making.put: 8, making.writes: 6, asking.get: 2, asking.list_: 1}
     values = ("plain", "falsy", "scalar", "container", "object", "message")
     metadata = tuple({k: v} for k in METADATA_KEYS for v in METADATA_VALUES)
     return (
-        Theme("values", steps, groups=values, **small),
-        Theme("exceptions", steps, groups=("plain", "exception"), **small),
-        Theme(
-            "large values",
-            {making.put: 2, making.writes: 1},
+        replace(SMALL, name="values", weights=steps, groups=values),
+        replace(SMALL, name="exceptions", weights=steps, groups=("plain", "exception")),
+        replace(
+            SMALL,
+            name="large values",
+            weights={making.put: 2, making.writes: 1},
             groups=("large",),
-            **small | {"length": 6},
+            length=6,
         ),
-        Theme("non-finite", steps, groups=("plain", "non-finite"), **small | {"length": 12}),
-        Theme("nul", steps, groups=("plain", "nul"), **small | {"length": 12}),
-        Theme("names", steps, channels=ODD_CHANNELS, nodes=ODD_NODES, paths=ODD_PATHS, **small),
-        Theme("metadata", steps, metadata=metadata, **small),
-        Theme("merged metadata", {asking.put_merging: 5, asking.get: 2, asking.list_: 1}, **small),
-        Theme("older forms", {asking.put_older: 5, making.writes: 2, asking.get: 2}, **small),
-        Theme(
-            "legacy metadata",
-            {asking.put_with_legacy_writes: 4, making.put: 1},
-            **small | {"length": 8},
+        replace(SMALL, name="non-finite", weights=steps, groups=("plain", "non-finite"), length=12),
+        replace(SMALL, name="nul", weights=steps, groups=("plain", "nul"), length=12),
+        replace(
+            SMALL,
+            name="names",
+            weights=steps,
+            channels=ODD_CHANNELS,
+            nodes=ODD_NODES,
+            paths=ODD_PATHS,
         ),
-        Theme("refused values", {making.put: 3, making.writes: 2, asking.refuse: 5}, **small),
-        Theme("bulk", script=_bulk, **small),
+        replace(SMALL, name="metadata", weights=steps, metadata=metadata),
+        replace(
+            SMALL,
+            name="merged metadata",
+            weights={asking.put_merging: 5, asking.get: 2, asking.list_: 1},
+        ),
+        replace(
+            SMALL,
+            name="older forms",
+            weights={asking.put_older: 5, making.writes: 2, asking.get: 2},
+        ),
+        replace(
+            SMALL,
+            name="legacy metadata",
+            weights={asking.put_with_legacy_writes: 4, making.put: 1},
+            length=8,
+        ),
+        replace(
+            SMALL,
+            name="refused values",
+            weights={making.put: 3, making.writes: 2, asking.refuse: 5},
+        ),
+        replace(SMALL, name="bulk", script=_bulk),
         Theme(
             "encryption",
             script=lambda _: (CheckFiles("encrypted"),),
@@ -134,7 +170,7 @@ def _bulk(choose: Random) -> tuple[Step, ...]:
 
 
 def _channels() -> tuple[Theme, ...]:
-    puts = {making.put: 10, making.put_copy: 3, making.put_omitting: 2}
+    puts: Weights = {making.put: 10, making.put_copy: 3, making.put_omitting: 2}
     return (
         Theme("forks", {**puts, **READS}, threads=("a",)),
         Theme(
@@ -150,8 +186,8 @@ def _channels() -> tuple[Theme, ...]:
 
 
 def _isolation() -> tuple[Theme, ...]:
-    whole = {**PUTS, **WRITES, **READS, asking.list_all: 2}
-    forget = {asking.delete_thread: 1}
+    whole: Weights = {**PUTS, **WRITES, **READS, asking.list_all: 2}
+    forget: Weights = {asking.delete_thread: 1}
     return (
         Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
         Theme("namespaces", whole, threads=("a",), namespaces=NESTED_NAMESPACES),
@@ -169,15 +205,21 @@ def _isolation() -> tuple[Theme, ...]:
 
 
 def _filter() -> tuple[Theme, ...]:
-    lists = {asking.list_filtered: 8, asking.get: 1}
+    lists: Weights = {asking.list_filtered: 8, asking.get: 1}
     plain = tuple(v for v in FILTER_VALUES if not isinstance(v, bool))
     some = tuple({key: value} for key in FILTER_KEYS[:2] for value in plain)
     cases = tuple({key: value} for key in FILTER_KEYS for value in ("a", "A", 1, ""))
     flags = tuple({"flag": flag} for flag in (True, False))
-    dotted = ({"a.b": 1}, {"a": {"b": 1}}, {"a.b": "x", "a": 1}, {})
+    dotted: tuple[Mapping[str, Any], ...] = ({"a.b": 1}, {"a": {"b": 1}}, {"a.b": "x", "a": 1}, {})
     near = (0, 1, -1, 10, 2**31, 2**31 + 1, 2**53, 2**53 + 1, 0.5, 0.3, 0.1 + 0.2)
     numbers = tuple({"score": number} for number in near)
-    nested = ({"info": {"k": 1}}, {"info": {"k": 1, "m": 2}}, {"info": [1, 2]}, {"info": []}, {})
+    nested: tuple[Mapping[str, Any], ...] = (
+        {"info": {"k": 1}},
+        {"info": {"k": 1, "m": 2}},
+        {"info": [1, 2]},
+        {"info": []},
+        {},
+    )
     return (
         Theme("values", {**PUTS, **lists}, metadata=some, filters=some),
         Theme("keys", {**PUTS, **lists}, metadata=cases, filters=cases),
@@ -201,9 +243,14 @@ def _filter() -> tuple[Theme, ...]:
 
 
 def _deletion() -> tuple[Theme, ...]:
-    steps = {**PUTS, **WRITES, asking.list_: 2}
+    steps: Weights = {**PUTS, **WRITES, asking.list_: 2}
     runs = ("run-1", "run-2", "run-3")
-    delta = {asking.put_delta: 8, making.writes: 6, asking.prune_to_latest: 1, making.put: 1}
+    delta: Weights = {
+        asking.put_delta: 8,
+        making.writes: 6,
+        asking.prune_to_latest: 1,
+        making.put: 1,
+    }
     channels = ("log", "count")
     return (
         Theme("threads", {**steps, asking.delete_thread: 3}, whole_store=True),
@@ -239,7 +286,7 @@ def _deletion() -> tuple[Theme, ...]:
 
 
 def _delta_history() -> tuple[Theme, ...]:
-    steps = {asking.put_delta: 8, making.put: 2, making.writes: 8, making.writes_again: 1}
+    steps: Weights = {asking.put_delta: 8, making.put: 2, making.writes: 8, making.writes_again: 1}
     return (
         Theme(
             "deltas",
@@ -253,7 +300,7 @@ def _delta_history() -> tuple[Theme, ...]:
 
 
 def _parity() -> tuple[Theme, ...]:
-    forms = {asking.get_in_form: 2, asking.list_in_form: 1, asking.list_filtered: 1}
+    forms: Weights = {asking.get_in_form: 2, asking.list_in_form: 1, asking.list_filtered: 1}
     calls = ("get_tuple", "list", "delete_thread", "put", "put_writes")
     return (
         Theme(
@@ -268,34 +315,50 @@ def _parity() -> tuple[Theme, ...]:
 
 
 def _lifecycle() -> tuple[Theme, ...]:
-    life = {asking.set_up: 1, asking.close_again: 1, asking.abandon: 2}
+    life: Weights = {asking.set_up: 1, asking.close_again: 1, asking.abandon: 2}
     first = ("put", "put_writes", "get_tuple", "list", "delete_thread")
     later = ("delete_for_runs", "copy_thread", "prune")
-    length = {"length": 40, "whole_store": True}
     return (
         Theme("abandoned", {**PUTS, **WRITES, asking.abandon: 4}, whole_store=True),
-        Theme("clones", {**GENERAL, asking.clone: 3}, needs=frozenset({"serializer"}), **length),
+        Theme(
+            "clones",
+            {**GENERAL, asking.clone: 3},
+            needs=frozenset({"serializer"}),
+            length=40,
+            whole_store=True,
+        ),
         Theme(
             "restarts",
             {**GENERAL, **life, asking.reopen: 2},
             needs=frozenset({"durable"}),
-            **length,
+            length=40,
+            whole_store=True,
         ),
         Theme(
             "first operations",
-            script=lambda _: tuple(
-                FirstOperation(name, set_up) for name in first for set_up in (True, False)
-            ),
+            script=_first(*first),
         ),
         *(
             Theme(
                 f"first {name}",
-                script=lambda _, name=name: tuple(FirstOperation(name, s) for s in (True, False)),
+                script=_first(name),
                 needs=frozenset({name}),
             )
             for name in later
         ),
     )
+
+
+def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
+    """A scene: each operation is the first on a new store, set up and not."""
+
+    def scene(choose: Random) -> tuple[Step, ...]:
+        del choose
+        return tuple(
+            FirstOperation(name, set_up) for name in operations for set_up in (True, False)
+        )
+
+    return scene
 
 
 def _interface() -> tuple[Theme, ...]:

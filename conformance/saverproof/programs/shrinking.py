@@ -25,7 +25,7 @@ Attempt = Callable[[Program], Program | None]
 def shrink(program: Program, attempt: Attempt, most_steps: int = 6_000) -> Program:
     """A program that still shows the flaw and from which nothing can be left out.
 
-    Candidates of at most ``most_steps`` steps together are tried; then the shortest so far is given.
+    Candidates of ``most_steps`` steps together are tried; then the shortest so far is given.
     """
     shrinking = _Shrinking(attempt, most_steps)
     program = shrinking.to_the_last_place(program)

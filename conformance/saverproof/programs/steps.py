@@ -52,8 +52,8 @@ class Step:
 class Put(Step):
     """Store checkpoint ``number`` as a child of ``parent`` (None: a root).
 
-    ``format`` is the checkpoint's ``v`` (None: what the installed LangGraph writes); ``fields`` says
-    which others it has: ``usual``, ``unknown`` (updated channels None), ``pending-sends`` or
+    ``format`` is the checkpoint's ``v`` (None: what the installed LangGraph writes); ``fields``
+    says which others it has: ``usual``, ``unknown`` (updated channels None), ``pending-sends`` or
     ``fewer``. ``legacy_writes`` is an object under the legacy metadata key ``writes``.
 
     ``changes`` are the channels with a new version; a value of None means the channel lost its
