@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 WRITES = "put_writes"
+_ORDER = {
+    "put": ("config", "checkpoint", "metadata", "new_versions"),
+    WRITES: ("config", "writes", "task_id", "task_path"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ class GraphLog:
     def _watched(self, method: Any, name: str) -> Any:
         def begun(saver: Any, given: tuple[Any, ...], named: dict[str, Any]) -> int:
             number = next(self._numbers)
-            arguments = inspect.signature(method).bind(saver, *given, **named).arguments
+            # By the base class's order: a saver may take them as *args.
+            arguments = dict(zip(_ORDER[name], given, strict=False)) | named
             self._write({"number": number, "step": self.step, **_told(name, arguments)})
             self._place()
             self._start(number)

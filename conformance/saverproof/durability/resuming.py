@@ -19,6 +19,7 @@ from saverproof.durability.judging import Outcome
 from saverproof.durability.record import Record
 from saverproof.graphs.describing import describe
 from saverproof.graphs.installed import durability_modes
+from saverproof.graphs.player import RESULT
 from saverproof.graphs.scenarios import SCENARIOS, Scenario
 from saverproof.graphs.steps import to_json
 from saverproof.items import Finding, Plan
@@ -145,6 +146,8 @@ class Resuming:
         """Every scenario that the saver and the installed LangGraph can play, in turn."""
         shows = list(self._shows())
         if not shows:
+            for contract in (RESUME, NO_RERUN):
+                self.record.unknown[contract] = "; ".join(self.record.notes)
             return
         whole = sum(show.share for show in shows)
         for show in shows:
@@ -180,6 +183,10 @@ class Resuming:
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
             nodes = _nodes(arguments)
+            told = result.value["seen"][RESULT]
+            if told.startswith('{"raised"') or not nodes:
+                # A run that came to nothing is nothing to compare with.
+                raise NoCleanRunError(f"a clean run: {told}")
         return Show(scenario, mode, result.value["seen"], nodes, result.places)
 
     @contextmanager
