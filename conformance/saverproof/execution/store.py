@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -52,6 +52,11 @@ class Store:
     ) -> None:
         try:
             self.close()
+        except OpeningError as error:
+            # The probe saw the target close cleanly: what fails now is what a program did to the
+            # saver, such as closing it itself, and that step was judged.
+            if error.stage != "closing":
+                raise
         finally:
             self._lasting.close()
 
@@ -98,6 +103,16 @@ class Store:
             self.close()
         finally:
             self.open()
+
+    def reopen_closed(self) -> None:
+        """Open again after the saver was closed behind the store's back.
+
+        Raises:
+            OpeningError: opening raised.
+        """
+        with suppress(OpeningError):
+            self.close()
+        self.open()
 
     @property
     def total_calls(self) -> int:

@@ -139,8 +139,13 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
 
 
 def _may_have_deltas(session: Session, thread: str) -> bool:
+    """Whether a careful saver could take a channel for one that is rebuilt from older writes."""
     namespaces = session.model.threads.get(thread, {})
-    return any(_delta_channels(session, thread, namespace) for namespace in namespaces)
+    return any(
+        _delta_channels(session, thread, namespace)
+        or any(c.value is None for record in records.values() for c in record.channels.values())
+        for namespace, records in namespaces.items()
+    )
 
 
 def _delta_channels(session: Session, thread: str, namespace: str) -> tuple[str, ...]:

@@ -59,14 +59,15 @@ def _(step: CloseAgain, session: Session) -> None:
     saver = session.store.saver
 
     def twice() -> None:
-        for name in ("close", "aclose"):
-            close = getattr(saver, name, None)
-            if close is not None:
-                for _ in range(2):
+        try:
+            for name in ("close", "aclose"):
+                close = getattr(saver, name, None)
+                for _ in range(0 if close is None else 2):
                     answer = close()
                     if hasattr(answer, "__await__"):
                         session.store.loop.run(_awaited(answer))
-        session.store.reopen()
+        finally:
+            session.store.reopen_closed()
 
     if not any(hasattr(saver, name) for name in ("close", "aclose")):
         return
