@@ -60,12 +60,11 @@ def _(step: CloseAgain, session: Session) -> None:
 
     def twice() -> None:
         try:
-            for name in ("close", "aclose"):
-                close = getattr(saver, name, None)
-                for _ in range(0 if close is None else 2):
-                    answer = close()
-                    if hasattr(answer, "__await__"):
-                        session.store.loop.run(_awaited(answer))
+            closers = [getattr(saver, name) for name in ("close", "aclose") if hasattr(saver, name)]
+            for close in (*closers, *closers):
+                answer = close()
+                if hasattr(answer, "__await__"):
+                    session.store.loop.run(_awaited(answer))
         finally:
             session.store.reopen_closed()
 
