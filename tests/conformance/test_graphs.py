@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 from saverproof.capability import Capability
 from saverproof.graphs import scenarios
 from saverproof.graphs.item import blame, plays
+from saverproof.graphs.replaying import replay
 from saverproof.graphs.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
 from saverproof.targets.target import Target
 from saverproof_savers import targets
@@ -152,3 +153,41 @@ def test_a_death_is_blamed_on_the_program_that_was_being_played(tmp_path: Path) 
     assert first["contract"] == SAME
     assert first["steps"] == ["invoke the graph with {'log': ['one']}"]
     assert {line["contract"] for line in lines} == CONTRACTS
+
+
+def test_a_saver_without_early_writes_is_judged_by_what_it_can_keep(tmp_path: Path) -> None:
+    class Late(graph_savers.Base):
+        def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+            if self.get_tuple(config) is not None:
+                super().put_writes(config, writes, task_id, task_path)
+
+    without = (Capability.EARLY_WRITES,)
+    outcome = judged(memory_target(Late), tmp_path, "async", without=without)
+    assert outcome.findings == ()
+    assert set(outcome.checked) == CONTRACTS
+
+
+def test_a_finding_can_be_replayed_from_its_data(tmp_path: Path) -> None:
+    wrong = memory_target(graph_savers.LosesParents)
+    (finding,) = judged(wrong, tmp_path, "sync").findings
+    data = json.loads(json.dumps(finding.program))
+    again = replay(plan(tmp_path, "sync"), wrong, data)
+    assert again is not None
+    assert again.contract == finding.contract
+    assert replay(plan(tmp_path, "sync"), memory_target(graph_savers.Base), data) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"graph": "none"}, "graph: found 'none', expected one of sequence"),
+        ({"durability": "never"}, "durability: found 'never', expected one of sync"),
+        ({"steps": [{"step": "Jump"}]}, "step 1: found 'Jump'"),
+    ],
+)
+def test_what_is_no_recorded_program_is_refused_in_one_line(
+    change: Any, complaint: str, tmp_path: Path
+) -> None:
+    data = {"contract": SAME, "scenario": "x", "graph": "sequence", "durability": "sync"}
+    with pytest.raises(ValueError, match=complaint):
+        replay(plan(tmp_path, "sync"), targets.memory, {**data, "steps": [], **change})

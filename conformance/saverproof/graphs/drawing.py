@@ -73,7 +73,7 @@ def drawn(choose: Random, name: str, *, deep: bool) -> Scenario:
     while len(program) < choose.randint(3, _LONGEST):
         program.append(choose.choice(moves)(choose, play))
     needs = {Capability.EARLY_WRITES}
-    if needs_history(tuple(program)):
+    if needs_history(tuple(program)) or DELTA in play.wants:
         needs.add(Capability.HISTORY)
     return Scenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
 

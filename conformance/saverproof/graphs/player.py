@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -66,7 +66,7 @@ class Player:
 
     ``how`` are the arguments of ``invoke`` and ``stream`` that choose the durability mode;
     ``prefix`` stands before every thread id; without ``deep`` only the newest checkpoint of each
-    thread is looked at.
+    thread is looked at, and only for what is among ``looks``.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Player:
         how: Mapping[str, Any],
         prefix: str = "",
         deep: bool = True,
+        looks: Collection[str] = (STATE, HISTORY, WRITES),
     ) -> None:
         self.notes = Notes()
         self.saver = saver
@@ -85,6 +86,7 @@ class Player:
         self.how = how
         self.prefix = prefix
         self.deep = deep
+        self.looks = looks
         self.on_step: Callable[[int], None] = lambda position: None
         self.calls = 0
         self.seconds = 0.0
@@ -131,7 +133,8 @@ class Player:
         looks = [(STATE, lambda: self._state(thread))]
         if self.deep:
             looks.append((HISTORY, lambda: self._history(thread)))
-        return [*looks, (WRITES, lambda: self._writes(thread))]
+        looks.append((WRITES, lambda: self._writes(thread)))
+        return [(kind, look) for kind, look in looks if kind in self.looks]
 
     def _state(self, thread: str) -> Any:
         return plain_snapshot(

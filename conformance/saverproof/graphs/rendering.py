@@ -83,9 +83,13 @@ class Body:
 
     def _at(self, thread: str, number: int | None) -> str:
         config = _config(thread)
-        if number is None:
-            return config
-        return f"{self._all('get_state_history', config)}[{-1 - number}].config"
+        return config if number is None else f"history[{-1 - number}].config"
+
+    def _history_for(self, step: Step) -> list[str]:
+        """The history, if the step names a checkpoint of it by number."""
+        if all(getattr(step, name, None) is None for name in ("at", "before")):
+            return []
+        return [f"history = {self._all('get_state_history', _config(step.thread))}"]
 
     # --- steps -------------------------------------------------------------------------------
 
@@ -96,12 +100,12 @@ class Body:
                 return [f"{self._for} _ in {self._streaming(step)}:", f"    {does}"]
             case AnswerEach(answers=answers):
                 state = self._call("get_state", _config(step.thread))
-                by_id = "{i.id: answers[i.value] for i in asked if i.value in answers}"
-                command = f"Command(resume={by_id})"
+                config = _config(step.thread)
                 return [
                     f"answers = {literal(answers)}",
                     f"asked = [i for task in ({state}).tasks for i in task.interrupts]",
-                    self._call("invoke", command, _config(step.thread), *self._options()),
+                    "by_id = {i.id: answers[i.value] for i in asked if i.value in answers}",
+                    self._call("invoke", "Command(resume=by_id)", config, *self._options()),
                 ]
             case UpdateInside(values=values, as_node=node):
                 state = self._call("get_state", _config(step.thread))
@@ -109,7 +113,7 @@ class Body:
                     f"inside = next(task.state for task in ({state}).tasks if task.state)",
                     self._call("update_state", "inside", literal(values), literal(node)),
                 ]
-        return [self._expression(step)]
+        return [*self._history_for(step), self._expression(step)]
 
     def _expression(self, step: Step) -> str:
         match step:

@@ -20,7 +20,7 @@ from saverproof.execution.store import Store
 from saverproof.graphs.calling import caller
 from saverproof.graphs.comparing import Comparison, compare
 from saverproof.graphs.installed import durability_modes
-from saverproof.graphs.player import Observation, Player
+from saverproof.graphs.player import HISTORY, STATE, WRITES, Observation, Player
 from saverproof.graphs.scenarios import Scenario, maker
 from saverproof.graphs.steps import Step
 from saverproof.items import Plan
@@ -60,6 +60,14 @@ class Stage:
     def deep(self) -> bool:
         """Whether the saver keeps older checkpoints."""
         return Capability.HISTORY in self.plan.facts["capabilities"]
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """What is looked at after each step. Without early writes, any of the writes that make up
+        a history may be lost, whatever the durability mode.
+        """
+        early = Capability.EARLY_WRITES in self.plan.facts["capabilities"]
+        return (STATE, HISTORY, WRITES) if early else (STATE,)
 
     def store(self) -> AbstractContextManager[Store]:
         """The target, opened on a workspace of its own."""
@@ -106,6 +114,7 @@ class Stage:
             how=durability_modes()[play.mode],
             prefix=f"graph-{next(self._numbers)}-",
             deep=self.deep,
+            looks=self.looks,
         )
 
 

@@ -1,0 +1,1 @@
+"""The scenarios, in the order in which they are played."""
