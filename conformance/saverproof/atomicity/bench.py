@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -82,6 +83,19 @@ class Bench:
         return Hand(saver, self.api, self.loop)
 
 
+_BLOCKED: list[EventLoop] = []
+"""Loops whose thread hangs inside a saver: they end with the process, and are kept until then."""
+
+
 def _stop(loop: EventLoop) -> None:
-    """Ask a loop to end; one that is blocked ends with the process."""
-    loop.loop.call_soon_threadsafe(loop.loop.stop)
+    """Close a loop; one that is blocked is left alone."""
+    answer = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop.loop)
+    try:
+        answer.result(timeout=_ANSWERS_WITHIN_S)
+    except TimeoutError:
+        _BLOCKED.append(loop)
+    else:
+        loop.close()
+
+
+_ANSWERS_WITHIN_S = 1.0

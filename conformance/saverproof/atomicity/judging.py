@@ -75,15 +75,17 @@ class Judge:
         looks = sight.looks
         if Moment.OWN_LATER not in looks:
             return self._at_once(sight) is not None
-        return bool(self._problems(sight) or sight.locked) or not self._as_expected(sight)
+        stuck = self._problems(sight) or self._locked(sight)
+        return bool(stuck) or not self._as_expected(sight)
 
     # --- what is there at once -------------------------------------------------------------
 
     def committed(self, sight: Sight) -> dict[Group, State] | None:
         """The states that others saw right after the operation; None if nobody could look."""
         references = self.references
-        if Moment.FRESH in sight.looks and not sight.looks[Moment.FRESH].unreadable:
-            return references.states(sight.looks[Moment.FRESH], Moment.FRESH)
+        fresh = sight.looks.get(Moment.FRESH)
+        if fresh is not None and not fresh.unreadable and references.shows(Moment.FRESH):
+            return references.states(fresh, Moment.FRESH)
         if sight.changed == () and references.before.changed == () != references.after.changed:
             return dict.fromkeys(references.groups, State.BEFORE)
         if sight.changed is not None and not sight.locked and Moment.OWN in sight.looks:
@@ -179,12 +181,16 @@ class Judge:
             yield "the saver stays behind the times", behind
         for what, error in self._problems(sight).items():
             yield f"{what} fails", error
-        if sight.locked:
-            yield "nobody else can write", f"{', '.join(sight.locked)} is locked"
+        if locked := self._locked(sight):
+            yield "nobody else can write", f"{', '.join(locked)} is locked"
         for moment in (Moment.OWN, Moment.OWN_LATER, Moment.REVIVED, Moment.RETRIED):
             unread = sight.looks[moment].unreadable if moment in sight.looks else None
             if unread and not self.references.before.looks[moment].unreadable:
                 yield "reading fails", unread
+
+    def _locked(self, sight: Sight) -> list[str]:
+        """The databases that are locked, and are not in a clean run."""
+        return [name for name in sight.locked if name not in self.references.before.locked]
 
     def _problems(self, sight: Sight) -> dict[str, str]:
         """What failed that works in the clean runs."""

@@ -67,7 +67,8 @@ def shortened(bench: Bench, found: Found, stack: ExitStack) -> list[Found]:
             with suppress(NoCleanRunError, HungError):
                 count = partial(swept, bench, small, stack, also_lasting=False)
                 sweep = bench.on_worker(count)
-                shown += _shown(bench, sweep, found)
+                if sweep.clean is None:
+                    shown += _shown(bench, sweep, found)
         if shown:
             break
     return sorted(shown, key=lambda one: one.rank) or [found]

@@ -57,8 +57,12 @@ class References:
         """The look of the clean runs that shows what one at ``moment`` would if nothing came
         between: a fresh saver's, if there was one.
         """
-        fresh = Moment.FRESH in self.before.looks and Moment.FRESH in self.after.looks
-        return Moment.FRESH if fresh and moment is not Moment.OWN else Moment.OWN
+        fresh = self.shows(Moment.FRESH) and moment is not Moment.OWN
+        return Moment.FRESH if fresh else Moment.OWN
+
+    def shows(self, moment: Moment) -> bool:
+        """Whether both clean runs have such a look."""
+        return moment in self.before.looks and moment in self.after.looks
 
     def right(self, sight: Sight, moment: Moment, committed: Mapping[Group, State]) -> bool:
         """Whether a later look shows what it must after a first one with these states."""

@@ -77,6 +77,7 @@ def swept(bench: Bench, scenario: Scenario, stack: ExitStack, *, also_lasting: b
     before = after
     if not isinstance(scenario.step, SetUp):
         before = _clean(bench, scenario, stage, lambda _: None)
+        _clean(bench, scenario, stage, lambda trial: _count_values(trial, counted))
     references = References(scenario, before, after, counted.places.transactions)
     strict = bench.injector.engine_unavailable is None and references.transactions > 0
     judge = Judge(references, strict=strict)
@@ -104,18 +105,21 @@ def _count(trial: Trial, counted: Counted) -> None:
     bench = trial.bench
     before = 0 if bench.disk is None else bench.disk.total
     with bench.injector.counting() as counting:
-        if trial.is_setup:
-            trial.ended(call_quietly(trial.operation))
+        if bench.api == "async" and not trial.is_setup:
+            counted.cancellations = _awaits(trial)
         else:
-            with serializing(trial.hand.saver, 0) as serializer:
-                if bench.api == "async":
-                    counted.cancellations = _awaits(trial)
-                else:
-                    trial.ended(call_quietly(trial.operation))
-            counted.values = 0 if serializer is None else serializer.count
-        bench.loop.run(bench.injector.settle())
+            trial.ended(call_quietly(trial.operation))
+        trial.settle()
     io_calls = () if bench.disk is None else bench.disk.calls_since(before)
     counted.places = replace(counting.places, io_calls=io_calls)
+
+
+def _count_values(trial: Trial, counted: Counted) -> None:
+    """In a run of its own: with a serializer that it does not know a saver may do other things."""
+    with serializing(trial.hand.saver, 0) as serializer:
+        trial.ended(call_quietly(trial.operation))
+        trial.settle()
+    counted.values = 0 if serializer is None else serializer.count
 
 
 def _awaits(trial: Trial) -> tuple[Plan, ...]:
@@ -132,7 +136,8 @@ def _unstored(references: References, judge: Judge) -> Verdict | None:
     if references.before is after or own is None:
         return None
     hidden = fresh is not None and not fresh.unreadable and not own.agrees(fresh)
-    if not hidden and not (after.locked and not references.before.locked):
+    # A lock without a transaction is a saver that keeps the store for itself.
+    if not hidden and not (after.locked and after.transactions):
         return None
     return Verdict(
         "lost",

@@ -1,0 +1,286 @@
+"""Savers right and wrong under faults: each flaw is blamed on its contract, and no other."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from tests.reference.database import Database
+from tests.reference.sqlite import SqliteReference
+
+from saverproof.atomicity import bench
+from saverproof.atomicity.item import judge
+from saverproof.atomicity.replaying import replay
+from saverproof.atomicity.worker import Worker
+from saverproof.items import Outcome, Plan
+from saverproof.targets.target import Target
+from saverproof_savers import targets
+
+OPERATIONS = ["put", "put_writes", "get_tuple", "list", "delete_thread", "delete_for_runs"]
+OPERATIONS += ["copy_thread", "prune"]
+FAMILY = {"all-or-nothing", "no-late-commit", "usable-after", "no-silent-loss", "previous-intact"}
+
+
+def plan_for(folder: Path, api: str, operations: list[str], profile: str = "quick") -> Plan:
+    present = ["sync", "async", "serializer", "history", "many_processes", *operations]
+    facts = {
+        "durable": True,
+        "operations": {api: operations},
+        "capabilities": present,
+        "absent": {},
+        "opens_ms": 1.0,
+        "packages": {"langgraph-checkpoint": version("langgraph-checkpoint")},
+    }
+    return Plan({}, facts, "atomicity", api, profile, 0, str(folder))
+
+
+def judged(target: Target, folder: Path, api: str = "sync", **more: Any) -> Outcome:
+    operations = more.pop("operations", OPERATIONS)
+    return judge(plan_for(folder, api, operations, **more), target, lambda _: None)
+
+
+def target_of(database: type[Database]) -> Target:
+    class Saver(SqliteReference):
+        database_class = database
+
+    return of_class(Saver)
+
+
+def of_class(saver: Any, **options: Any) -> Target:
+    @contextmanager
+    def opened(workspace: Any) -> Iterator[Any]:
+        with closing(saver.at(workspace.path)) as made:
+            yield made
+
+    return Target(name="tried", open=opened, **options)
+
+
+def found(outcome: Outcome) -> set[str]:
+    return {finding.contract.removeprefix("atomicity/") for finding in outcome.findings}
+
+
+class CommitInFinally(Database):
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            try:
+                self.begin()
+                yield
+            finally:
+                try:
+                    self.commit()
+                except sqlite3.Error:
+                    self.roll_back()
+                    raise
+
+
+class NoRollback(Database):
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            if not self.connection.in_transaction:
+                self.begin()
+            yield
+            self.commit()
+
+
+class Swallowing(Database):
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        try:
+            with super().writing():
+                yield
+        except sqlite3.Error:
+            return
+
+
+class PerRow(Database):
+    def begin(self) -> None:
+        return
+
+    def commit(self) -> None:
+        return
+
+
+class NextCall(Database):
+    """Commits when the next transaction begins."""
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            if self.connection.in_transaction:
+                self.commit()
+            self.begin()
+            yield
+
+
+class NeverReleasing(Database):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.gate = threading.Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        # Short waits, so that the thread can be ended.
+        while not self.gate.acquire(timeout=0.02):
+            if self.given_up.is_set():
+                raise RuntimeError("nobody waits any more")
+        with super().writing():
+            yield
+        self.gate.release()
+
+    given_up = threading.Event()
+
+
+class TwoCommits(SqliteReference):
+    def _delete(self, thread: str) -> None:
+        self.database.run("DELETE FROM checkpoints WHERE thread = ?", thread)
+        self.database.commit()
+        self.database.begin()
+        self.database.run("DELETE FROM writes WHERE thread = ?", thread)
+
+
+@pytest.mark.parametrize(
+    ("database", "contract"),
+    [
+        (CommitInFinally, "all-or-nothing"),
+        (PerRow, "all-or-nothing"),
+        (NoRollback, "no-late-commit"),
+        (Swallowing, "no-silent-loss"),
+        (NextCall, "no-silent-loss"),
+    ],
+)
+def test_a_wrong_end_of_transactions_is_blamed(
+    database: type[Database], contract: str, tmp_path: Path
+) -> None:
+    outcome = judged(target_of(database), tmp_path)
+    follows = {"usable-after"} if contract == "no-late-commit" else set()
+    assert contract in found(outcome)
+    assert found(outcome) <= {contract} | follows
+
+
+def test_an_operation_in_two_transactions_is_torn(tmp_path: Path) -> None:
+    outcome = judged(of_class(TwoCommits), tmp_path)
+    assert found(outcome) == {"all-or-nothing"}
+    (finding,) = outcome.findings
+    assert "delete_thread" in finding.summary or "prune" in finding.summary
+
+
+def test_a_lock_that_is_never_released_is_blamed_and_cuts_the_sweep_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    NeverReleasing.given_up.clear()
+    monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
+    outcome = judged(target_of(NeverReleasing), tmp_path, operations=["put", "put_writes"])
+    NeverReleasing.given_up.set()
+    assert found(outcome) == {"usable-after"}
+    assert "cut off" in outcome.unknown["atomicity/all-or-nothing"]
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
+    outcome = judged(targets.sqlite, tmp_path, api)
+    assert found(outcome) == set()
+    assert outcome.unknown == {}
+    wanted = {"all-or-nothing", "no-late-commit", "usable-after", "previous-intact"}
+    wanted |= {"cancelled"} if api == "async" else set()
+    assert all(outcome.checked[f"atomicity/{name}"] for name in wanted)
+
+
+def test_every_fault_stands_in_the_map(tmp_path: Path) -> None:
+    faults = judged(targets.sqlite, tmp_path, operations=["put", "put_writes"]).extra["faults"]
+    tried = sum(entry.get("count", 1) for entry in faults["map"])
+    assert tried == faults["injected"] == sum(faults["by_kind"].values()) > 100
+    assert {entry["kind"] for entry in faults["map"]} == {"client", "engine", "io", "serialization"}
+    assert {entry["outcome"] for entry in faults["map"]} <= {"clean", "held"}
+
+
+def test_a_saver_without_a_driver_is_told_of_the_hooks(tmp_path: Path) -> None:
+    @contextmanager
+    def opened(workspace: object) -> Iterator[Any]:
+        yield InMemorySaver()
+
+    target = Target(name="memory", open=opened, durable=False, drivers=("nosuch",))
+    outcome = judged(target, tmp_path, operations=["put", "put_writes", "delete_thread"])
+    assert outcome.checked == {}
+    assert outcome.findings == ()
+    assert set(outcome.inapplicable) >= {f"atomicity/{name}" for name in FAMILY}
+    (reason,) = set(outcome.inapplicable.values())
+    assert "ClassDriver" in reason
+    assert "'nosuch'" in reason
+
+
+class Losing:
+    """A driver that can cut connections; what it installs is sqlite3's own business."""
+
+    name, modules = "losing", ("sqlite3",)
+    latest: Database
+
+    def install(self) -> Any:
+        return lambda: None
+
+    def lose(self) -> None:
+        self.latest.connection.close()
+
+
+class Noted(Database):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        Losing.latest = self
+
+
+class NeverAgain(Noted):
+    def reconnect_if_lost(self) -> None:
+        return
+
+
+@pytest.mark.parametrize(
+    ("database", "expected"), [(Noted, set()), (NeverAgain, {"usable-after-lost-connection"})]
+)
+def test_a_lost_connection_is_advice(
+    database: type[Database], expected: set[str], tmp_path: Path
+) -> None:
+    class Saver(SqliteReference):
+        database_class = database
+
+    target = of_class(Saver, drivers=(Losing(),))
+    outcome = judged(target, tmp_path, profile="default", operations=["put"])
+    assert found(outcome) == expected
+    assert outcome.checked["atomicity/usable-after-lost-connection"]
+
+
+def test_what_was_found_can_be_replayed(tmp_path: Path) -> None:
+    outcome = judged(target_of(NoRollback), tmp_path, operations=["put", "put_writes"])
+    finding = next(f for f in outcome.findings if f.contract == "atomicity/no-late-commit")
+    plan = plan_for(tmp_path, "sync", ["put", "put_writes"])
+    assert replay(plan, target_of(NoRollback), finding.program).contract == finding.contract
+    assert replay(plan, of_class(SqliteReference), finding.program).contract is None
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({}, "expected an object with 'program' and 'fault'"),
+        ({"program": [], "fault": None}, "expected the last to be one of Put"),
+        ({"program": [{"step": "DeleteThread", "thread": "a"}], "fault": 7}, "found 7"),
+        (
+            {
+                "program": [{"step": "DeleteThread", "thread": "a"}],
+                "fault": {"fault": "serializer", "value": 0},
+            },
+            "expected a number from 1",
+        ),
+    ],
+)
+def test_what_is_no_recorded_program_gets_one_line(data: Any, says: str, tmp_path: Path) -> None:
+    plan = plan_for(tmp_path, "sync", ["put"])
+    with pytest.raises(ValueError, match=says) as raised:
+        replay(plan, of_class(SqliteReference), data)
+    assert "\n" not in str(raised.value)
