@@ -21,6 +21,8 @@ from saverproof.graphs import scenarios
 from saverproof.graphs.item import blame, plays
 from saverproof.graphs.replaying import replay
 from saverproof.graphs.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
+from saverproof.targets.loading import load
+from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from saverproof_savers import targets
 
@@ -95,6 +97,24 @@ def test_a_reproducer_stands_alone_and_fails_while_the_flaw_is_there(
     assert "saverproof" not in script
     assert _run(script, tmp_path) == 1
     assert _run(mended, tmp_path) == 0
+
+
+def test_a_reproducer_of_a_saver_without_opening_text_imports_it(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "my_testing.py").write_text(
+        "from contextlib import contextmanager\n"
+        "from langgraph.checkpoint.memory import InMemorySaver\n\n"
+        "class Forgetful(InMemorySaver):\n"
+        "    def put_writes(self, *arguments):\n"
+        "        pass\n\n"
+        "@contextmanager\n"
+        "def forgetful(workspace):\n"
+        "    yield Forgetful()\n"
+    )
+    reference = TargetRef("x", None, str(folder / "my_testing.py"), "forgetful")
+    outcome = judged(load(reference), tmp_path, "sync")
+    assert {_run(finding.reproducer, tmp_path) for finding in outcome.findings} == {1}
 
 
 def _run(script: str, folder: Path) -> int:

@@ -175,8 +175,10 @@ def _imports(code: str, module: str, opening: Opening) -> list[str]:
     groups = _merged([*_import_nodes(_OWN), *_import_nodes(given)], used)
     for name, found in _merged(_import_nodes("\n".join(opening.imports)), None).items():
         groups.setdefault(name, set()).update(found)
-    lines = _sorted(groups) + list(opening.before)
-    return lines + _sorted(_merged(_import_nodes("\n".join(opening.local)), None))
+    lines = _sorted(groups)
+    lines += [f"sys.path.insert(0, {folder!r})" for folder in opening.folders]
+    lines += _sorted(_merged(_import_nodes("\n".join(opening.local)), None))
+    return [*lines, *(["", *opening.before] if opening.before else [])]
 
 
 def _import_nodes(source: str) -> list[ast.Import | ast.ImportFrom]:
