@@ -13,6 +13,9 @@ JOURNAL_MODES = ("WAL", "DELETE", "TRUNCATE", "PERSIST")
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 MEMORY = ":memory:"
 _STATEMENTS_KEPT = 256
+# Half of SQLite's default. A sync costs more while the write-ahead log still grows, and puts are
+# small here, so that the log would grow for long before it is folded into the file and reused.
+_LOG_PAGES = 500
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ def connect(path: str, options: OpenOptions) -> sqlite3.Connection:
     )
     try:
         connection.execute(f"PRAGMA synchronous={options.synchronous}")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}").fetchone()
     except BaseException:
         connection.close()
         raise

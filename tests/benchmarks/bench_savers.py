@@ -2,9 +2,9 @@
 
     python tests/benchmarks/bench_savers.py [--steps 300] [--rounds 3] [--only sync]
 
-Each figure is the median over all steps and rounds, in microseconds; the rounds of the savers
-alternate, so that a busy machine slows both. "limit" is what no saver can go below: a transaction
-of one row for writes, decoding the same values for reads.
+Each figure is the median over all steps and rounds, in microseconds; the savers take turns after
+each step, so that a busy machine or disk slows both. "limit" is what no saver can go below: a
+transaction of one row for writes, decoding the same values for reads.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -140,7 +140,10 @@ def timed(timings: Timings, name: str) -> Iterator[None]:
     timings.setdefault(name, []).append((time.perf_counter() - start) * 1e6)
 
 
-def run_sync(saver: Any, kind: type[Workload], steps: int, tasks: int, timings: Timings) -> None:
+def run_sync(
+    saver: Any, kind: type[Workload], steps: int, tasks: int, timings: Timings
+) -> Iterator[None]:
+    """Works through the operations, and pauses after each step."""
     workload, thread_id = kind(saver.get_next_version), str(uuid.uuid4())
     config = latest(thread_id)
     for _ in range(steps):
@@ -152,22 +155,26 @@ def run_sync(saver: Any, kind: type[Workload], steps: int, tasks: int, timings: 
             task_id = str(uuid.uuid4())
             with timed(timings, "put_writes"):
                 saver.put_writes(config, workload.writes, task_id, "~__pregel_pull, agent")
+        yield
     for _ in range(60):
         with timed(timings, "get latest"):
             saver.get_tuple(latest(thread_id))
         with timed(timings, "get by id"):
             saver.get_tuple(config)
+        yield
     for _ in range(3):
         with timed(timings, f"list {steps}"):
             found = sum(1 for _ in saver.list(latest(thread_id)))
         assert found == steps
         with timed(timings, "delta history"):
             saver.get_delta_channel_history(config=latest(thread_id), channels=["note", "turn"])
+        yield
 
 
 async def run_async(
     saver: Any, kind: type[Workload], steps: int, tasks: int, timings: Timings
-) -> None:
+) -> AsyncIterator[None]:
+    """Works through the operations, and pauses after each step."""
     workload, thread_id = kind(saver.get_next_version), str(uuid.uuid4())
     config = latest(thread_id)
     for _ in range(steps):
@@ -182,15 +189,18 @@ async def run_async(
                     for _ in range(tasks)
                 )
             )
+        yield
     for _ in range(60):
         with timed(timings, "get latest"):
             await saver.aget_tuple(latest(thread_id))
         with timed(timings, "get by id"):
             await saver.aget_tuple(config)
+        yield
     for _ in range(3):
         with timed(timings, f"list {steps}"):
             found = len([1 async for _ in saver.alist(latest(thread_id))])
         assert found == steps
+        yield
 
 
 def size_of(folder: Path) -> int:
@@ -201,14 +211,20 @@ def bench_sync(name: str, synchronous: str, steps: int, rounds: int) -> None:
     kind, share, tasks = WORKLOADS[name]
     steps //= share
     timings: dict[str, Timings] = {saver: {} for saver in SAVERS}
-    sizes: dict[str, int] = {}
     limits: Timings = {}
+    sizes: dict[str, int] = {}
     for _ in range(rounds):
-        for saver_name, opened in SAVERS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                with opened(Path(folder) / "c.db", synchronous) as saver:
-                    run_sync(saver, kind, steps, tasks, timings[saver_name])
-                sizes[saver_name] = size_of(Path(folder))
+        with tempfile.TemporaryDirectory() as folder:
+            with ExitStack() as stack:
+                runs = []
+                for saver_name, opened in SAVERS.items():
+                    (Path(folder) / saver_name).mkdir()
+                    path = Path(folder) / saver_name / "c.db"
+                    saver = stack.enter_context(opened(path, synchronous))
+                    runs.append(run_sync(saver, kind, steps, tasks, timings[saver_name]))
+                for _ in zip(*runs, strict=True):
+                    pass
+            sizes = {saver_name: size_of(Path(folder) / saver_name) for saver_name in SAVERS}
         for limit, found in measure_limits(kind, steps, synchronous).items():
             limits.setdefault(limit, []).extend(found)
     title = f"{name}, {steps} steps, {tasks} task(s) a step, sync API, synchronous={synchronous}"
@@ -251,11 +267,15 @@ def bench_async(name: str, steps: int, rounds: int) -> None:
         for _ in range(rounds):
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder)
-                async with AsyncSqliteSaver.from_conn_string(str(path / "o.db")) as saver:
-                    await saver.setup()
-                    await run_async(saver, kind, steps, tasks, timings["official"])
-                async with SqliteSaver.open(path / "b.db") as opened:
-                    await run_async(opened, kind, steps, tasks, timings["bundled"])
+                async with (
+                    AsyncSqliteSaver.from_conn_string(str(path / "o.db")) as one,
+                    SqliteSaver.open(path / "b.db") as other,
+                ):
+                    await one.setup()
+                    first = run_async(one, kind, steps, tasks, timings["official"])
+                    second = run_async(other, kind, steps, tasks, timings["bundled"])
+                    async for _ in first:
+                        await anext(second)
 
     asyncio.run(main())
     title = f"{name}, {steps} steps, {tasks} task(s) a step, async API, synchronous=FULL"
@@ -272,17 +292,18 @@ def bench_graph(rounds: int) -> None:
         builder.add_node(f"node{number}", lambda state: {"log": ["x" * 100]})
         builder.add_edge(START if number == 0 else f"node{number - 1}", f"node{number}")
     timings: dict[str, Timings] = {saver: {} for saver in SAVERS}
-    for _ in range(rounds):
-        for saver_name, opened in SAVERS.items():
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                opened(Path(folder) / "c.db", "FULL") as saver,
-            ):
-                graph = builder.compile(checkpointer=saver)
-                for _ in range(10):
-                    thread: Any = {"configurable": {"thread_id": str(uuid.uuid4())}}
-                    with timed(timings[saver_name], "invoke"):
-                        graph.invoke({"log": []}, thread)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        graphs = {
+            saver_name: builder.compile(
+                checkpointer=stack.enter_context(opened(Path(folder) / f"{saver_name}.db", "FULL"))
+            )
+            for saver_name, opened in SAVERS.items()
+        }
+        for _ in range(rounds * 10):
+            for saver_name, graph in graphs.items():
+                thread: Any = {"configurable": {"thread_id": str(uuid.uuid4())}}
+                with timed(timings[saver_name], "invoke"):
+                    graph.invoke({"log": []}, thread)
     print_table("a graph of ten steps, sync API, synchronous=FULL", timings, {})
 
 
@@ -335,7 +356,8 @@ def put_only_size(steps: int) -> None:
     for saver_name, opened in SAVERS.items():
         with tempfile.TemporaryDirectory() as folder:
             with opened(Path(folder) / "c.db", "OFF") as saver:
-                run_sync(saver, Unchanged, steps, 0, {})
+                for _ in run_sync(saver, Unchanged, steps, 0, {}):
+                    pass
             sizes[saver_name] = size_of(Path(folder))
     click.echo(f"\nunchanged 20 kB, {steps} puts and no writes")
     print_sizes(sizes)
