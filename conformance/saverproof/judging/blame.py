@@ -10,6 +10,7 @@ from saverproof.judging.sheet import Difference
 from saverproof.model.records import SPECIAL_INDEX, PendingWrite
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import task_id
+from saverproof.programs.rewriting import threads
 from saverproof.programs.steps import (
     AbandonList,
     Bulk,
@@ -31,11 +32,15 @@ from saverproof.programs.steps import (
 from saverproof.values import same
 
 HISTORY = "channels/history-immutable"
+COPIED = "deletion/copy-complete"
 REMOVED_BY = {
     "delete_thread": "deletion/thread-all",
     "delete_for_runs": "deletion/runs",
     "prune": "deletion/prune-latest",
 }
+"""What a checkpoint that is still shown breaks, by the operation that was to remove it."""
+RETURNED_AFTER = REMOVED_BY | {"delete_thread": "deletion/no-ghosts"}
+"""What something breaks that was gone, and is back after a later put."""
 WHOLE_STEP: dict[type[Step], str] = {
     DeleteThread: "deletion/thread-all",
     DeleteForRuns: "deletion/runs",
@@ -57,7 +62,17 @@ def blame(difference: Difference, step: Step, model: Model) -> str:
     """The contract that a difference breaks, given the step after which it was first seen."""
     if difference.settled or difference.fact == "raised":
         return difference.contract
+    if _on_the_other_side(difference, step, model):
+        return "deletion/copy-independent"
     return after(step, difference, model)
+
+
+def _on_the_other_side(difference: Difference, step: Step, model: Model) -> bool:
+    """Whether a thread differs that the step did not touch, and that is a copy of one it did."""
+    if difference.address is None or isinstance(step, CopyThread):
+        return False
+    touched, other = threads(step), difference.address[0]
+    return other not in touched and any(frozenset((other, t)) in model.copies for t in touched)
 
 
 @singledispatch
@@ -74,11 +89,27 @@ def _by_itself(difference: Difference, model: Model) -> str:
     return difference.contract
 
 
+def _returned(difference: Difference, model: Model) -> str | None:
+    """The contract that is broken if what differs was removed before, and is back now."""
+    if difference.address is None:
+        return None
+    if difference.fact == "extra":
+        return RETURNED_AFTER.get(model.gone.get(difference.address, ""))
+    record = model.record(difference.address)
+    shown_but_not_put = not difference.expected and difference.fact.startswith("value:")
+    if record is None or not (
+        shown_but_not_put or difference.fact in ("write:extra", "write:twice")
+    ):
+        return None
+    return RETURNED_AFTER.get(record.before or "")
+
+
 @after.register
 def _(step: CopyThread, difference: Difference, model: Model) -> str:
-    del model
     on_copy = difference.address is not None and difference.address[0] == step.target
-    return "deletion/copy-complete" if on_copy else "deletion/copy-independent"
+    if on_copy and (returned := _returned(difference, model)):
+        return returned
+    return COPIED if on_copy else "deletion/copy-independent"
 
 
 @after.register
@@ -86,31 +117,21 @@ def _(step: Put, difference: Difference, model: Model) -> str:
     place = (step.thread, step.namespace, step.number)
     if difference.address is None:
         return difference.contract
+    if returned := _returned(difference, model):
+        return returned
     if difference.address != place:
         return _elsewhere(place, difference, model, writing=False)
-    record = model.record(place)
     if difference.fact in ("write:extra", "write:foreign"):
-        return _ghost_write(place, model)
+        return "pending-writes/scoped"
+    if difference.write is not None and COPIED in difference.write.marks:
+        return COPIED
+    record = model.record(place)
     if record is not None and record.puts > 1:
         if difference.fact.startswith("write"):
             return "upsert/reput-keeps-writes"
         again = "upsert/put-is-idempotent" in record.last_marks
         return "upsert/put-is-idempotent" if again else "upsert/put-replaces"
-    if "deletion/no-ghosts" in (record.marks if record else ()) and _is_ghost(difference):
-        return "deletion/no-ghosts"
     return difference.contract
-
-
-def _is_ghost(difference: Difference) -> bool:
-    shown_but_not_put = not difference.expected and difference.fact.startswith("value:")
-    return shown_but_not_put or difference.fact in ("write:extra", "write:twice")
-
-
-def _ghost_write(place: tuple[str, str, int], model: Model) -> str:
-    record = model.record(place)
-    if record is not None and "deletion/no-ghosts" in record.marks:
-        return "deletion/no-ghosts"
-    return "pending-writes/scoped"
 
 
 def _elsewhere(
@@ -123,8 +144,7 @@ def _elsewhere(
     if difference.fact.startswith("write") and writing:
         return "pending-writes/scoped"
     if thread != place[0]:
-        copied = frozenset((thread, place[0])) in model.copies
-        return "deletion/copy-independent" if copied else "isolation/threads"
+        return "isolation/threads"
     if namespace != place[1]:
         return "isolation/namespaces"
     if difference.fact.startswith("write"):
@@ -139,6 +159,8 @@ def _(step: PutWrites, difference: Difference, model: Model) -> str:
     place = (step.thread, step.namespace, step.number)
     if difference.address is None:
         return difference.contract
+    if difference.fact == "extra" and (returned := _returned(difference, model)):
+        return returned
     if difference.address != place:
         return _elsewhere(place, difference, model, writing=True)
     if not difference.fact.startswith("write"):

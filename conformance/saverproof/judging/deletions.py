@@ -9,7 +9,7 @@ from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
 from saverproof.judging.listings import Listing, ask, judge_listed
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import survey
+from saverproof.judging.survey import leave_alone, survey
 from saverproof.model.records import Address
 from saverproof.programs.steps import (
     CopyThread,
@@ -48,7 +48,7 @@ def _judge_listing(session: Session, contract: str, thread: str, listing: Listin
     for address, item in listing.items:
         if model.record(address) is None:
             session.sheet.differ(contract, "extra", address, None, item)
-            model.ghosts.add(address)
+            model.haunt(address)
         else:
             judge_listed(session, address, item)
     for address in set(model.listing(ListTuples(thread))) - set(listing.addresses):
@@ -128,8 +128,11 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
             model.remove(address, "prune")
             continue
         record.parent_may_be_gone = True
-        newest = model.latest(address[0], address[1]) == address[2]
-        if address[0] not in with_delta and not newest:
+        if model.latest(address[0], address[1]) == address[2]:
+            continue
+        # Nothing is promised of the older ones, not even that what is kept of them is whole.
+        leave_alone(model, address)
+        if address[0] not in with_delta:
             kept.append(address)
     contract = "deletion/prune-drops-older"
     if kept:

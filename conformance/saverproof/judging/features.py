@@ -21,7 +21,7 @@ from saverproof.values import CATALOGUE, Value
 _PLAIN_THREAD = re.compile(r"[a-z]\d*")
 _PLAIN_NAME = re.compile(r"[a-z_]+(:[a-z_]+)*")
 _PLAIN_GROUPS = frozenset({"plain"})
-_PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id"})
+_PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
 Kind = type[Put] | type[PutWrites]
 
@@ -201,6 +201,18 @@ def _writes_none(step: Step) -> bool:
 
 COMPLETE = "pending-writes/complete"
 INDEX = "pending-writes/special-index"
+SORTED = "ordering/writes-sorted"
+WRITES = (
+    COMPLETE,
+    INDEX,
+    "pending-writes/scoped",
+    "serialization/write-values",
+    "upsert/reput-keeps-writes",
+    "upsert/regular-write-first-wins",
+    "upsert/special-write-last-wins",
+    "upsert/special-write-last-wins-mixed",
+)
+"""The contracts that a lost or changed write may be blamed on."""
 FEATURES: tuple[Feature, ...] = (
     _values_of("serialization/non-finite", Put, lambda group: group == "non-finite"),
     _values_of("serialization/non-finite", PutWrites, lambda group: group == "non-finite"),
@@ -212,7 +224,7 @@ FEATURES: tuple[Feature, ...] = (
         "serialization/names",
         _odd_name,
         rewriting.plain_names,
-        never_for=frozenset({"ordering/writes-sorted"}),
+        never_for=frozenset({SORTED}),
     ),
     _field("serialization/older-checkpoints", "format", None),
     _field("serialization/older-checkpoints", "fields", "usual"),
@@ -236,10 +248,10 @@ FEATURES: tuple[Feature, ...] = (
     _between(COMPLETE, _writes_none, rewriting.without_nones, COMPLETE, INDEX),
     _between(COMPLETE, is_special, rewriting.special_split, COMPLETE, INDEX),
     _between(INDEX, is_special, rewriting.special_apart, COMPLETE, INDEX),
-    _between("pending-writes/early-writes-kept", _is_batch, rewriting.early_on_time),
-    _between("pending-writes/late-writes", _is_batch, rewriting.writes_on_time),
-    _between("pending-writes/late-writes", _is_batch, rewriting.all_on_time),
-    _between("pending-writes/one-task-two-paths", _is_batch, rewriting.one_path),
+    _between("pending-writes/early-writes-kept", _is_batch, rewriting.early_on_time, *WRITES),
+    _between("pending-writes/late-writes", _is_batch, rewriting.writes_on_time, *WRITES),
+    _between("pending-writes/late-writes", _is_batch, rewriting.all_on_time, *WRITES),
+    _between("pending-writes/one-task-two-paths", _is_batch, rewriting.one_path, SORTED, *WRITES),
     Feature("channels/copy-fork", _is_copy, rewriting.without_copies),
     _values_of("serialization/channel-values", Put, lambda group: group not in _PLAIN_GROUPS),
     _values_of("serialization/write-values", PutWrites, lambda group: group not in _PLAIN_GROUPS),

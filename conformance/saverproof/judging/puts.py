@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.execution.calls import PutCall, put_call, put_writes_call
+from saverproof.judging.blame import RETURNED_AFTER
 from saverproof.judging.features import evidence
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import forget, read_back, survey, touch
+from saverproof.judging.survey import leave_alone, read_back, survey, touch
 from saverproof.judging.tuples import part
 from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
 from saverproof.programs.identifiers import mint
@@ -78,7 +79,7 @@ def _forget_older(session: Session, step: Put) -> None:
     for number in [
         n for n in session.model.history(step.thread, step.namespace) if n < step.number
     ]:
-        forget(session, (step.thread, step.namespace, number))
+        leave_alone(session.model, (step.thread, step.namespace, number))
 
 
 def _mark(session: Session, step: Put, planned: PlannedPut) -> Record:
@@ -91,8 +92,8 @@ def _mark(session: Session, step: Put, planned: PlannedPut) -> Record:
         marks.add("upsert/put-is-idempotent" if planned.again else "upsert/put-replaces")
         if address in model.writes:
             marks.add("upsert/reput-keeps-writes")
-    elif address in model.gone:
-        marks.add("deletion/no-ghosts")
+    elif model.gone.get(address) in RETURNED_AFTER:
+        marks.add(RETURNED_AFTER[model.gone[address]])
     elif address in model.writes:
         for write in model.writes[address].values():
             write.marks.add("pending-writes/early-writes-kept")

@@ -47,7 +47,7 @@ class Search:
 
     def follow_up(self, run: Run) -> None:
         """Look into the breaches of a run that concern a wanted contract not yet found broken."""
-        for breach in run.breaches:
+        for breach in _plain(run):
             if self._concerns(breach, run.program):
                 self._look_into(run.program[: breach.position], breach)
 
@@ -69,7 +69,7 @@ class Search:
         if not thorough.breaches:
             self._unsteady(program, breach)
             return
-        shown = {b.contract: b for b in reversed(thorough.breaches)}
+        shown = {b.contract: b for b in reversed(_plain(thorough))}
         for name in shown:
             if self._concerns(shown[name], thorough.program):
                 self._settle(thorough.program, name)
@@ -131,7 +131,7 @@ class Search:
 
     @staticmethod
     def _first(run: Run, contract: str) -> Breach | None:
-        return next((b for b in run.breaches if b.contract == contract), None)
+        return next((b for b in _plain(run) if b.contract == contract), None)
 
     def _culprit(self, program: Program, breach: Breach) -> str:
         """The contract of the feature without which the breach is gone, or the breach's own.
@@ -145,7 +145,7 @@ class Search:
             feature = left.pop(0)
             simpler = feature.without(program)
             run = self._replay(simpler)
-            similar = [b for b in run.breaches if b.contract == contract or _kind(b) == kind]
+            similar = [b for b in _plain(run) if b.contract == contract or _kind(b) == kind]
             if not similar:
                 if feature.contract:
                     self.guilty.append(feature)
@@ -154,6 +154,11 @@ class Search:
                 contract, program = similar[0].contract, simpler
                 left = [f for f in asked_about(program, contract) if f is not feature]
         return contract
+
+
+def _plain(run: Run) -> list[Breach]:
+    """The breaches that do not come after the saver and the model had parted."""
+    return [breach for breach in run.breaches if not breach.stray]
 
 
 def _kind(breach: Breach) -> str:

@@ -33,12 +33,17 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A difference with the contract it is blamed on, and the step that showed it."""
+    """A difference with the contract it is blamed on, and the step that showed it.
+
+    ``stray`` says that the saver had lost or invented checkpoints before the step, so that the
+    difference may follow from that.
+    """
 
     contract: str
     difference: Difference
     position: int
     step: Step
+    stray: bool = False
 
 
 class Session:
@@ -126,7 +131,7 @@ class Session:
             return []
         if self.on_step is not None:
             self.on_step(step)
-        known = len(self.sheet.differences)
+        known, stray = len(self.sheet.differences), self.model.strayed
         new_to_it = self._unknown_hostile(step)
         self.taken.append(step)
         perform(step, self)
@@ -134,7 +139,7 @@ class Session:
             self.refused |= new_to_it
             del self.sheet.differences[known:]
             self.sheet.agree("isolation/hostile-identifiers")
-        return self._blamed(step, known)
+        return self._blamed(step, known, stray=stray)
 
     def _unknown_hostile(self, step: Step) -> set[str]:
         """The hostile threads of a step of which the saver accepted nothing yet."""
@@ -158,16 +163,16 @@ class Session:
         from saverproof.judging.parity import compare_apis
         from saverproof.judging.survey import survey
 
-        known = len(self.sheet.differences)
+        known, stray = len(self.sheet.differences), self.model.strayed
         if self.taken:
             survey(self)
             if len(self.store.drivers) > 1:
                 compare_apis(self)
-        return self._blamed(self.last_change or Step(), known)
+        return self._blamed(self.last_change or Step(), known, stray=stray)
 
-    def _blamed(self, step: Step, known: int) -> list[Breach]:
+    def _blamed(self, step: Step, known: int, *, stray: bool) -> list[Breach]:
         fresh = [
-            Breach(blame(difference, step, self.model), difference, len(self.taken), step)
+            Breach(blame(difference, step, self.model), difference, len(self.taken), step, stray)
             for difference in self.sheet.differences[known:]
         ]
         self.breaches += fresh

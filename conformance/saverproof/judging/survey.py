@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
+from saverproof.judging.blame import REMOVED_BY
 from saverproof.judging.session import Raised, Session
 from saverproof.judging.sheet import Sheet
 from saverproof.judging.tuples import judge_tuple, shown_id
 from saverproof.model.records import Address
+from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint
 
 
@@ -62,26 +64,24 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
                 sheet.agree(_removal(model.gone[address]))
         else:
             sheet.differ("identity/unknown-is-none", "extra", address, None, observed)
-            model.ghosts.add(address)
+            model.haunt(address)
         return
     if observed is None:
         sheet.differ("identity/put-returns-address", "missing", address, "the checkpoint", None)
-        forget(session, address)
+        model.lose(address)
         return
     judge_tuple(sheet, model, address, observed, session.real(address[0]))
 
 
 def _removal(operation: str) -> str:
-    from saverproof.judging.blame import REMOVED_BY
-
     return REMOVED_BY.get(operation, "identity/unknown-is-none")
 
 
-def forget(session: Session, address: Address) -> None:
-    """Go on as the saver does: without this checkpoint."""
-    session.model.remove(address, "lost")
-    session.model.ghosts.add(address)
-    session.model.doubted_writes.add(address)
+def leave_alone(model: Model, address: Address) -> None:
+    """Stop judging a checkpoint of which the saver may do what it likes."""
+    model.remove(address, "left alone")
+    model.ghosts.add(address)
+    model.doubted_writes.add(address)
 
 
 def look_at_latest(session: Session, thread: str, namespace: str) -> None:
@@ -104,7 +104,7 @@ def judge_latest(
             address = _shown_address(session, thread, namespace, observed)
             sheet.differ("identity/unknown-is-none", "extra", address, None, observed)
             if address is not None:
-                session.model.ghosts.add(address)
+                session.model.haunt(address)
         return
     if isinstance(observed, Raised) or observed is None:
         sheet.differ(contract, "latest", None, mint(latest), observed, settled=True)

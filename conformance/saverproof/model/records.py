@@ -74,7 +74,8 @@ class Record:
 
     ``doubts`` names facts that the saver was already seen to get wrong, which are not compared
     again; ``marks`` are the contracts that comparing the record is evidence for, ``last_marks``
-    those that its last put added. ``stale`` is metadata of an earlier put that is gone now.
+    those that its last put added. ``stale`` is metadata of an earlier put that is gone now;
+    ``before`` is the operation that had removed the id before it was put.
     """
 
     step: Put
@@ -84,6 +85,7 @@ class Record:
     merged: dict[str, Any]
     puts: int = 1
     stale: dict[str, Any] = field(default_factory=dict)
+    before: str | None = None
     parent_may_be_gone: bool = False
     doubts: set[str] = field(default_factory=set)
     marks: set[str] = field(default_factory=set)

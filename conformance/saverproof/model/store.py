@@ -42,6 +42,8 @@ class Model:
         """Pairs of threads of which one was copied from the other."""
         self.ghosts: set[Address] = set()
         """Checkpoints that the saver shows although it should not, already reported."""
+        self.strayed = False
+        """Whether the saver lost checkpoints or showed foreign ones, and the model went along."""
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -170,6 +172,7 @@ class Model:
         )
         if present is not None:
             record.puts = present.puts + 1
+            record.before = present.before
             record.marks = present.marks
             if planned.again:
                 record.doubts = present.doubts
@@ -180,7 +183,7 @@ class Model:
         self.threads.setdefault(step.thread, {}).setdefault(step.namespace, {})[step.number] = (
             record
         )
-        self.gone.pop(address, None)
+        record.before = self.gone.pop(address, record.before)
         self.ghosts.discard(address)
         return record
 
@@ -213,14 +216,14 @@ class Model:
             del self.writes[address]
         return changed
 
-    def delete_thread(self, thread: str) -> None:
+    def delete_thread(self, thread: str, operation: str = "delete_thread") -> None:
         """Forget a thread, writes without a checkpoint included."""
         for namespace, records in self.threads.pop(thread, {}).items():
             for number in records:
-                self.gone[(thread, namespace, number)] = "delete_thread"
+                self.gone[(thread, namespace, number)] = operation
         for address in [a for a in self.writes if a[0] == thread]:
             del self.writes[address]
-            self.gone.setdefault(address, "delete_thread")
+            self.gone.setdefault(address, operation)
         self.doubted_values = {d for d in self.doubted_values if d[0] != thread}
         self.doubted_writes = {a for a in self.doubted_writes if a[0] != thread}
 
@@ -251,8 +254,20 @@ class Model:
         if not self.threads[thread]:
             del self.threads[thread]
 
+    def lose(self, address: Address) -> None:
+        """Go on as the saver does: without a checkpoint that should be there."""
+        self.strayed = True
+        self.remove(address, "lost")
+        self.ghosts.add(address)
+        self.doubted_writes.add(address)
+
+    def haunt(self, address: Address) -> None:
+        """Go on although the saver shows a checkpoint that should not be there."""
+        self.strayed = True
+        self.ghosts.add(address)
+
     def copy_thread(self, source: str, target: str) -> None:
-        """Copy checkpoints and writes; writes without a checkpoint may be copied or not."""
+        """Copy checkpoints and writes, those without a checkpoint too."""
         self.copies.add(frozenset((source, target)))
         for namespace, records in list(self.threads.get(source, {}).items()):
             for number, record in records.items():
@@ -262,14 +277,11 @@ class Model:
                     channels={n: replace(c) for n, c in record.channels.items()},
                     doubts=set(record.doubts),
                     marks={"deletion/copy-complete"},
+                    before=self.gone.pop((target, namespace, number), None),
                 )
                 self.threads.setdefault(target, {}).setdefault(namespace, {})[number] = copied
         for address in [a for a in self.writes if a[0] == source]:
-            copy = (target, address[1], address[2])
-            if self.record(address) is None:
-                self.doubted_writes.add(copy)
-                continue
-            self.writes[copy] = {
+            self.writes[(target, *address[1:])] = {
                 key: replace(w, marks={"deletion/copy-complete"})
                 for key, w in self.writes[address].items()
             }
@@ -280,7 +292,7 @@ class Model:
         """Prune; returns the checkpoints that may be there or not, for the caller to settle."""
         if step.strategy == "delete":
             for thread in step.threads:
-                self.delete_thread(thread)
+                self.delete_thread(thread, "prune")
             return []
         open_: list[Address] = []
         for thread in step.threads:

@@ -196,7 +196,7 @@ def delete_runs(model: Model, choose: Random, theme: Theme) -> DeleteForRuns:
 def copy_thread(model: Model, choose: Random, theme: Theme) -> CopyThread | None:
     """Copy a thread to one that holds nothing."""
     written = {address[0] for address in model.writes}
-    free = [t for t in (*theme.threads, "copy", "copy2") if t not in model.threads]
+    free = [t for t in (*theme.threads, "twin", "other") if t not in model.threads]
     free = [t for t in free if t not in written]
     sources = [t for t in theme.threads if t in model.threads]
     if not free or not sources:

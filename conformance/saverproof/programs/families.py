@@ -244,7 +244,8 @@ def _filter() -> tuple[Theme, ...]:
 
 def _deletion() -> tuple[Theme, ...]:
     steps: Weights = {**PUTS, **WRITES, asking.list_: 2}
-    runs = ("run-1", "run-2", "run-3")
+    runs = ("run-1", "run-2", "run-10")
+    threads = ("a", "a1", "b")
     delta: Weights = {
         asking.put_delta: 8,
         making.writes: 6,
@@ -253,7 +254,7 @@ def _deletion() -> tuple[Theme, ...]:
     }
     channels = ("log", "count")
     return (
-        Theme("threads", {**steps, asking.delete_thread: 3}, whole_store=True),
+        Theme("threads", {**steps, asking.delete_thread: 3}, threads=threads, whole_store=True),
         Theme(
             "runs",
             {**steps, asking.delete_runs: 2},
@@ -263,7 +264,8 @@ def _deletion() -> tuple[Theme, ...]:
         ),
         Theme(
             "copies",
-            {**steps, asking.copy_thread: 3, asking.delete_thread: 1},
+            {**steps, making.writes_early: 5, asking.copy_thread: 5, asking.delete_thread: 3},
+            threads=("a", "b", "c"),
             needs=frozenset({"copy_thread"}),
             whole_store=True,
         ),

@@ -99,7 +99,7 @@ def metadata(
         "step": choose.randrange(4),
         "parents": parents,
     }
-    if theme.runs:
+    if theme.runs and choose.random() < 0.8:
         made["run_id"] = choose.choice(theme.runs)
     return made | dict(choose.choice(theme.metadata))
 
