@@ -189,13 +189,14 @@ class Item:
             self.last_word = now
             self.progress({"operations": trials.calls})
 
-    def _journal(self) -> Callable[[Step], None] | None:
+    def _journal(self) -> Callable[[Step, int], None] | None:
+        """Writes the steps of the program under way, so that a death can be told from them."""
         if self.plan.journal is None:
             return None
         path = Path(self.plan.journal)
 
-        def write(step: Step) -> None:
-            with path.open("a", encoding="utf-8") as journal:
+        def write(step: Step, before: int) -> None:
+            with path.open("a" if before else "w", encoding="utf-8") as journal:
                 journal.write(json.dumps(step_to_json(step)) + "\n")
 
         return write

@@ -53,7 +53,8 @@ class Session:
     seen right after the step that made it; otherwise only what a step touched is read back.
     ``watch_inputs`` compares the arguments of each call before and after. ``features`` are those
     of which judging a step is to count as evidence. ``shallow`` is for a saver that keeps only
-    the newest checkpoint of a namespace.
+    the newest checkpoint of a namespace. ``on_step`` is told of each step, and of how many were
+    taken before it, before it is taken.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Session:
         prefix: str = "",
         features: tuple[Feature, ...] = (),
         shallow: bool = False,
-        on_step: Callable[[Step], None] | None = None,
+        on_step: Callable[[Step, int], None] | None = None,
     ) -> None:
         self.store = store
         self.thorough = thorough
@@ -130,7 +131,7 @@ class Session:
         if self.refused.intersection(threads(step)):
             return []
         if self.on_step is not None:
-            self.on_step(step)
+            self.on_step(step, len(self.taken))
         known, stray = len(self.sheet.differences), self.model.strayed
         new_to_it = self._unknown_hostile(step)
         self.taken.append(step)

@@ -42,7 +42,7 @@ class Trials:
     apis: tuple[str, ...]
     features: tuple[Feature, ...] = ()
     shallow: bool = False
-    on_step: Callable[[Step], None] | None = None
+    on_step: Callable[[Step, int], None] | None = None
     shared: Store | None = None
     calls: int = 0
     seconds: float = 0.0

@@ -28,18 +28,44 @@ def blame(data: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
     The answer has the fields of a finding that follow from the program alone.
     """
-    from saverproof.judging.item import blame_of_death
-    from saverproof.programs.codec import step_from_json
-    from saverproof.programs.describing import describe
+    from saverproof.judging.item import OTHER_JUDGES
 
     plan = Plan.from_json(data["plan"])
-    steps = data["steps"]
+    if plan.family in OTHER_JUDGES:
+        return _blame_elsewhere(plan, data["steps"])
+    return _blame_of_program(plan, data["steps"])
+
+
+def _blame_of_program(plan: Plan, steps: list[Any]) -> dict[str, Any]:
+    from saverproof.judging.item import blame_of_death
+    from saverproof.programs.codec import from_json
+    from saverproof.programs.describing import describe
+    from saverproof.reproducing import death_reproducer
+
+    contract = blame_of_death(plan, steps)
+    program = from_json(steps)
+    target = load(TargetRef.from_json(plan.target))
     return {
-        "contract": blame_of_death(plan, steps),
-        "steps": [describe(step_from_json(step)) for step in steps],
+        "contract": contract,
+        "steps": [describe(step) for step in program],
         "program": steps,
-        "reproducer": "",
+        "reproducer": death_reproducer(target, program, plan.api, name=contract),
     }
+
+
+def _blame_elsewhere(plan: Plan, steps: list[Any]) -> dict[str, Any]:
+    """The judge of a family with other programs says itself what its journal means."""
+    from importlib import import_module
+
+    from saverproof.contracts.registry import contracts
+    from saverproof.judging.item import OTHER_JUDGES
+
+    judge_of_family = import_module(OTHER_JUDGES[plan.family])
+    if steps and hasattr(judge_of_family, "blame"):
+        blamed: dict[str, Any] = judge_of_family.blame(plan, steps)
+        return blamed
+    first = contracts(plan.family)[0].id
+    return {"contract": first, "steps": [], "program": steps, "reproducer": ""}
 
 
 def clean(data: dict[str, Any], progress: Progress) -> None:

@@ -27,7 +27,7 @@ def complains_here(text: str) -> bool:
     path = list(sys.path)
     names = {"__name__": "__reproducer__"}
     try:
-        exec(compile(text, "<reproducer>", "exec"), names)
+        exec(compile(text, "<reproducer>", "exec", dont_inherit=True), names)
     except SystemExit as ending:
         message = ending.code
         return isinstance(message, str) and message.startswith(str(names.get("__doc__")))

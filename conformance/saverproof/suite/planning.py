@@ -21,6 +21,9 @@ FAMILIES = (
     "delta-history",
     "parity",
     "lifecycle",
+    "graph",
+    "atomicity",
+    "durability",
 )
 """The families that have items, in the order in which they run."""
 
