@@ -60,7 +60,10 @@ def sqlite_connection(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any
     """The bundled saver on a connection that somebody else opened, with SQLite's own settings."""
     from saverproof_savers import SqliteSaver
 
-    connection = sqlite3.connect(workspace.path / _FILE, check_same_thread=False)
+    path = workspace.path / _FILE
+    # Whoever opens the connection answers for the file: SQLite itself would let all read it.
+    path.touch(0o600)
+    connection = sqlite3.connect(path, check_same_thread=False)
     with contextlib.closing(connection):
         saver = SqliteSaver(connection)
         try:
