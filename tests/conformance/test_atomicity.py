@@ -16,11 +16,14 @@ from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
 from saverproof.atomicity import bench
+from saverproof.atomicity.attacks import Attack, lasting
 from saverproof.atomicity.item import judge
 from saverproof.atomicity.replaying import replay
 from saverproof.atomicity.worker import Worker
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
+from saverproof_faults import Event, Fault, Place
+from saverproof_faults import Plan as Plan_
 from saverproof_savers import targets
 
 OPERATIONS = ["put", "put_writes", "get_tuple", "list", "delete_thread", "delete_for_runs"]
@@ -215,6 +218,24 @@ def test_a_saver_without_a_driver_is_told_of_the_hooks(tmp_path: Path) -> None:
     (reason,) = set(outcome.inapplicable.values())
     assert "ClassDriver" in reason
     assert "'nosuch'" in reason
+
+
+def test_a_saver_that_refuses_every_call_is_unknown_and_not_excused(tmp_path: Path) -> None:
+    class Refusing(SqliteReference):
+        def put(self, *arguments: Any) -> Any:
+            raise RuntimeError("not today")
+
+    outcome = judged(of_class(Refusing), tmp_path, operations=["put"])
+    assert sum(outcome.checked.values()) == 0
+    assert "not today" in outcome.unknown["atomicity/all-or-nothing"]
+
+
+def test_faults_that_last_are_as_many_as_there_are_places() -> None:
+    places = [Place(Event.STATEMENT, number) for number in (1, 2)]
+    single = [Attack(Plan_(Fault.RAISE, place)) for place in places]
+    more = list(lasting(tuple(single)))
+    assert len(more) == 6
+    assert len({attack.describe() for attack in more}) == 6
 
 
 class Losing:

@@ -21,10 +21,12 @@ from saverproof.atomicity.reporting import finding, finding_of_walk
 from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
 from saverproof.atomicity.shortening import shortened
 from saverproof.atomicity.sight import Ending, Sight
-from saverproof.atomicity.sweep import NoCleanRunError, Sweep, swept
+from saverproof.atomicity.stage import NoCleanRunError
+from saverproof.atomicity.sweep import Sweep, swept
 from saverproof.atomicity.walking import Stumble, Walk
 from saverproof.atomicity.worker import HungError
 from saverproof.contracts.registry import contract, contracts
+from saverproof.errors import OpeningError
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
 
@@ -101,7 +103,9 @@ class Item:
             bench = stack.enter_context(Bench.opened(self.plan, self.target, drivers))
             try:
                 sweeps = self._sweeps(bench, stack, effort)
-                if not any(sweep.counted.places for sweep in sweeps):
+                if not sweeps:
+                    self.record.nothing_known("; ".join(self.record.notes))
+                elif not any(sweep.counted.places for sweep in sweeps):
                     return nothing_passed(problems)
                 for problem in problems:
                     self.record.note(problem)
@@ -124,7 +128,7 @@ class Item:
             try:
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
-            except (NoCleanRunError, HungError) as problem:
+            except (NoCleanRunError, OpeningError, HungError) as problem:
                 self.record.note(f"not swept, it does not work without faults either: {problem}")
                 if isinstance(problem, HungError):
                     bench.renew()
@@ -145,7 +149,7 @@ class Item:
         for sweep, attack in chosen:
             # One class of faults is not to use up what the other is allowed.
             if self._hangs[attack.kind == "cancellation"] >= MOST_HANGS:
-                self.record.cut_off(attack, f"cut off: the saver hung {MOST_HANGS} times")
+                self.record.not_tried(attack, f"cut off: the saver hung {MOST_HANGS} times")
                 continue
             self._try(bench, sweep, attack)
             self._tell(bench)
@@ -175,6 +179,9 @@ class Item:
             self._hangs[attack.kind == "cancellation"] += 1
             sight.hung = str(hung)
             bench.renew()
+        except (NoCleanRunError, OpeningError) as problem:
+            self.record.not_tried(attack, f"the trial could not begin: {problem}")
+            return
         self.record.tried(sweep, attack, sight, sweep.verdict(attack, sight), self.plan.api)
 
     def _tell(self, bench: Bench) -> None:

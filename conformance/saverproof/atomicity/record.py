@@ -111,13 +111,18 @@ class Record:
         if verdict.contract is not None:
             self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
 
+    def nothing_known(self, why: str) -> None:
+        """No operation could be tried at all."""
+        for contract in (WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS):
+            self.unknown.setdefault(contract, why)
+
     def walked(self, injected: int) -> None:
         """Take in a random program: its faults are counted together."""
         if injected:
             self.injected["in random programs"] += injected
 
-    def cut_off(self, attack: Attack, why: str) -> None:
-        """Nothing more was asked: what was not found broken is not known to hold."""
+    def not_tried(self, attack: Attack, why: str) -> None:
+        """Nothing was asked: what was not found broken is not known to hold."""
         cancelled = attack.kind == "cancellation"
         for contract in (CANCELLED,) if cancelled else (WHOLE, LATE, USABLE, SILENT, PREVIOUS):
             self.unknown.setdefault(contract, why)

@@ -10,8 +10,10 @@ from saverproof.atomicity.bench import Bench
 from saverproof.atomicity.record import Found, plainness
 from saverproof.atomicity.scenarios import NEW, THREAD, Scenario
 from saverproof.atomicity.sight import Sight
-from saverproof.atomicity.sweep import NoCleanRunError, Sweep, swept
+from saverproof.atomicity.stage import NoCleanRunError
+from saverproof.atomicity.sweep import Sweep, swept
 from saverproof.atomicity.worker import HungError
+from saverproof.errors import OpeningError
 from saverproof.programs.steps import (
     CopyThread,
     DeleteForRuns,
@@ -64,7 +66,7 @@ def shortened(bench: Bench, found: Found, stack: ExitStack) -> list[Found]:
     shown: list[Found] = []
     for small in SMALL:
         if small.operation == scenario.operation and len(small.start) < len(scenario.start):
-            with suppress(NoCleanRunError, HungError):
+            with suppress(NoCleanRunError, OpeningError, HungError):
                 count = partial(swept, bench, small, stack, also_lasting=False)
                 sweep = bench.on_worker(count)
                 if sweep.clean is None:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,30 @@ from saverproof.atomicity.calls import Call, Calls, Key
 from saverproof.atomicity.hand import Hand
 from saverproof.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario, unrelated
 from saverproof.atomicity.snapshot import Snapshot, Wanted
+from saverproof.atomicity.worker import call_quietly
+from saverproof.errors import describe
 from saverproof.programs.steps import CopyThread
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+
+
+class NoCleanRunError(Exception):
+    """The operation does not work without faults either; the text says how it ended."""
+
+
+def made(hand: Hand, calls: tuple[Call, ...]) -> None:
+    """Make calls that lead to a starting state.
+
+    Raises:
+        NoCleanRunError: the saver refused one.
+    """
+    for call in calls:
+        error = call_quietly(partial(hand.do, call))
+        if error is not None:
+            name = type(call.step).__name__
+            raise NoCleanRunError(f"the starting state: {name} raised {describe(error)}")
+
 
 _HEADER = b"SQLite format 3\0"
 
@@ -79,13 +100,13 @@ def prepared(
 
     Raises:
         OpeningError: the saver could not be opened or closed.
+        NoCleanRunError: the saver refused a call that leads there.
     """
     with fresh_workspace(folder, target) as workspace:
         with opened(target, workspace, loop) as saver:
             hand = Hand(saver, api, loop)
             script = Script.of(scenario, saver)
-            for call in script.start:
-                hand.do(call)
+            made(hand, script.start)
             before = hand.look(_everything(script))
         databases = tuple(sorted(_databases(workspace.path)))
         stage = Stage(script, workspace.path, databases)

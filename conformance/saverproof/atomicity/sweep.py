@@ -11,7 +11,7 @@ from saverproof.atomicity.bench import Bench
 from saverproof.atomicity.judging import CANCELLED, LOST_CONNECTION, SILENT, USABLE, Judge, Verdict
 from saverproof.atomicity.scenarios import Scenario
 from saverproof.atomicity.sight import Ending, Moment, Sight
-from saverproof.atomicity.stage import Stage, prepared
+from saverproof.atomicity.stage import NoCleanRunError, Stage, prepared
 from saverproof.atomicity.states import References
 from saverproof.atomicity.striking import serializing, strike
 from saverproof.atomicity.trial import Trial
@@ -58,10 +58,6 @@ class Sweep:
         return verdict
 
 
-class NoCleanRunError(Exception):
-    """The operation does not work without faults either; the text says how it ended."""
-
-
 def swept(bench: Bench, scenario: Scenario, stack: ExitStack, *, also_lasting: bool) -> Sweep:
     """Prepare a scenario, run it clean, and list what can be failed.
 
@@ -85,7 +81,7 @@ def swept(bench: Bench, scenario: Scenario, stack: ExitStack, *, also_lasting: b
     if bench.losing and not isinstance(scenario.step, SetUp):
         found.append(Attack())
     if also_lasting:
-        found += lasting(found)
+        found += lasting(tuple(found))
     return Sweep(
         bench, scenario, stage, references, judge, counted, found, _unstored(references, judge)
     )

@@ -14,7 +14,7 @@ from saverproof.atomicity.hand import Hand
 from saverproof.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
 from saverproof.atomicity.sight import Ending, Moment, Sight
 from saverproof.atomicity.snapshot import Snapshot, Wanted
-from saverproof.atomicity.stage import Stage, placed
+from saverproof.atomicity.stage import Stage, made, placed
 from saverproof.atomicity.worker import call_quietly
 from saverproof.errors import describe
 from saverproof.execution.store import set_up
@@ -75,14 +75,12 @@ class Trial:
             self.open()
             hand = self.hand
             if self.stage.folder is None:
-                for call in self.stage.script.start:
-                    self._do(call)
+                made(hand, self.stage.script.start)
             # Whatever a saver puts off until it is first used is not to count as the operation's.
             hand.look(Wanted(self._keys[:1]))
         elif self.stage.folder is None:
             with opened(bench.target, workspace, bench.loop) as saver:
-                for call in self.stage.script.start:
-                    bench.hand(saver).do(call)
+                made(bench.hand(saver), self.stage.script.start)
         return {name: look(path) for name, path in self._paths.items()}
 
     @property
