@@ -71,9 +71,10 @@ def _collect() -> dict[str, Contract]:
             if entry.id in found:
                 raise ValueError(f"contract {entry.id!r} is defined twice")
             found[entry.id] = entry
-    # Without the base operations nothing else can be judged, so everything may break with them.
-    complete = found["interface/complete"]
-    found[complete.id] = replace(complete, implies=frozenset(found) - {complete.id})
+    # Without the base operations nothing else can be judged, and neither if what one program put
+    # is seen by the next: everything may break with these.
+    for name in ("interface/complete", "isolation/workspaces"):
+        found[name] = replace(found[name], implies=frozenset(found) - {name})
     return found
 
 

@@ -18,7 +18,8 @@ from saverproof.programs.rewriting import is_mixed, is_special
 from saverproof.programs.steps import PLAIN, Extras, IdForm, Program, Put, PutWrites, Step
 from saverproof.values import CATALOGUE, Value
 
-_PLAIN_THREAD = re.compile(r"[a-z]\d*")
+_PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
+_PLAIN_NAMESPACE = re.compile(r"(n\d+)?")
 _PLAIN_NAME = re.compile(r"[a-z_]+(:[a-z_]+)*")
 _PLAIN_GROUPS = frozenset({"plain"})
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
@@ -32,7 +33,8 @@ class Feature:
 
     ``evident`` says that a step alone shows it, so that judging the step is evidence. With
     ``only_for`` it is asked about breaches of these contracts alone, and never about those in
-    ``never_for``, which speak of it themselves. A feature whose contract is empty stands for what
+    ``never_for``, which speak of it themselves; with ``facts`` only about differences of these
+    kinds. A feature whose contract is empty stands for what
     two steps have to do with each other, which the breach's own contract is about: if the breach
     stays without it, that contract was blamed in error.
     """
@@ -43,6 +45,7 @@ class Feature:
     evident: bool = True
     only_for: frozenset[str] = frozenset()
     never_for: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
 
     def may_be_behind(self, contract: str) -> bool:
         """Whether the feature is asked about when this contract is broken."""
@@ -56,9 +59,13 @@ def present(program: Program) -> list[Feature]:
     return [f for f in FEATURES if any(map(f.touches, program)) and f.without(program) != program]
 
 
-def asked_about(program: Program, contract: str) -> list[Feature]:
-    """The features of a program that may be behind a breach of a contract."""
-    return [f for f in present(program) if f.may_be_behind(contract)]
+def asked_about(program: Program, contract: str, kind: str | None = None) -> list[Feature]:
+    """The features of a program that may be behind a breach of a contract by a kind of fact."""
+    return [
+        f
+        for f in present(program)
+        if f.may_be_behind(contract) and (kind is None or not f.facts or kind in f.facts)
+    ]
 
 
 def of_family(contracts: Iterable[str]) -> tuple[Feature, ...]:
@@ -161,16 +168,19 @@ def _between(
 
 def is_hostile(thread: str) -> bool:
     """Whether a thread id is one that a saver may confuse, or refuse."""
-    return not re.fullmatch(r"[a-z]\d*|nobody|copy\d*", thread)
+    return not _PLAIN_THREAD.fullmatch(thread)
 
 
 def _hostile_thread(step: Step) -> bool:
     return any(map(is_hostile, rewriting.threads(step)))
 
 
-def _nested(step: Step) -> bool:
-    namespace = getattr(step, "namespace", None)
-    return bool(namespace) and not str(namespace).isalnum()
+def _named_namespace(step: Step) -> bool:
+    return not _PLAIN_NAMESPACE.fullmatch(getattr(step, "namespace", None) or "")
+
+
+def _in_a_namespace(step: Step) -> bool:
+    return bool(getattr(step, "namespace", None))
 
 
 def _odd_name(step: Step) -> bool:
@@ -219,7 +229,14 @@ FEATURES: tuple[Feature, ...] = (
     _values_of("serialization/nul-in-strings", Put, lambda group: group == "nul"),
     _values_of("serialization/nul-in-strings", PutWrites, lambda group: group == "nul"),
     Feature("isolation/hostile-identifiers", _hostile_thread, rewriting.plain_threads),
-    Feature("isolation/nested-namespaces", _nested, rewriting.plain_namespaces),
+    Feature("isolation/nested-namespaces", _named_namespace, rewriting.plain_namespaces),
+    Feature(
+        "isolation/nested-namespaces",
+        _in_a_namespace,
+        rewriting.namespaces_as_threads,
+        evident=False,
+        facts=frozenset({"raised", "unreadable"}),
+    ),
     Feature(
         "serialization/names",
         _odd_name,

@@ -150,7 +150,8 @@ class Item:
         for theme, number in self._programs(chosen):
             seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
             search.watch_inputs = theme.watch_inputs
-            search.follow_up(trials.make(theme, Random(seed)))
+            cast = theme.with_cast(number + self.plan.seed)
+            search.follow_up(trials.make(cast, Random(seed)))
             self._tell(trials)
             if self.until in search.found:
                 return

@@ -92,10 +92,8 @@ def _(step: AbandonList, session: Session) -> None:
 @perform.register
 def _(step: Clone, session: Session) -> None:
     def clone() -> None:
-        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
         copied = copy.copy(session.store.saver)
-        copied.serde = JsonPlusSerializer()
+        copied.serde = copy.copy(copied.serde)
         session.store.use(copied)
 
     _undisturbed(session, step, "lifecycle/shallow-clone", clone, "a shallow copy to work")

@@ -140,7 +140,7 @@ class Search:
         it there, the simpler program is the one to go by.
         """
         contract, kind = breach.contract, _kind(breach)
-        left = asked_about(program, contract)
+        left = asked_about(program, contract, kind)
         while left:
             feature = left.pop(0)
             simpler = feature.without(program)
@@ -152,7 +152,7 @@ class Search:
                 return feature.contract or contract
             if all(b.contract != contract for b in similar):
                 contract, program = similar[0].contract, simpler
-                left = [f for f in asked_about(program, contract) if f is not feature]
+                left = [f for f in asked_about(program, contract, kind) if f is not feature]
         return contract
 
 

@@ -9,7 +9,7 @@ from saverproof.execution.calls import address_config, read_config
 from saverproof.judging.blame import REMOVED_BY
 from saverproof.judging.session import Raised, Session
 from saverproof.judging.sheet import Sheet
-from saverproof.judging.tuples import judge_tuple, shown_id
+from saverproof.judging.tuples import field, judge_tuple, part, shown_id
 from saverproof.model.records import Address
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint
@@ -63,7 +63,8 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
             if address in model.gone:
                 sheet.agree(_removal(model.gone[address]))
         else:
-            sheet.differ("identity/unknown-is-none", "extra", address, None, observed)
+            contract = _taken_from(session, *address[:2], observed) or "identity/unknown-is-none"
+            sheet.differ(contract, "extra", address, None, observed)
             model.haunt(address)
         return
     if observed is None:
@@ -116,7 +117,28 @@ def judge_latest(
             sheet, session.model, (thread, namespace, latest), observed, session.real(thread)
         )
     elif not _is_ghost(session, thread, namespace, observed):
+        contract = _taken_from(session, thread, namespace, observed) or contract
         sheet.differ(contract, "latest", None, mint(latest), shown, settled=True)
+
+
+def _taken_from(session: Session, thread: str, namespace: str, observed: Any) -> str | None:
+    """The contract on keeping apart that is broken where another place's checkpoint is shown."""
+    model, shown = session.model, shown_id(observed)
+    own = model.history(thread, namespace)
+    if not own or shown in map(mint, own):
+        return None
+    owners = {
+        (other, inside)
+        for other, inside, number in model.addresses()
+        if mint(number) == shown and (other, inside) != (thread, namespace)
+    }
+    if not owners:
+        return None
+    named = part(field(observed, "config"), "thread_id")
+    here = any(other == thread for other, _ in owners)
+    if here and named == session.real(thread):
+        return "isolation/namespaces"
+    return "isolation/threads" if any(other != thread for other, _ in owners) else None
 
 
 def _shown_address(session: Session, thread: str, namespace: str, observed: Any) -> Address | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from random import Random
 
 import hypothesis
@@ -56,12 +57,15 @@ def search_with_hypothesis(
 def _machine(
     trials: Trials, theme: Theme, finished: Callable[[Run], None]
 ) -> type[RuleBasedStateMachine]:
+    numbers = count()
+
     class Machine(RuleBasedStateMachine):
         """Takes steps of the theme on a saver of its own; it collects, and never fails."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.opened = trials.session(theme)
+            self.theme = theme.with_cast(next(numbers))
+            self.opened = trials.session(self.theme)
             self.session: Session = self.opened.__enter__()
 
         @property
@@ -69,7 +73,7 @@ def _machine(
             return self.session.model
 
         def make(self, maker: Maker, choose: Random) -> None:
-            step = maker(self.model, choose, theme)
+            step = maker(self.model, choose, self.theme)
             if step is not None and objection(step, self.model) is None:
                 self.session.take(step)
 

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from saverproof.programs import asking, making
 from saverproof.programs.names import (
+    HOSTILE,
     HOSTILE_FILTERS,
-    HOSTILE_THREADS,
-    NESTED_NAMESPACES,
+    NESTED,
     ODD_CHANNELS,
     ODD_NODES,
     ODD_PATHS,
@@ -186,12 +186,19 @@ def _channels() -> tuple[Theme, ...]:
 
 
 def _isolation() -> tuple[Theme, ...]:
-    whole: Weights = {**PUTS, **WRITES, **READS, asking.list_all: 2}
+    whole: Weights = {**GENERAL, asking.list_all: 2, asking.list_in_form: 1}
+    brief: Weights = {**PUTS, making.writes: 4, asking.get: 3, asking.list_: 6, asking.list_all: 1}
     forget: Weights = {asking.delete_thread: 1}
     return (
         Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
-        Theme("namespaces", whole, threads=("a",), namespaces=NESTED_NAMESPACES),
-        Theme("hostile threads", {**whole, **forget}, threads=HOSTILE_THREADS, whole_store=True),
+        Theme("namespaces", whole, casts=NESTED),
+        Theme(
+            "hostile threads",
+            {**brief, asking.delete_thread: 2},
+            casts=HOSTILE,
+            length=30,
+            whole_store=True,
+        ),
         Theme("hostile filters", {**PUTS, asking.list_filtered: 6}, filters=HOSTILE_FILTERS),
         Theme("workspaces", {**PUTS, asking.elsewhere: 4}, length=12, whole_store=True),
         Theme(

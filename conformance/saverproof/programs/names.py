@@ -2,59 +2,58 @@
 
 from __future__ import annotations
 
-NESTED_NAMESPACES = (
-    "",
-    "child",
-    "child:6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55",
-    "child:6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55|inner:0b7c9d42-88a5-5c1f-8e0a-5f3d2c1b0a99",
-    "child:6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55|1",
-    "children",
-)
+from saverproof.programs.theme import Cast
 
-HOSTILE_THREADS = (
-    "a",
-    "A",
-    "a ",
-    " a",
-    "7",
-    "07",
-    "7.0",
-    "caf\u00e9",
-    "cafe\u0301",
-    "a%",
-    "a_",
-    "ab",
-    "a*",
-    "a?",
-    "a[b]",
-    "a:b",
-    "a|b",
-    "a/b",
-    "a\\b",
-    "../a",
-    "a'",
-    "a''",
-    'a"',
-    "a;--",
-    "' OR '1'='1",
-    "a,b",
-    "{a}",
-    "a\tb",
-    "a\n",
-    "a\0b",
-    "a\0",
-    "\U0001f916",
-    "null",
-    "None",
-    "-1",
-    "1e3",
+_TASK = "6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55"
+_OTHER_TASK = "6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b56"
+_INNER_TASK = "0b7c9d42-88a5-5c1f-8e0a-5f3d2c1b0a99"
+
+NESTED = (
+    # A subgraph, another run of it, what runs inside it, and a second call in one task.
+    Cast(
+        ("a",),
+        (
+            "",
+            f"child:{_TASK}",
+            f"child:{_OTHER_TASK}",
+            f"child:{_TASK}|inner:{_INNER_TASK}",
+            f"child:{_TASK}|1",
+        ),
+    ),
+    # Subgraphs that keep their state are named by their nodes alone.
+    Cast(("a",), ("", "child", "child|inner", "other|inner", "inner")),
+    Cast(("a",), ("", "child", "children", "child_2", f"child:{_TASK}")),
 )
+"""Namespaces that LangGraph makes, and that a saver may take for one another."""
+
+HOSTILE = (
+    Cast(("a", "A", "\u00e4", "\u00c4")),
+    Cast(("a", "a ", " a", "a\n", "a\tb")),
+    Cast(("7", "07", "7.0", "+7")),
+    Cast(("-1", "1e3", "1000", "null", "None")),
+    Cast(("caf\u00e9", "cafe\u0301", "cafe")),
+    Cast(("a", "a%", "ab", "a_")),
+    Cast(("a", "a*", "ab", "a?", "a[b]")),
+    Cast(("a", "../a", "./a", "b/../a", "a/", "a\\b")),
+    Cast(("a", "a'", "a''", 'a"', "a;--", "' OR '1'='1")),
+    Cast(("a", "a\0b", "a\0")),
+    Cast(("a", "\U0001f916", "{a}", "a,b", "a|b", "a/b")),
+    # Thread and namespace joined by a separator give the same text.
+    *(
+        Cast(("a", f"a{sign}x"), ("", "y", f"x{sign}y"))
+        for sign in (":", "|", "/", ",", "-", "\x1f")
+    ),
+)
+"""Thread ids, and namespaces beside them, that a saver may take for one another."""
 
 HOSTILE_FILTERS = (
     {"sour'ce": "loop"},
     {'sour"ce': "loop"},
     {"source') OR ('1'='1": "loop"},
     {"source') = 'x' OR 1=1 --": "loop"},
+    {"source') OR 1=1 OR ('": "loop"},
+    {"source\"') OR 1=1 OR ('": "loop"},
+    {"source' IS NULL OR 'loop": "loop"},
     {"$.source": "loop"},
     {"source[0]": "loop"},
     {"source]": "loop"},

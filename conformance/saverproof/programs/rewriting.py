@@ -84,6 +84,19 @@ def plain_namespaces(program: Program) -> Program:
     return tuple(map(change, program))
 
 
+def namespaces_as_threads(program: Program) -> Program:
+    """The same without namespaces: what was in one is in the root of a thread of its own."""
+
+    def change(step: Any) -> Step:
+        namespace = getattr(step, "namespace", None)
+        if not namespace:
+            return step  # type: ignore[no-any-return]
+        changed: Step = replace(step, namespace="", thread=f"{step.thread}_{namespace}")
+        return changed
+
+    return plain_threads(tuple(map(change, program)))
+
+
 def plain_names(program: Program) -> Program:
     """The same with channels, nodes and task paths that nothing is odd about."""
     met = dict.fromkeys(name for step in program for name in names(step))

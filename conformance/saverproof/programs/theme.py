@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeAlias
 
@@ -16,6 +16,14 @@ Maker: TypeAlias = "Callable[[Model, Random, Theme], Step | None]"
 
 
 @dataclass(frozen=True, slots=True)
+class Cast:
+    """Threads and namespaces that a saver may take for one another."""
+
+    threads: tuple[str, ...]
+    namespaces: tuple[str, ...] = ("", "child")
+
+
+@dataclass(frozen=True, slots=True)
 class Theme:
     """A kind of program.
 
@@ -23,7 +31,8 @@ class Theme:
     channels and writes hold; ``values`` are those of them that the saver's serializer keeps,
     filled in before programs are made. ``script`` gives the steps of a fixed scene instead.
     ``whole_store`` programs need a workspace of their own; ``missing_parents`` lets puts name
-    parents that are not there.
+    parents that are not there. Where there are ``casts``, each program takes the threads and
+    namespaces of one of them: few names that a saver may confuse, so that they meet.
     """
 
     name: str
@@ -45,6 +54,14 @@ class Theme:
     missing_parents: bool = False
     script: Callable[[Random], tuple[Step, ...]] | None = None
     needs: frozenset[str] = frozenset()
+    casts: tuple[Cast, ...] = ()
+
+    def with_cast(self, number: int) -> Theme:
+        """The theme with one of its casts: they take turns."""
+        if not self.casts:
+            return self
+        cast = self.casts[number % len(self.casts)]
+        return replace(self, threads=cast.threads, namespaces=cast.namespaces)
 
 
 def draw(choose: Random, theme: Theme) -> Value:
