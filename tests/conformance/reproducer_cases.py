@@ -231,7 +231,12 @@ CASES = (
         "delta",
         put(1),
         writes(1, ("notes", 1)),
-        put(2, 1, changes=(("notes", None),)),
+        put(
+            2,
+            1,
+            changes=(("notes", None),),
+            metadata={"counters_since_delta_snapshot": {"notes": [1, 1]}},
+        ),
         Prune(("a",), "keep_latest"),
     ),
     case(

@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -117,17 +118,22 @@ def test_its_folder_is_private(server: Server) -> None:
     assert stat.S_IMODE(server.folder.stat().st_mode) == 0o700
 
 
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A folder that the server's own user can reach, and with a path short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="sp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 def test_it_cannot_be_started_twice(server: Server) -> None:
     with pytest.raises(ServerError, match="is running already"):
         server.start()
 
 
-def test_a_server_whose_holder_is_killed_goes_too(kind: type[Server], tmp_path: Path) -> None:
-    # The server's own user must be able to reach its folder.
-    scratch = tmp_path / "scratch"
-    scratch.mkdir(mode=0o755)
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(0o755)
+def test_a_server_whose_holder_is_killed_goes_too(
+    kind: type[Server], tmp_path: Path, scratch: Path
+) -> None:
     told = tmp_path / "pid"
     command = [sys.executable, str(HOLDER), kind.__name__, str(scratch), str(told)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
@@ -152,13 +158,22 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
         RedisServer(binaries=tmp_path).__enter__()
 
 
-def test_a_server_that_does_not_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_server_that_does_not_start_says_why_and_leaves_nothing(
+    tmp_path: Path, scratch: Path
+) -> None:
     program = tmp_path / "redis-server"
     program.write_text("#!/bin/sh\necho cannot go on\nexit 3\n")
     program.chmod(0o755)
-    tmp_path.chmod(0o755)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
+    _let_others_pass(tmp_path)
     with pytest.raises(ServerError, match="redis-server did not start: "):
         RedisServer(binaries=tmp_path, scratch=scratch).__enter__()
     assert not list(scratch.iterdir())
+
+
+def _let_others_pass(folder: Path) -> None:
+    """A server that gives up root's rights must still reach the folder it is given."""
+    root = Path(tempfile.gettempdir()).resolve()
+    for place in (folder, *folder.parents):
+        if place == root or root not in place.parents:
+            break
+        place.chmod(0o755)

@@ -168,7 +168,7 @@ class Probe:
         """Return the number of a tuple's checkpoint."""
         if found is None or isinstance(found, str):
             return found
-        return int(found.checkpoint["id"][-12:]) if found.checkpoint else "empty"
+        return int(found.checkpoint["id"][-12:], 16) if found.checkpoint else "empty"
 
     def ids(self, config: Any = None, **options: Any) -> Any:
         """Return the numbers of the checkpoints that a listing gives."""
