@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SLOW_TO_OPEN_MS = 40.0
+SLOW_TO_OPEN_MS = 100.0
 """A saver that needs longer, which several openings in each trial would make a long run."""
 
 

@@ -91,9 +91,10 @@ class Record:
                 f"{places.unproxied_connections} connections that no proxy could reach "
                 f"({sweep.scenario.operation}: {places.unproxied_statements} statements)"
             )
+        # The clean runs are looked at by others, too.
+        self.checked[SILENT] += 1
         if sweep.clean is not None:
             self._find(Found(sweep.clean, sweep, None, str(Ending.RETURNED)))
-            self.checked[SILENT] += 1
 
     def tried(self, sweep: Sweep, attack: Attack, sight: Sight, verdict: Verdict, api: str) -> None:
         """Take in a trial."""
@@ -108,6 +109,8 @@ class Record:
             return
         self.injected[attack.name] += 1
         self.checked.update(_judged(attack, sight))
+        # After a failure the same call was made again, and looked for once the saver was closed.
+        self.checked[SILENT] += sight.whole and sight.retry is Ending.RETURNED
         if verdict.contract is not None:
             self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
 
