@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := conformance savers faults reports
 SOURCES := $(PACKAGES) tests
+FUNCTIONAL := interface,ordering,upsert,pending-writes,identity,serialization,channels,isolation,filter,deletion,delta-history,parity,lifecycle
 
 .PHONY: run test lint types imports check tests selftest-full oldest bench lock clean
 
@@ -30,11 +31,13 @@ tests: $(VENV)/ready
 	$(BIN)/pytest -n 2 --dist worksteal
 
 selftest-full: $(VENV)/ready
-	SAVERPROOF_SEEDS=5 $(BIN)/pytest -n 2 tests/conformance/test_selftest.py
+	SAVERPROOF_SEEDS=5 SAVERPROOF_SELFTEST_STEPS=20000 $(BIN)/pytest -n 2 tests/conformance/test_selftest.py
 
 oldest: $(VENV)-oldest/ready
-	$(VENV)-oldest/bin/pytest tests/savers tests/oldest
-	$(VENV)-oldest/bin/pytest --saver=memory --saver-profile=quick --saver-known tests/known/memory.toml
+	$(VENV)-oldest/bin/pytest tests/oldest
+	$(VENV)-oldest/bin/pytest --saver=sqlite --saver-profile=quick --saver-families $(FUNCTIONAL)
+	$(VENV)-oldest/bin/pytest --saver=memory --saver-profile=quick --saver-families $(FUNCTIONAL) \
+		--saver-known tests/known/memory.toml
 
 bench: $(VENV)/ready
 	for script in tests/benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
