@@ -18,8 +18,11 @@ from saverproof.programs.steps import (
     Put,
     PutWrites,
 )
+from saverproof.values import Value
 
 Config = dict[str, Any]
+PENDING_SEND = Value("send", 0)
+"""What an older checkpoint has among its pending sends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def _other_fields(step: Put, planned: PlannedPut) -> dict[str, Any]:
         case "unknown":
             return {"updated_channels": None}
         case "pending-sends":
-            return {"pending_sends": [], "updated_channels": None}
+            return {"pending_sends": [PENDING_SEND.make()], "updated_channels": None}
         case _:
             return {}
 

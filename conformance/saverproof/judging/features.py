@@ -20,7 +20,7 @@ from saverproof.values import CATALOGUE, Value
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
 _PLAIN_NAMESPACE = re.compile(r"(n\d+)?")
-_PLAIN_NAME = re.compile(r"[a-z_]+(:[a-z_]+)*")
+_PLAIN_NAME = re.compile(r"[a-z_]+")
 _PLAIN_GROUPS = frozenset({"plain"})
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
@@ -85,7 +85,7 @@ def _values(step: Step) -> list[Value]:
     return [value for _, value in step.writes] if isinstance(step, PutWrites) else []
 
 
-def _values_of(contract: str, kind: Kind, wanted: Callable[[str], bool]) -> Feature:
+def _values_of(contract: str, kind: Kind, wanted: Callable[[str], bool], *facts: str) -> Feature:
     """A feature that is values of certain groups; without it they are texts."""
 
     def touches(step: Step) -> bool:
@@ -105,7 +105,7 @@ def _values_of(contract: str, kind: Kind, wanted: Callable[[str], bool]) -> Feat
             return replace(step, writes=tuple((n, plain(v) or v) for n, v in step.writes))
         return step
 
-    return Feature(contract, touches, _each(change))
+    return Feature(contract, touches, _each(change), facts=frozenset(facts))
 
 
 def _each(change: Callable[[Any], Step]) -> Callable[[Program], Program]:
@@ -224,10 +224,12 @@ WRITES = (
 )
 """The contracts that a lost or changed write may be blamed on."""
 FEATURES: tuple[Feature, ...] = (
-    _values_of("serialization/non-finite", Put, lambda group: group == "non-finite"),
-    _values_of("serialization/non-finite", PutWrites, lambda group: group == "non-finite"),
-    _values_of("serialization/nul-in-strings", Put, lambda group: group == "nul"),
-    _values_of("serialization/nul-in-strings", PutWrites, lambda group: group == "nul"),
+    _values_of("serialization/non-finite", Put, lambda group: group == "non-finite", "raised"),
+    _values_of(
+        "serialization/non-finite", PutWrites, lambda group: group == "non-finite", "raised"
+    ),
+    _values_of("serialization/nul-in-strings", Put, lambda group: group == "nul", "raised"),
+    _values_of("serialization/nul-in-strings", PutWrites, lambda group: group == "nul", "raised"),
     Feature("isolation/hostile-identifiers", _hostile_thread, rewriting.plain_threads),
     Feature("isolation/nested-namespaces", _named_namespace, rewriting.plain_namespaces),
     Feature(

@@ -15,7 +15,11 @@ from saverproof.model.store import Model
 from saverproof.programs.steps import CheckFiles, Put, PutWrites
 from saverproof.values import Value
 
-SECRETS = ("aardvark-of-the-root", "basilisk-in-a-list", "cormorant-in-a-write", "dromedary-bytes")
+SECRETS = {
+    "root": Value("text", "aardvark"),
+    "raw": Value("bytes", 4_000_000_000),
+}
+WRITTEN_SECRET = Value("text", "cormorant")
 
 
 @perform.register
@@ -56,27 +60,27 @@ def _judge_encryption(session: Session) -> None:
             session.sheet.differ(contract, "raised", None, "the secrets to be stored", answer)
             return
         found = [
-            f"{secret} in {path.name}"
+            f"{secret.make()!r} in {path.name}"
             for path in files_below(other.workspace.path)
-            for secret in SECRETS
-            if secret.encode() in path.read_bytes()
+            for secret in (*SECRETS.values(), WRITTEN_SECRET)
+            if as_bytes(secret) in path.read_bytes()
         ]
         if any(files_below(other.workspace.path)):
             session.sheet.compare(contract, "plaintext", None, [], found, settled=True)
 
 
+def as_bytes(secret: Value) -> bytes:
+    """What to look for in the files."""
+    plain = secret.make()
+    return plain if isinstance(plain, bytes) else str(plain).encode()
+
+
 def _store_secrets(session: Session, store: Store) -> None:
-    root, listed, written, raw = SECRETS
     driver = store.drivers[0]
-    put = Put(
-        "a",
-        "",
-        1,
-        changes=(("root", Value("text", root)), ("inner", Value("text", f"{listed} {raw}"))),
-    )
+    put = Put("a", "", 1, changes=tuple(SECRETS.items()))
     planned = Model().plan_put(put, session.next_version)
     driver.put(put_call(put, planned, "a"))
-    batch = PutWrites("a", "", 1, 1, (("root", Value("text", written)),))
+    batch = PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),))
     driver.put_writes(put_writes_call(batch, "a"))
 
 

@@ -16,6 +16,7 @@ from saverproof.programs.identifiers import mint, timestamp
 from saverproof.values import same
 
 ABSENT = "absent"
+_MERGED = "serialization/config-metadata-merged"
 
 VALUE_CONTRACT = {
     Provenance.GIVEN: "serialization/channel-values",
@@ -153,9 +154,13 @@ def _judge_metadata(sheet: Sheet, record: Record, address: Address, metadata: An
         if f"stale:{key}" not in record.doubts and key in shown and equal(value, shown[key]):
             fact = f"stale:{key}"
             _doubt(sheet, record, fact, "upsert/put-replaces", address, {}, {key: value})
+    for key in record.barred.intersection(shown):
+        if f"metadata:{key}" not in record.doubts:
+            fact, found = f"metadata:{key}", {key: shown[key]}
+            _doubt(sheet, record, fact, _MERGED, address, {}, found)
     for contract, expected in (
         ("serialization/metadata", record.metadata),
-        ("serialization/config-metadata-merged", record.merged),
+        (_MERGED, record.merged),
     ):
         for key, value in expected.items():
             fact = f"metadata:{key}"

@@ -22,6 +22,11 @@ _EXCLUDED = frozenset(
 )
 
 
+_BARRED = frozenset({"checkpoint_id", "checkpoint_ns", "checkpoint_map"})
+"""Those that were excluded from the first."""
+_LOOP_KEYS = ("__pregel_task_id", "__pregel_durability")
+
+
 def without_nul(value: Any) -> Any:
     """Top-level strings lose their NUL characters, as ``get_checkpoint_metadata`` has it."""
     return value.replace("\0", "") if isinstance(value, str) else value
@@ -42,6 +47,14 @@ def merged(metadata: Mapping[str, Any], extras: Extras) -> dict[str, Any]:
             if isinstance(value, (str, int, float)):
                 joined[key] = without_nul(value)
     return joined
+
+
+def barred(metadata: Mapping[str, Any], extras: Extras) -> frozenset[str]:
+    """The keys of the config that must not join."""
+    given_keys = {*(extras.metadata or ()), *(extras.configurable or ())}
+    private = {key for key in given_keys if key.startswith("__")}
+    loop = _LOOP_KEYS if extras.loop else ()
+    return _BARRED.union(private, loop) - metadata.keys()
 
 
 def selects(filter_: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:

@@ -75,7 +75,8 @@ class Record:
     ``doubts`` names facts that the saver was already seen to get wrong, which are not compared
     again; ``marks`` are the contracts that comparing the record is evidence for, ``last_marks``
     those that its last put added. ``stale`` is metadata of an earlier put that is gone now;
-    ``before`` is the operation that had removed the id before it was put.
+    ``barred`` are keys that it must not have; ``before`` is the operation that had removed the
+    id before it was put.
     """
 
     step: Put
@@ -83,6 +84,7 @@ class Record:
     seen: dict[str, dict[str, Version]]
     metadata: dict[str, Any]
     merged: dict[str, Any]
+    barred: frozenset[str] = frozenset()
     puts: int = 1
     stale: dict[str, Any] = field(default_factory=dict)
     before: str | None = None

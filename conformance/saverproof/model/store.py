@@ -169,6 +169,7 @@ class Model:
             planned.seen,
             given,
             metadata_rules.merged(given, step.extras),
+            metadata_rules.barred(given, step.extras),
         )
         if present is not None:
             record.puts = present.puts + 1

@@ -147,7 +147,7 @@ def writes_and_change(model: Model, choose: Random, theme: Theme) -> Step | None
 def put_merging(model: Model, choose: Random, theme: Theme) -> Put:
     """A put whose config brings metadata of its own, in both places that join."""
     keys = ("user", "source", "attempt", "score", "flag", "__private", "langgraph_node", "detail")
-    values = ("ann", 3, 1.5, True, {"nested": 1}, ["list"], None, "zoë")
+    values = ("ann", 3, 1.5, True, {"nested": 1}, ["list"], None, "zoë", 0, "", False)
     chosen = {key: choose.choice(values) for key in choose.sample(keys, 3)}
     other = {key: choose.choice(values) for key in choose.sample(keys, 2)}
     extras = Extras(configurable=chosen, metadata=other)

@@ -67,7 +67,9 @@ HOSTILE_FILTERS = (
 ODD_CHANNELS = (
     "count",
     "branch:to:agent",
+    "branch:to",
     "a.b",
+    "a",
     "with space",
     "it's",
     'say "hi"',

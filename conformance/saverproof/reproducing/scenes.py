@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from saverproof.judging.files import SECRETS, WRITTEN_SECRET, as_bytes
 from saverproof.judging.parity import PATIENCE_S
 from saverproof.judging.session import Breach
 from saverproof.programs.identifiers import task_id
@@ -211,9 +212,8 @@ def _(step: CheckFiles, writer: Writer) -> None:
     writer.helpers.add("cipher")
     writer.imports.add("from langgraph.checkpoint.serde.encrypted import EncryptedSerializer")
     writer.say("saver.serde = EncryptedSerializer(Cipher(), saver.serde)")
-    changes = (("root", Value("text", "aardvark")), ("inner", Value("text", "basilisk")))
-    put(Put("a", "", 1, changes=changes), writer)
-    put_writes(PutWrites("a", "", 1, 1, (("root", Value("text", "cormorant")),)), writer)
+    put(Put("a", "", 1, changes=tuple(SECRETS.items())), writer)
+    put_writes(PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),)), writer)
 
 
 @check_scene.register
@@ -230,7 +230,7 @@ def _(step: CheckFiles, writer: Writer, breach: Breach) -> None:
     # Only what is closed is sure to be in the files.
     writer.close()
     writer.say(files, 'stored = b"".join(file.read_bytes() for file in files)')
-    secrets = '(b"aardvark", b"basilisk", b"cormorant")'
+    secrets = tuple(map(as_bytes, (*SECRETS.values(), WRITTEN_SECRET)))
     say(writer, f"[secret for secret in {secrets} if secret in stored]", "[]")
     complain(writer, "observed")
 

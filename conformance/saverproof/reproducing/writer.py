@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any
 
+from saverproof.execution.calls import PENDING_SEND
 from saverproof.model.records import Address, Channel, PendingWrite, PlannedPut
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint, task_id
@@ -167,7 +168,7 @@ class Writer:
         if step.fields in ("unknown", "pending-sends"):
             other["updated_channels"] = "None"
         if step.fields == "pending-sends":
-            other["pending_sends"] = "[]"
+            other["pending_sends"] = f"[{self.value(PENDING_SEND)}]"
         made = f"checkpoint({step.number}, {', '.join(map(dict_source, (values, old, new)))})"
         return f"{made} | {dict_source(other)}" if other else made
 
