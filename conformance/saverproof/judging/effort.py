@@ -15,7 +15,7 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(steps=700, examples=2, bulk=False),
-    "default": Effort(steps=2_400, examples=6, bulk=True),
+    "quick": Effort(steps=450, examples=2, bulk=False),
+    "default": Effort(steps=1_200, examples=4, bulk=True),
     "deep": Effort(steps=40_000, examples=100, bulk=True),
 }

@@ -30,6 +30,9 @@ def _count_isolation(session: Session) -> None:
     threads = session.model.threads
     if len(threads) > 1:
         session.sheet.agree("isolation/threads", len(threads))
+    copies = sum(pair <= threads.keys() for pair in session.model.copies)
+    if copies:
+        session.sheet.agree("deletion/copy-independent", copies)
     many = sum(len(namespaces) > 1 for namespaces in threads.values())
     if many:
         session.sheet.agree("isolation/namespaces", many)
