@@ -68,8 +68,8 @@ NOT_YET = frozenset(
         "value-key-split",
     }
 )
-"""Wrong savers that programs do not show within the steps of one seed, or that are blamed for more
-than they do: known gaps of the kit. They are left out of the usual run, and part of the full one."""
+"""Wrong savers that the programs of one seed do not show, or that are blamed for more than they do:
+known gaps of the kit, left out of the usual run and part of the full one."""
 
 STANDING = frozenset({"interface/complete", "pending-writes/accepts-task-path"})
 """Contracts on a saver's operations and their parameters, which the probe answers."""
