@@ -5,6 +5,7 @@ another on a socket. When that ends, or its parent does, it kills what it has ma
 harness's folder and goes.
 """
 
+import contextlib
 import gc
 import importlib
 import mmap
@@ -17,6 +18,8 @@ import traceback
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
+
+import psutil
 
 from . import wire
 from .acks import MEMORY_SIZE
@@ -36,13 +39,28 @@ def main(order: dict[str, Any]) -> NoReturn:
         _leave_when_orphaned(order["parent"])
         Zygote(control, order["memory"]).serve(order["imports"])
     except (HarnessGone, EOFError, BrokenPipeError):
-        shutil.rmtree(order["root"], ignore_errors=True)
+        _clear_away(order["root"])
         os._exit(0)
     except BaseException:  # noqa: BLE001 - the harness shows it
         traceback.print_exc()
     finally:
         sys.stderr.flush()
         os._exit(1)
+
+
+def _clear_away(root: str) -> None:
+    """End the children, which may still be writing, and remove what they wrote."""
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        # A second signal for the same end must not stop the clearing away.
+        with contextlib.suppress(HarnessGone):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, signal.SIG_IGN)
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
+    psutil.wait_procs(children, timeout=5)
+    shutil.rmtree(root, ignore_errors=True)
 
 
 class Zygote:
