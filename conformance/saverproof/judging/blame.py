@@ -202,6 +202,8 @@ def _lost_or_changed(
         SPECIAL_INDEX.get(channel, position) == write.index
         for position, (channel, _) in enumerate(step.writes)
     )
+    if in_batch and _is_stale(difference, write):
+        return _replacing(write)
     if _displaced(step, write, in_batch, model):
         return "pending-writes/special-index"
     if write.index < 0:
@@ -212,6 +214,13 @@ def _lost_or_changed(
     if retried or not in_batch or _had_earlier(step, write, model):
         return "upsert/regular-write-first-wins"
     return difference.contract
+
+
+def _is_stale(difference: Difference, write: PendingWrite) -> bool:
+    """Whether a special write shows the very value that it was to replace."""
+    if write.index >= 0 or write.replaced is None or difference.fact != "write:value":
+        return False
+    return same(expected_of(write.replaced), difference.observed[2])
 
 
 def _replacing(write: PendingWrite) -> str:
