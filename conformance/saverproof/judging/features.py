@@ -15,13 +15,29 @@ from typing import Any
 from saverproof.judging.filters import FILTER_CONTRACTS
 from saverproof.programs import rewriting
 from saverproof.programs.rewriting import is_mixed, is_special
-from saverproof.programs.steps import PLAIN, Extras, IdForm, Program, Put, PutWrites, Step
+from saverproof.programs.steps import (
+    PLAIN,
+    AbandonList,
+    Clone,
+    CloseAgain,
+    CloseClone,
+    DropClone,
+    Extras,
+    IdForm,
+    Program,
+    Put,
+    PutWrites,
+    Reopen,
+    SetUp,
+    Step,
+)
 from saverproof.values import CATALOGUE, Value
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
 _PLAIN_NAMESPACE = re.compile(r"(n\d+)?")
 _PLAIN_NAME = re.compile(r"[a-z_]+")
 _PLAIN_GROUPS = frozenset({"plain"})
+CLONES = (Clone, DropClone, CloseClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
 Kind = type[Put] | type[PutWrites]
@@ -171,6 +187,10 @@ def is_hostile(thread: str) -> bool:
     return not _PLAIN_THREAD.fullmatch(thread)
 
 
+def _is(*kinds: type[Step]) -> Callable[[Step], bool]:
+    return lambda step: isinstance(step, kinds)
+
+
 def _hostile_thread(step: Step) -> bool:
     return any(map(is_hostile, rewriting.threads(step)))
 
@@ -189,16 +209,8 @@ def _odd_name(step: Step) -> bool:
     return not all(map(_PLAIN_NAME.fullmatch, rewriting.names(step)))
 
 
-def _is_put(step: Step) -> bool:
-    return isinstance(step, Put)
-
-
 def _is_copy(step: Step) -> bool:
     return isinstance(step, Put) and step.copy_of is not None
-
-
-def _is_batch(step: Step) -> bool:
-    return isinstance(step, PutWrites)
 
 
 def _is_empty_batch(step: Step) -> bool:
@@ -209,9 +221,16 @@ def _writes_none(step: Step) -> bool:
     return isinstance(step, PutWrites) and any(value.kind == "none" for _, value in step.writes)
 
 
+LIFE = (
+    _between("lifecycle/setup-idempotent", _is(SetUp), rewriting.without(SetUp)),
+    _between("lifecycle/close-idempotent", _is(CloseAgain), rewriting.reopened_only),
+    _between("", _is(Reopen), rewriting.set_up_only, "lifecycle/reopen"),
+    _between("lifecycle/reopen", _is(Reopen), rewriting.without(Reopen)),
+    _between("lifecycle/abandoned-list", _is(AbandonList), rewriting.without(AbandonList)),
+    _between("lifecycle/shallow-clone", _is(*CLONES), rewriting.without(*CLONES)),
+)
 COMPLETE = "pending-writes/complete"
 INDEX = "pending-writes/special-index"
-SORTED = "ordering/writes-sorted"
 WRITES = (
     COMPLETE,
     INDEX,
@@ -223,7 +242,9 @@ WRITES = (
     "upsert/special-write-last-wins-mixed",
 )
 """The contracts that a lost or changed write may be blamed on."""
+ORDERED = ("ordering/writes-sorted", *WRITES)
 FEATURES: tuple[Feature, ...] = (
+    *LIFE,
     _values_of("serialization/non-finite", Put, lambda group: group == "non-finite", "raised"),
     _values_of(
         "serialization/non-finite", PutWrites, lambda group: group == "non-finite", "raised"
@@ -243,7 +264,7 @@ FEATURES: tuple[Feature, ...] = (
         "serialization/names",
         _odd_name,
         rewriting.plain_names,
-        never_for=frozenset({SORTED}),
+        never_for=frozenset({"ordering/writes-sorted"}),
     ),
     _field("serialization/older-checkpoints", "format", None),
     _field("serialization/older-checkpoints", "fields", "usual"),
@@ -256,21 +277,21 @@ FEATURES: tuple[Feature, ...] = (
     _field("identity/snapshots", "mutate_inputs", False),
     _field("identity/snapshots", "mutate_result", False),
     Feature("pending-writes/empty-batch", _is_empty_batch, rewriting.without_empty_batches),
-    _between("", _is_put, rewriting.put_once, "upsert/put-replaces", "upsert/put-is-idempotent"),
+    _between("", _is(Put), rewriting.put_once, "upsert/put-replaces", "upsert/put-is-idempotent"),
     _between(
         "upsert/special-write-last-wins-mixed",
         is_mixed,
         rewriting.unmixed,
         "upsert/regular-write-first-wins",
     ),
-    _between(COMPLETE, _is_batch, rewriting.distinct_channels, COMPLETE, INDEX),
+    _between(COMPLETE, _is(PutWrites), rewriting.distinct_channels, COMPLETE, INDEX),
     _between(COMPLETE, _writes_none, rewriting.without_nones, COMPLETE, INDEX),
     _between(COMPLETE, is_special, rewriting.special_split, COMPLETE, INDEX),
     _between(INDEX, is_special, rewriting.special_apart, COMPLETE, INDEX),
-    _between("pending-writes/early-writes-kept", _is_batch, rewriting.early_on_time, *WRITES),
-    _between("pending-writes/late-writes", _is_batch, rewriting.writes_on_time, *WRITES),
-    _between("pending-writes/late-writes", _is_batch, rewriting.all_on_time, *WRITES),
-    _between("pending-writes/one-task-two-paths", _is_batch, rewriting.one_path, SORTED, *WRITES),
+    _between("pending-writes/early-writes-kept", _is(PutWrites), rewriting.early_on_time, *WRITES),
+    _between("pending-writes/late-writes", _is(PutWrites), rewriting.writes_on_time, *WRITES),
+    _between("pending-writes/late-writes", _is(PutWrites), rewriting.all_on_time, *WRITES),
+    _between("pending-writes/one-task-two-paths", _is(PutWrites), rewriting.one_path, *ORDERED),
     Feature("channels/copy-fork", _is_copy, rewriting.without_copies),
     _values_of("serialization/channel-values", Put, lambda group: group not in _PLAIN_GROUPS),
     _values_of("serialization/write-values", PutWrites, lambda group: group not in _PLAIN_GROUPS),

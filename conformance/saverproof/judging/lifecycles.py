@@ -16,6 +16,7 @@ from saverproof.programs.steps import (
     AbandonList,
     Clone,
     CloseAgain,
+    CloseClone,
     DropClone,
     Reopen,
     SetUp,
@@ -48,7 +49,6 @@ def _(step: Reopen, session: Session) -> None:
 @perform.register
 def _(step: SetUp, session: Session) -> None:
     def again() -> None:
-        session.store.reopen()
         set_up(session.store.saver, session.store.loop)
 
     _undisturbed(session, step, "lifecycle/setup-idempotent", again, "the store to be set up again")
@@ -60,17 +60,25 @@ def _(step: CloseAgain, session: Session) -> None:
 
     def twice() -> None:
         try:
-            closers = [getattr(saver, name) for name in ("close", "aclose") if hasattr(saver, name)]
-            for close in (*closers, *closers):
-                answer = close()
-                if hasattr(answer, "__await__"):
-                    session.store.loop.run(_awaited(answer))
+            for _ in range(2):
+                _close(session, saver)
         finally:
             session.store.reopen_closed()
 
-    if not any(hasattr(saver, name) for name in ("close", "aclose")):
-        return
-    _undisturbed(session, step, "lifecycle/close-idempotent", twice, "closing to be harmless")
+    if _closers(saver):
+        _undisturbed(session, step, "lifecycle/close-idempotent", twice, "closing to be harmless")
+
+
+def _closers(saver: Any) -> list[Callable[[], Any]]:
+    """The methods that close a saver, for the sync API and the async one."""
+    return [getattr(saver, name) for name in ("close", "aclose") if hasattr(saver, name)]
+
+
+def _close(session: Session, saver: Any) -> None:
+    for close in _closers(saver):
+        answer = close()
+        if hasattr(answer, "__await__"):
+            session.store.loop.run(_awaited(answer))
 
 
 async def _awaited(answer: Any) -> Any:
@@ -106,3 +114,14 @@ def _(step: DropClone, session: Session) -> None:
         gc.collect()
 
     _undisturbed(session, step, "lifecycle/shallow-clone", drop, "the saver to be unharmed")
+
+
+@perform.register
+def _(step: CloseClone, session: Session) -> None:
+    def close() -> None:
+        clone = session.store.drivers[0].saver
+        session.store.use(session.store.saver)
+        if clone is not session.store.saver:
+            _close(session, clone)
+
+    _undisturbed(session, step, "lifecycle/shallow-clone", close, "the saver to be unharmed")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config, put_call, put_writes_call, read_config
 from saverproof.execution.store import Store, set_up
 from saverproof.judging.session import Raised, Session, perform
@@ -171,24 +173,38 @@ def _(step: FirstOperation, session: Session) -> None:
     before = "" if step.set_up else "-before-setup"
     contract = f"lifecycle/any-first-operation{before}"
     answer = session.attempt(lambda: _first_on_new(session, step))
-    if isinstance(answer, Raised):
-        session.sheet.differ(
-            contract,
-            "raised",
-            None,
-            f"{step.operation} to work on a new store",
-            answer,
-            settled=True,
-        )
-    else:
+    if not isinstance(answer, Raised):
         session.sheet.agree(contract)
+        return
+    expected = f"{step.operation} to work on a new store"
+    if isinstance(answer.error, _SetUpError) and _works_as_opened(session, step):
+        # What was opened was set up already.
+        contract, expected = "lifecycle/setup-idempotent", "the store to be set up again"
+    session.sheet.differ(contract, "raised", None, expected, answer, settled=True)
+
+
+class _SetUpError(Exception):
+    """The saver's setup raised."""
+
+
+def _works_as_opened(session: Session, step: FirstOperation) -> bool:
+    unprepared = replace(step, set_up=False)
+    answer = session.attempt(lambda: _first_on_new(session, unprepared))
+    return not isinstance(answer, Raised)
+
+
+def _prepare(store: Store) -> None:
+    try:
+        set_up(store.saver, store.loop)
+    except OpeningError as error:
+        raise _SetUpError(error.message) from error
 
 
 def _first_on_new(session: Session, step: FirstOperation) -> None:
     own = session.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         if step.set_up:
-            set_up(other.saver, other.loop)
+            _prepare(other)
         driver = other.drivers[0]
         put = Put("a", "", 1, changes=(("count", Value("integer", 1)),))
         config = read_config(("a", "", 1), "a")

@@ -12,6 +12,7 @@ from saverproof.programs.steps import (
     AbandonList,
     Clone,
     CloseAgain,
+    CloseClone,
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -256,9 +257,9 @@ def close_again(model: Model, choose: Random, theme: Theme) -> CloseAgain:
 
 
 def clone(model: Model, choose: Random, theme: Theme) -> Step:
-    """Go on through a shallow copy, or drop it."""
+    """Go on through a shallow copy, drop it, or close it."""
     del model, theme
-    kind: Callable[[], Step] = choose.choice((Clone, DropClone))
+    kind: Callable[[], Step] = choose.choice((Clone, Clone, DropClone, CloseClone))
     return kind()
 
 

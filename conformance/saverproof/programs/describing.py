@@ -14,6 +14,7 @@ from saverproof.programs.steps import (
     CheckFiles,
     Clone,
     CloseAgain,
+    CloseClone,
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -219,7 +220,7 @@ def _(step: Reopen) -> str:
 
 @_line.register
 def _(step: SetUp) -> str:
-    return "open the saver again and call setup()"
+    return "call setup() again"
 
 
 @_line.register
@@ -240,6 +241,11 @@ def _(step: Clone) -> str:
 @_line.register
 def _(step: DropClone) -> str:
     return "drop the shallow copy and go on with the saver"
+
+
+@_line.register
+def _(step: CloseClone) -> str:
+    return "close the shallow copy and go on with the saver"
 
 
 @_line.register

@@ -328,7 +328,7 @@ def _lifecycle() -> tuple[Theme, ...]:
     first = ("put", "put_writes", "get_tuple", "list", "delete_thread")
     later = ("delete_for_runs", "copy_thread", "prune")
     return (
-        Theme("abandoned", {**PUTS, **WRITES, asking.abandon: 4}, whole_store=True),
+        Theme("abandoned", {**GENERAL, asking.abandon: 4}, whole_store=True),
         Theme(
             "clones",
             {**GENERAL, asking.clone: 3},

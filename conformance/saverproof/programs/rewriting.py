@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from saverproof.model.records import SPECIAL_INDEX
-from saverproof.programs.steps import Program, Put, PutWrites, Step
+from saverproof.programs.steps import CloseAgain, Program, Put, PutWrites, Reopen, SetUp, Step
 from saverproof.values import Value
 
 Place: TypeAlias = tuple[str, str, int]
@@ -145,6 +145,21 @@ def renumbered(program: Program) -> Program:
 def without_empty_batches(program: Program) -> Program:
     """Every step but the batches that hold nothing."""
     return tuple(s for s in program if not isinstance(s, PutWrites) or s.writes)
+
+
+def without(*kinds: type[Step]) -> Callable[[Program], Program]:
+    """What leaves the steps of these kinds out."""
+    return lambda program: tuple(step for step in program if not isinstance(step, kinds))
+
+
+def set_up_only(program: Program) -> Program:
+    """The same with set-ups of the open saver where it was closed and opened again."""
+    return tuple(SetUp() if isinstance(step, Reopen) else step for step in program)
+
+
+def reopened_only(program: Program) -> Program:
+    """The same with nothing done between closing and opening again."""
+    return tuple(Reopen() if isinstance(s, CloseAgain) else s for s in program)
 
 
 def writes_on_time(program: Program) -> Program:

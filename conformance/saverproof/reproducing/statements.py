@@ -10,6 +10,7 @@ from saverproof.programs.steps import (
     AbandonList,
     Clone,
     CloseAgain,
+    CloseClone,
     CopyThread,
     DeleteForRuns,
     DeleteThread,
@@ -214,7 +215,6 @@ def _(step: Reopen, writer: Writer) -> None:
 @write.register
 def _(step: SetUp, writer: Writer) -> None:
     del step
-    writer.reopen()
     if writer.looks.setup:
         writer.say(writer.looks.setup)
 
@@ -241,6 +241,14 @@ def _(step: Clone, writer: Writer) -> None:
     }
     writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
     writer.receiver = "clone"
+
+
+@write.register
+def _(step: CloseClone, writer: Writer) -> None:
+    del step
+    if writer.receiver == "clone":
+        writer.say("clone.close()")
+        writer.receiver = "saver"
 
 
 @write.register
