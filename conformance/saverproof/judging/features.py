@@ -299,5 +299,7 @@ FEATURES: tuple[Feature, ...] = (
 )
 """In the order in which they are tried: what an author would name first comes first."""
 
-NEVER_BEHIND_A_FEATURE = frozenset({"identity/inputs-untouched", "isolation/workspaces"})
+NEVER_BEHIND_A_FEATURE = frozenset(
+    {"identity/inputs-untouched", "isolation/workspaces", "channels/versions-increase"}
+)
 """Contracts whose breach says all: no feature of the program excuses it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -110,10 +111,20 @@ def _(step: Clone, session: Session) -> None:
 @perform.register
 def _(step: DropClone, session: Session) -> None:
     def drop() -> None:
+        kept = _sign_of_life(session.store.drivers[0].saver)
         session.store.use(session.store.saver)
-        gc.collect()
+        if kept() not in (None, session.store.saver):
+            gc.collect()
 
     _undisturbed(session, step, "lifecycle/shallow-clone", drop, "the saver to be unharmed")
+
+
+def _sign_of_life(saver: Any) -> Callable[[], Any]:
+    """Gives the saver for as long as it is there, or something for good if that cannot be told."""
+    try:
+        return weakref.ref(saver)
+    except TypeError:
+        return object
 
 
 @perform.register

@@ -109,7 +109,11 @@ class Search:
         """Whether a breach of a contract that is not wanted stays without the features that are."""
         if name in self.wanted:
             return False
-        plain = self._without(self._ours(program, name), program, name)
+        plain = program
+        while ours := self._ours(plain, name):
+            plain, before = self._without(ours, plain, name), plain
+            if plain == before:
+                break
         return self._first(self._replay(plain, until=name), name) is not None
 
     def _attempt(self, name: str) -> Callable[[Program], Program | None]:
@@ -140,9 +144,9 @@ class Search:
         it there, the simpler program is the one to go by.
         """
         contract, kind = breach.contract, _kind(breach)
-        left = asked_about(program, contract, kind)
-        while left:
-            feature = left.pop(0)
+        asked: list[Feature] = []
+        while feature := self._next_to_ask(program, contract, kind, asked):
+            asked.append(feature)
             simpler = feature.without(program)
             run = self._replay(simpler)
             similar = [b for b in _plain(run) if b.contract == contract or _kind(b) == kind]
@@ -151,9 +155,16 @@ class Search:
                     self.guilty.append(feature)
                 return feature.contract or contract
             if all(b.contract != contract for b in similar):
-                contract, program = similar[0].contract, simpler
-                left = [f for f in asked_about(program, contract, kind) if f is not feature]
+                contract = similar[0].contract
+            program = simpler
         return contract
+
+    @staticmethod
+    def _next_to_ask(
+        program: Program, contract: str, kind: str, asked: list[Feature]
+    ) -> Feature | None:
+        left = (f for f in asked_about(program, contract, kind) if f not in asked)
+        return next(left, None)
 
 
 def _plain(run: Run) -> list[Breach]:
