@@ -283,7 +283,7 @@ CASES = (
 )
 
 CROSSED = (
-    case("async-list-without-limit", "limit", put(1), put(2), put(3), ListTuples("a", limit=1)),
+    case("async-list-without-limit", "limit", put(1), put(2), ListTuples("a", limit=1)),
     case("async-get-without-writes", "", put(1), writes(1, ("notes", 1))),
     case("async-put-without-parent", "", put(1), put(2, 1), put(3, 2)),
     case("two-stores", "", put(1), put(2, 1)),

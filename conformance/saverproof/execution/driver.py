@@ -20,6 +20,14 @@ def takes_task_path(method: Any) -> bool:
         return False
 
 
+def writer_at(turn: int, apis: int) -> int:
+    """Which of several APIs makes the write of this number, from 1.
+
+    Each makes two in a row, so that one may read what the other wrote before and after it did.
+    """
+    return (turn - 1) // 2 % apis
+
+
 class Loop(Protocol):
     """A running event loop that another thread can hand coroutines to."""
 

@@ -12,6 +12,7 @@ from saverproof.judging.trial import Run, Trials
 from saverproof.programs.shrinking import shrink
 from saverproof.programs.steps import Program
 
+SAME = "parity/same-answers"
 _DISMISS_AFTER = 3
 _LOOKS_AT_WHAT_IS_KNOWN = 12
 
@@ -57,7 +58,12 @@ class Search:
             return False
         if self._explained[name] >= _LOOKS_AT_WHAT_IS_KNOWN:
             return False
-        return name in self.wanted or bool(self._ours(program, name))
+        return name in self.wanted or self._holds_apis_together or bool(self._ours(program, name))
+
+    @property
+    def _holds_apis_together(self) -> bool:
+        """Whether any breach may come from one API doing otherwise than the other."""
+        return len(self.trials.apis) > 1 and SAME in self.wanted - self.found.keys()
 
     def _ours(self, program: Program, name: str) -> list[Feature]:
         """The features that may be behind a breach, and whose contracts are wanted."""
@@ -99,7 +105,7 @@ class Search:
             return
         short = shrink(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
-        contract = name if breach is None else self._culprit(short, breach)
+        contract = name if breach is None else self._blamed(short, breach)
         if breach is None or contract not in self.wanted or contract in self.found:
             self._dismissed[name] += 1
             return
@@ -109,6 +115,8 @@ class Search:
         """Whether a breach of a contract that is not wanted stays without the features that are."""
         if name in self.wanted:
             return False
+        if self._holds_apis_together:
+            return self._shown_by_each_api(program, name)
         plain = program
         while ours := self._ours(plain, name):
             plain, before = self._without(ours, plain, name), plain
@@ -136,6 +144,20 @@ class Search:
     @staticmethod
     def _first(run: Run, contract: str) -> Breach | None:
         return next((b for b in _plain(run) if b.contract == contract), None)
+
+    def _shown_by_each_api(self, program: Program, name: str) -> bool:
+        """Whether a program shows a breach through each of the APIs alone, too."""
+        runs = (
+            self.trials.replay(program, watch_inputs=self.watch_inputs, until=name, apis=(api,))
+            for api in self.trials.apis
+        )
+        return all(self._first(run, name) for run in runs)
+
+    def _blamed(self, program: Program, breach: Breach) -> str:
+        """The contract to blame for what the shortest program shows."""
+        if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
+            return SAME
+        return self._culprit(program, breach)
 
     def _culprit(self, program: Program, breach: Breach) -> str:
         """The contract of the feature without which the breach is gone, or the breach's own.

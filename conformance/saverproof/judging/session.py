@@ -8,7 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import Driver
+from saverproof.execution.driver import Driver, writer_at
 from saverproof.execution.store import Store
 from saverproof.judging.blame import blame
 from saverproof.judging.features import Feature, is_hostile
@@ -91,12 +91,13 @@ class Session:
         """The driver to write with; they take turns where several APIs are in use."""
         drivers = self.store.drivers
         self._turn += 1
-        return drivers[self._turn % len(drivers)]
+        return drivers[writer_at(self._turn, len(drivers))]
 
     @property
     def reader(self) -> Driver:
-        """The driver to read with."""
-        return self.store.drivers[self._turn % len(self.store.drivers)]
+        """The driver to read with: where several APIs are in use, not the one that wrote last."""
+        drivers = self.store.drivers
+        return drivers[writer_at(self._turn, len(drivers)) - 1]
 
     def real(self, thread: str) -> str:
         """The thread id that the saver sees."""

@@ -95,12 +95,14 @@ class Trials:
         watch_inputs: bool = False,
         count: bool = False,
         until: str | None = None,
+        apis: tuple[str, ...] = (),
     ) -> Run:
         """Run given steps on a workspace of their own; illegal ones are left out.
 
-        With ``until`` the run ends with the first breach of that contract.
+        With ``until`` the run ends with the first breach of that contract; with ``apis`` they are
+        taken through these alone.
         """
-        with Store(self.target, self.folder, self.loop, self.apis) as store:
+        with Store(self.target, self.folder, self.loop, apis or self.apis) as store:
             try:
                 session = Session(
                     store,

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from saverproof.execution.driver import writer_at
+
+
+APIS = ("sync", "async")
+
 
 @dataclass(frozen=True, slots=True)
 class Voice:
@@ -23,7 +28,11 @@ class Voice:
 
     def on_turn(self, turn: int) -> str:
         """The API of the turn: crossed scripts write by one and then by the other."""
-        return ("sync", "async")[turn % 2] if self.api == "crossed" else self.api
+        return APIS[writer_at(turn, 2)] if self.api == "crossed" else self.api
+
+    def beside(self, api: str) -> str:
+        """The other API in a crossed script, else the one there is."""
+        return APIS[APIS.index(api) - 1] if self.api == "crossed" else api
 
     def call(self, api: str, receiver: str, operation: str, *arguments: str) -> str:
         """One operation as an expression."""

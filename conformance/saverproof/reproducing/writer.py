@@ -35,7 +35,7 @@ class Manner:
 
     ``via`` says by which read the final check looks (see :mod:`saverproof.reproducing.checks`);
     ``between`` puts reads of everything between the steps, as the kit's own run had them;
-    ``flip`` lets a crossed script look by the API that did not write last.
+    ``flip`` lets a crossed script look by the API that wrote last.
     """
 
     via: str
@@ -64,6 +64,7 @@ class Writer:
         """If set, the seconds within which the script's coroutine has to end."""
         self._minted = 0
         self._turn = 0
+        self._turned = False
 
     def say(self, *lines: str) -> None:
         """Add lines: with the saver open, or after it was closed."""
@@ -191,16 +192,19 @@ class Writer:
     def change(self, operation: str, *arguments: str) -> str:
         """A call that writes; crossed scripts take turns."""
         self._turn += 1
-        return self.ask(operation, *arguments)
+        return self.voice.call(self.voice.on_turn(self._turn), self.receiver, operation, *arguments)
 
     def ask(self, operation: str, *arguments: str) -> str:
-        """A call that reads, by the API that wrote last."""
+        """A call that reads; a crossed script does not read by the API that wrote last."""
         return self.ask_of(self.receiver, operation, *arguments)
 
     def ask_of(self, receiver: str, operation: str, *arguments: str) -> str:
-        """A call of something other than the saver, by the API that wrote last."""
-        api = self.voice.on_turn(self._turn)
-        return self.voice.call(api, receiver, operation, *arguments)
+        """A call that reads something other than the saver."""
+        return self.voice.call(self._reading(), receiver, operation, *arguments)
+
+    def _reading(self) -> str:
+        writing = self.voice.on_turn(self._turn)
+        return writing if self._turned else self.voice.beside(writing)
 
     def listing(self, *arguments: str) -> str:
         """A listing with all of its items."""
@@ -208,11 +212,11 @@ class Writer:
 
     def listing_of(self, receiver: str, *arguments: str) -> str:
         """A listing of another saver."""
-        return self.voice.listing(self.voice.on_turn(self._turn), receiver, *arguments)
+        return self.voice.listing(self._reading(), receiver, *arguments)
 
     def turn_round(self) -> None:
         """Look by the other API from here on, if that is the manner."""
-        self._turn += self.manner.flip
+        self._turned = self.manner.flip
 
     def api_call(self, api: str, operation: str, *arguments: str) -> str:
         """A call by this API."""
@@ -224,7 +228,7 @@ class Writer:
 
     def first_listed(self, *arguments: str) -> list[str]:
         """Statements that leave a listing after its first item."""
-        return self.voice.first(self.voice.on_turn(self._turn), self.receiver, *arguments)
+        return self.voice.first(self._reading(), self.receiver, *arguments)
 
     def mint(self, older: Iterable[str] = (), receiver: str = "saver") -> str:
         """Ask for a new version above the older ones; gives its name in the script."""
