@@ -1,6 +1,7 @@
 """Every deliberately wrong saver is caught, and blamed for what it does wrong.
 
-One seed by default; ``SAVERPROOF_SEEDS=5`` (``make selftest-full``) tries five.
+One seed by default; ``SAVERPROOF_SEEDS=5`` (``make selftest-full``) tries five, and looks for false
+blame in every family.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.selftest_support import (
+    EVERY_FAMILY,
     SEEDS,
     allowed,
     blamed,
+    blamed_everywhere,
     judged_by_programs,
+    waiting_on_their_loop,
 )
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
+from saverproof.judging import parity
 from saverproof.programs.families import FUNCTIONAL_FAMILIES
 
 
@@ -26,7 +31,26 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver, seed: int, tmp_path: Path
 ) -> None:
     found = blamed(wrong, tmp_path, seed)
-    assert wrong.breaks in found, f"not caught in {wrong.note}"
+    assert wrong.breaks in found, f"not caught: {wrong.note}"
+    assert found <= allowed(wrong), f"blamed for {sorted(found - allowed(wrong))} as well"
+
+
+@pytest.mark.parametrize("wrong", waiting_on_their_loop(), ids=lambda wrong: wrong.name)
+def test_a_saver_that_waits_for_its_own_loop_is_caught(
+    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parity, "PATIENCE_S", 0.5)
+    found = blamed(wrong, tmp_path, seed=0)
+    assert wrong.breaks in found
+    assert found <= allowed(wrong)
+
+
+@pytest.mark.skipif(not EVERY_FAMILY, reason="only with SAVERPROOF_SEEDS: a minute for each saver")
+@pytest.mark.parametrize("wrong", judged_by_programs(), ids=lambda wrong: wrong.name)
+def test_a_wrong_saver_is_blamed_for_nothing_in_other_families(
+    wrong: WrongSaver, tmp_path: Path
+) -> None:
+    found = blamed_everywhere(wrong, tmp_path)
     assert found <= allowed(wrong), f"blamed for {sorted(found - allowed(wrong))} as well"
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from saverproof.execution.driver import writer_at
 
-
 APIS = ("sync", "async")
 
 

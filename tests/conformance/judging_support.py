@@ -1,0 +1,73 @@
+"""Plans that judge a saver in this process, without a probe in another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.items import Plan
+from saverproof.targets.facts import APIS, METHODS
+from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.provenance import versions
+from saverproof.targets.target import Target
+from saverproof.targets.trial import Caller, find_operations
+
+BY_CALLING = frozenset(
+    {
+        Capability.DELETE_THREAD,
+        Capability.DELETE_FOR_RUNS,
+        Capability.COPY_THREAD,
+        Capability.PRUNE,
+        Capability.DELTA_HISTORY,
+    }
+)
+"""Capabilities that a saver has if one of its operations answers."""
+EVERY_OPERATION = {api: list(METHODS[api]) for api in APIS}
+
+
+def facts_of(target: Target, folder: Path) -> dict[str, Any]:
+    """What judging has to know of a target, found out as the probe does."""
+    with (
+        EventLoop() as loop,
+        fresh_workspace(folder, target) as workspace,
+        opened(target, workspace, loop) as saver,
+    ):
+        operations = find_operations(Caller(saver, loop, lambda _: None))
+    return facts_from(operations, durable=target.durable)
+
+
+def facts_from(operations: dict[str, list[str]], *, durable: bool = True) -> dict[str, Any]:
+    """What judging has to know of a saver with these operations."""
+    there = {name for api in APIS for name in operations[api]}
+    absent = {str(name): "not implemented" for name in sorted(BY_CALLING) if str(name) not in there}
+    return {
+        "durable": durable,
+        "capabilities": [str(name) for name in Capability if str(name) not in absent],
+        "absent": absent,
+        "opens_ms": 1.0,
+        "packages": versions(None),
+        "operations": operations,
+    }
+
+
+def plan_of(
+    target: Target,
+    family: str,
+    api: str,
+    folder: Path,
+    *,
+    profile: str = "quick",
+    seed: int = 0,
+    facts: dict[str, Any] | None = None,
+) -> Plan:
+    """A plan to judge one family of a target through one API, below a folder."""
+    return Plan(
+        target={},
+        facts=facts_of(target, folder) if facts is None else facts,
+        family=family,
+        api=api,
+        profile=profile,
+        seed=seed,
+        folder=str(folder),
+    )
