@@ -177,9 +177,10 @@ def _between(
     touches: Callable[[Step], bool],
     without: Callable[[Program], Program],
     *only_for: str,
+    facts: frozenset[str] = frozenset(),
 ) -> Feature:
     """A feature that no step alone shows."""
-    return Feature(contract, touches, without, evident=False, only_for=frozenset(only_for))
+    return Feature(contract, touches, without, False, frozenset(only_for), facts=facts)
 
 
 def is_hostile(thread: str) -> bool:
@@ -221,7 +222,11 @@ def _writes_none(step: Step) -> bool:
     return isinstance(step, PutWrites) and any(value.kind == "none" for _, value in step.writes)
 
 
+REFUSED = frozenset({"raised", "unreadable"})
 LIFE = (
+    _between(
+        "lifecycle/any-first-operation-before-setup", _is(Step), rewriting.begun, facts=REFUSED
+    ),
     _between("lifecycle/setup-idempotent", _is(SetUp), rewriting.without(SetUp)),
     _between("lifecycle/close-idempotent", _is(CloseAgain), rewriting.reopened_only),
     _between("", _is(Reopen), rewriting.set_up_only, "lifecycle/reopen"),
@@ -253,12 +258,11 @@ FEATURES: tuple[Feature, ...] = (
     _values_of("serialization/nul-in-strings", PutWrites, lambda group: group == "nul", "raised"),
     Feature("isolation/hostile-identifiers", _hostile_thread, rewriting.plain_threads),
     Feature("isolation/nested-namespaces", _named_namespace, rewriting.plain_namespaces),
-    Feature(
+    _between(
         "isolation/nested-namespaces",
         _in_a_namespace,
         rewriting.namespaces_as_threads,
-        evident=False,
-        facts=frozenset({"raised", "unreadable"}),
+        facts=REFUSED,
     ),
     Feature(
         "serialization/names",

@@ -108,10 +108,12 @@ class Item:
                 if self.until not in standing.checked:
                     self._search(trials, search, chosen)
         findings = [finding(plan, self.target, violation) for violation in search.found.values()]
+        # What is settled by simpler programs was counted as whatever it first looked like.
+        seen = dict.fromkeys(search.found, 1)
         return Outcome(
             checked={
                 name: times
-                for name, times in (standing.checked | trials.checked).items()
+                for name, times in (seen | standing.checked | trials.checked).items()
                 if name in wanted
             },
             findings=(*standing.findings, *findings),

@@ -72,7 +72,7 @@ def _upsert() -> tuple[Theme, ...]:
 
 def _pending_writes() -> tuple[Theme, ...]:
     writes: Weights = {making.writes: 8, making.writes_early: 4, making.writes_again: 4}
-    odd: Weights = {making.writes_empty: 2, making.writes_special: 3, making.writes_to_root: 2}
+    odd: Weights = {making.writes_empty: 2, making.writes_special: 5, making.writes_to_root: 2}
     return (
         Theme(
             "batches",
@@ -324,7 +324,7 @@ def _parity() -> tuple[Theme, ...]:
 
 
 def _lifecycle() -> tuple[Theme, ...]:
-    life: Weights = {asking.set_up: 1, asking.close_again: 1, asking.abandon: 2}
+    life: Weights = {asking.set_up: 1, asking.close_again: 2, asking.abandon: 2}
     first = ("put", "put_writes", "get_tuple", "list", "delete_thread")
     later = ("delete_for_runs", "copy_thread", "prune")
     return (

@@ -52,6 +52,11 @@ def is_mixed(step: Step) -> bool:
     return is_special(step) and bool(names(step))
 
 
+def begun(program: Program) -> Program:
+    """The same on a store that something was put into before."""
+    return (Put("begun", "", 1), *program)
+
+
 def plain_threads(program: Program) -> Program:
     """The same with threads that nothing is odd about."""
     met = dict.fromkeys(name for step in program for name in threads(step))
