@@ -73,6 +73,11 @@ def beat(data, progress):
         time.sleep(0.1)
     return "done"
 
+def think(data, progress):
+    pulse.beat(3)
+    pulse.answered()
+    threading.Event().wait()
+
 def chatter(data, progress):
     for number in range(20):
         progress({"operations": number})
@@ -182,6 +187,13 @@ def test_a_hang_is_told_with_every_stack(judge: JudgeProcess, limits: dict[str, 
 
 def test_a_hang_inside_c_is_ended(judge: JudgeProcess) -> None:
     assert "in hang_in_c" in gone(judge, "hang_in_c", silence_s=0.3).stacks
+
+
+def test_a_saver_that_has_answered_is_not_blamed_for_silence(judge: JudgeProcess) -> None:
+    with pytest.raises(JudgeError, match="gave no sign of life") as caught:
+        judge.ask("work:think", {}, silence_s=0.3)
+    assert "in think" in caught.value.details
+    assert judge.closed
 
 
 @pytest.mark.parametrize("work", ["beat", "chatter"])

@@ -117,11 +117,11 @@ class Search:
             return False
         if self._holds_apis_together:
             return self._shown_by_each_api(program, name)
-        plain = program
-        while ours := self._ours(plain, name):
-            plain, before = self._without(ours, plain, name), plain
-            if plain == before:
-                break
+        plain: Program = program
+        asked: list[Feature] = []
+        while ours := [f for f in self._ours(plain, name) if f not in asked]:
+            asked.append(ours[0])
+            plain = ours[0].without(plain)
         return self._first(self._replay(plain, until=name), name) is not None
 
     def _attempt(self, name: str) -> Callable[[Program], Program | None]:

@@ -112,6 +112,8 @@ class Session:
             raise
         except BaseException as error:  # noqa: BLE001 - a saver may raise anything
             return Raised(error)
+        finally:
+            pulse.answered()
 
     @property
     def takes_paths(self) -> bool:

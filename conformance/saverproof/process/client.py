@@ -103,7 +103,8 @@ class JudgeProcess:
         Raises:
             JudgeGone: the child died or hung. This object is then closed.
             SaverproofError: the work was refused in one line, of the class that the child raised.
-            JudgeError: the work raised something unexpected; a fault of the kit.
+            JudgeError: the work raised something unexpected, or fell silent although the saver had
+                answered; a fault of the kit.
         """
         if not self._started:
             self._started = True
@@ -156,9 +157,17 @@ class JudgeProcess:
             if message is not None and listener is not None:
                 listener(message["progress"])
             if silence_s is not None and silent >= silence_s:
-                raise self._hung(silence_s)
+                raise self._silent(silence_s)
             if limit_s is not None and total >= limit_s:
                 raise self._hung(limit_s)
+
+    def _silent(self, seconds: float) -> JudgeGone | JudgeError:
+        """Who is to blame for the silence: the saver that was called, or the kit after it."""
+        answered = self._pulse.answered
+        gone = self._hung(seconds)
+        if not answered:
+            return gone
+        return JudgeError(f"the judge itself gave no sign of life for {seconds:g} s", gone.stacks)
 
     def _hung(self, seconds: float) -> JudgeGone:
         self._process.send_signal(STACKS_SIGNAL)

@@ -1,6 +1,6 @@
 """The judge's sign of life: a counter in memory shared with the pytest process.
 
-``beat`` is called before every call of a saver, so it does nothing but two stores. Without a judge
+``beat`` is called before every call of a saver, so it does next to nothing. Without a judge
 process it writes to a list that nobody reads.
 """
 
@@ -9,17 +9,23 @@ import os
 import tempfile
 from collections.abc import MutableSequence
 
-_BEATS, _STEP = 0, 1
-_SIZE = 16
+_BEATS, _STEP, _ANSWERED = 0, 1, 2
+_SIZE = 24
 
-_cells: "MutableSequence[int] | memoryview[int]" = [0, 0]
+_cells: "MutableSequence[int] | memoryview[int]" = [0, 0, 0]
 
 
 def beat(step_number: int) -> None:
     """Say that the saver is about to be called for step ``step_number`` of the current program."""
     cells = _cells
     cells[_STEP] = step_number
+    cells[_ANSWERED] = 0
     cells[_BEATS] += 1
+
+
+def answered() -> None:
+    """Say that the saver's call is over: from here on, silence is the kit's own."""
+    _cells[_ANSWERED] = 1
 
 
 class Pulse:
@@ -41,6 +47,11 @@ class Pulse:
     def read(self) -> tuple[int, int]:
         """The number of beats so far, and the step that the last one named."""
         return self._cells[_BEATS], self._cells[_STEP]
+
+    @property
+    def answered(self) -> bool:
+        """Whether the last call of the saver is known to be over."""
+        return self._cells[_ANSWERED] == 1
 
     def install(self) -> None:
         """Let ``beat`` write here, in the process that judges."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from saverproof.errors import SaverproofError
+from saverproof.process import pulse
 from saverproof.process.channel import Channel, Message
 from saverproof.process.pulse import Pulse
 from saverproof.process.setting import Setting
@@ -26,20 +27,21 @@ STACKS_SIGNAL = signal.SIGUSR1
 _PR_SET_PDEATHSIG = 1
 
 
-def serve(connection: int, pulse: int, stacks: int, parent: int) -> None:
+def serve(connection: int, counter: int, stacks: int, parent: int) -> None:
     """Answer requests on the socket ``connection`` until its other end is closed.
 
-    ``pulse`` and ``stacks`` are descriptors: of the shared counter, and of the file that
+    ``counter`` and ``stacks`` are descriptors: of the shared counter, and of the file that
     faulthandler writes to when this process crashes or is asked to by a signal. ``parent`` is the
     pytest process.
     """
     _die_with(parent)
     faulthandler.enable(file=stacks, all_threads=True)
     faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
-    Pulse(pulse).install()
+    Pulse(counter).install()
     channel = Channel(socket.socket(fileno=connection))
     try:
         while (request := channel.receive()) is not None:
+            pulse.beat(0)
             answer = _answer(request, channel)
             sys.stdout.flush()
             sys.stderr.flush()

@@ -54,7 +54,8 @@ def is_mixed(step: Step) -> bool:
 
 def begun(program: Program) -> Program:
     """The same on a store that something was put into before."""
-    return (Put("begun", "", 1), *program)
+    first = Put("begun", "", 1)
+    return program if program[:1] == (first,) else (first, *program)
 
 
 def plain_threads(program: Program) -> Program:
