@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from saverproof_reports.document import markdown
     from saverproof_reports.errors import ReportError
     from saverproof_reports.events import report_of
+    from saverproof_reports.loading import load_report
+    from saverproof_reports.merging import merged
     from saverproof_reports.page import html
     from saverproof_reports.spool import Spool, read_spool
     from saverproof_reports.storage import read_report, write_report
@@ -36,7 +38,9 @@ __all__ = [
     "comparison_markdown",
     "comparison_text",
     "html",
+    "load_report",
     "markdown",
+    "merged",
     "read_artefact",
     "read_report",
     "read_spool",
@@ -59,7 +63,9 @@ _HOMES = {
     "comparison_markdown": "comparison_formats",
     "comparison_text": "comparison_formats",
     "html": "page",
+    "load_report": "loading",
     "markdown": "document",
+    "merged": "merging",
     "read_artefact": "artefacts",
     "read_report": "storage",
     "read_spool": "spool",

@@ -14,6 +14,9 @@ from saverproof_reports.errors import ReportError
 from saverproof_reports.files import private_folder
 from saverproof_reports.text import harmless_data, one_line
 
+SPOOL = "spool.jsonl"
+"""What a spool is called in the folder of a run."""
+
 
 class Spool:
     """A new spool file at `path`, readable by its owner alone; an older one is replaced."""

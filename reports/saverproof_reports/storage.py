@@ -14,6 +14,8 @@ from saverproof_reports.page import html
 from saverproof_reports.reading import read_json
 from saverproof_reports.validation import validate
 
+_OWN = ("report.md", "report.html", "report.json")
+
 
 def write_report(report: Mapping[str, Any], folder: Path) -> Path:
     """Write an assembled `report` to `folder`, and return the path of its report.json.
@@ -32,9 +34,8 @@ def write_report(report: Mapping[str, Any], folder: Path) -> Path:
     for relative, text in texts.items():
         private_folder((folder / relative).parent)
         write_private(folder / relative, text)
-    write_private(folder / "report.md", markdown(plain))
-    write_private(folder / "report.html", html(plain))
-    write_private(folder / "report.json", _json(plain))
+    for name, write in zip(_OWN, (markdown, html, _json), strict=True):
+        write_private(folder / name, write(plain))
     for relative in outdated:
         (folder / relative).unlink(missing_ok=True)
     return folder / "report.json"
@@ -48,6 +49,16 @@ def read_report(path: Path) -> dict[str, Any]:
     """
     file = path / "report.json" if path.is_dir() else path
     return read_json(file, SCHEMA, "report-1")
+
+
+def remove_report(folder: Path) -> None:
+    """Remove the report in `folder`, if there is one, with its reproducers and artefacts."""
+    listed = _listed(folder)
+    for relative in (*listed, *_OWN):
+        (folder / relative).unlink(missing_ok=True)
+    for parent in {(folder / relative).parent for relative in listed}:
+        if parent.is_dir() and not any(parent.iterdir()):
+            parent.rmdir()
 
 
 def violations(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from saverproof.errors import SaverproofError
+from saverproof_reports.errors import ReportError
 
 
 class _Commands(click.Group):
@@ -31,9 +32,9 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except SaverproofError as error:
+        except (SaverproofError, ReportError) as error:
             # One line and exit status 2, as for any other input that cannot be used.
-            raise click.UsageError(error.message, ctx=None) from error
+            raise click.UsageError(str(error), ctx=None) from error
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

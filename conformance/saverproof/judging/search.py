@@ -105,7 +105,7 @@ class Search:
             return
         short = shrink(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
-        contract = name if breach is None else self._blamed(short, breach)
+        contract = name if breach is None else self.blamed(short, breach)
         if breach is None or contract not in self.wanted or contract in self.found:
             self._dismissed[name] += 1
             return
@@ -153,7 +153,7 @@ class Search:
         )
         return all(self._first(run, name) for run in runs)
 
-    def _blamed(self, program: Program, breach: Breach) -> str:
+    def blamed(self, program: Program, breach: Breach) -> str:
         """The contract to blame for what the shortest program shows."""
         if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
             return SAME

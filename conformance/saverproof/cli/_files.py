@@ -1,0 +1,30 @@
+"""Files that the commands write: "-" is standard output."""
+
+from pathlib import Path
+
+import click
+
+from saverproof_reports import ReportError
+from saverproof_reports.files import private_folder, write_private
+from saverproof_reports.text import one_line
+
+OUTPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+"""The type of an option that names a file to write."""
+
+
+def write(path: Path, text: str) -> None:
+    """Write ``text`` to ``path``, whole or not at all, for its owner alone.
+
+    Raises:
+        ReportError: it cannot be written; one line.
+    """
+    if str(path) == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        private_folder(path.parent)
+        write_private(path, text)
+    except OSError as error:
+        where = one_line(str(path))
+        raise ReportError(f"{where}: cannot be written: {error.strerror}") from error
+    click.echo(f"written: {path}", err=True)

@@ -1,0 +1,67 @@
+"""``saverproof known``: the first draft of a known-violations file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from saverproof.cli._files import write
+from saverproof.known.drafting import draft
+from saverproof_reports import ReportError, load_report, read_artefact, write_artefact
+from saverproof_reports.files import private_folder
+from saverproof_reports.text import one_line
+
+
+@click.command(name="known")
+@click.argument("report", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("known.toml"),
+    metavar="FILE",
+    help="the file to write (default: known.toml); one that is there is left alone",
+)
+@click.option("--saver", metavar="NAME", help="which saver, if the report has several")
+def command(report: Path, output: Path, saver: str | None) -> None:
+    """Write a first draft of a known-violations file from the results in REPORT.
+
+    REPORT is a report.json or the folder that holds it. Each violated contract of level must gets
+    an entry, and the artefact that shows it is copied to a folder beside the file, from which it
+    is run first in every later run: a flaw that is mended makes its entry stale, and that fails.
+
+    \b
+        saverproof known .saverproof -o tests/known.toml
+        pytest --saver=my-saver --saver-known=tests/known.toml
+    """
+    if output.exists():
+        raise ReportError(f"{one_line(str(output))}: is there already, expected a new file")
+    judged = _judged(load_report(report), saver, report)
+    folder = report if report.is_dir() else report.parent
+    drafted = draft(judged, f"{output.stem}-examples")
+    if not drafted.examples and "[[known]]" not in drafted.text:
+        click.echo(f"{one_line(judged['saver']['name'])}: nothing of level must is violated")
+        return
+    for example in drafted.examples:
+        artefact = read_artefact(folder / example.artefact)
+        private_folder((output.parent / example.path).parent)
+        write_artefact(artefact, output.parent / example.path)
+    write(output, drafted.text)
+    count = drafted.text.count("[[known]]")
+    click.echo(f"{count} entries, {len(drafted.examples)} with an example; add reasons and links")
+
+
+def _judged(report: Mapping[str, Any], saver: str | None, path: Path) -> Mapping[str, Any]:
+    where = one_line(str(path))
+    savers: dict[str, Mapping[str, Any]] = {
+        judged["saver"]["name"]: judged for judged in report["savers"]
+    }
+    names = ", ".join(one_line(name, 80) for name in savers) or "none"
+    if saver is None and len(savers) == 1:
+        return next(iter(savers.values()))
+    if saver is None:
+        raise ReportError(f"{where}: found the savers {names}, expected one; choose by --saver")
+    if saver not in savers:
+        raise ReportError(f"--saver {one_line(saver, 80)}: {where} has not got it, only {names}")
+    return savers[saver]

@@ -1,0 +1,45 @@
+"""``saverproof report``: the report of one or several runs, as a page, as text, as a folder."""
+
+from pathlib import Path
+
+import click
+
+from saverproof.cli._files import OUTPUT, write
+from saverproof_reports import html as html_of
+from saverproof_reports import load_report, merged, write_report
+from saverproof_reports import markdown as markdown_of
+
+
+@click.command(name="report")
+@click.argument("reports", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--html", type=OUTPUT, metavar="FILE", help="write one web page, - for the terminal")
+@click.option("--markdown", type=OUTPUT, metavar="FILE", help="write it as Markdown")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="write everything that a run leaves: report.json, report.html, report.md, reproducers",
+)
+def command(
+    reports: tuple[Path, ...], html: Path | None, markdown: Path | None, folder: Path | None
+) -> None:
+    """Show the results of runs again, without judging anything.
+
+    Each of REPORTS is a report.json, the folder that holds it, or the folder of a run that was
+    killed: what that run had finished is shown, marked as incomplete. Several become one page on
+    which the savers stand side by side.
+
+    Without an option it prints Markdown.
+
+    \b
+        saverproof report .saverproof --html report.html
+        saverproof report sqlite/ postgres/ redis/ --html savers.html
+        saverproof report .saverproof --folder rescued
+    """
+    report = merged([load_report(path) for path in reports])
+    if html is not None:
+        write(html, html_of(report))
+    if markdown is not None or (html is None and folder is None):
+        write(markdown or Path("-"), markdown_of(report))
+    if folder is not None:
+        click.echo(f"written: {write_report(report, folder)}", err=True)

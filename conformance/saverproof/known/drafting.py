@@ -1,0 +1,97 @@
+"""The first draft of a known-violations file, from what a run found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import tomlkit
+from tomlkit.items import AoT, Table
+
+from saverproof_reports.families import with_verdict
+from saverproof_reports.text import one_line
+
+_HEAD = """\
+Known violations of {saver}: saverproof reports them, and they fail nothing.
+pytest --saver={saver} --saver-known=THIS_FILE
+
+Say why each is accepted (reason) and where it is discussed (link). Optional are versions, those of
+the saver for which it holds ("<3.2"), and api ("sync", "async" or "crossed"). The example is run
+first: once it shows nothing any more, the entry is stale, and that fails the run.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An artefact that an entry pins: where the report has it, and where the entry will."""
+
+    artefact: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The text of the file, and the artefacts that have to lie beside it."""
+
+    text: str
+    examples: tuple[Example, ...]
+
+
+def draft(judged: Mapping[str, Any], folder: str) -> Draft:
+    """A draft for one saver of a report, the examples in ``folder``, relative to the file."""
+    document = tomlkit.document()
+    for line in _HEAD.format(saver=one_line(judged["saver"]["name"], 80)).splitlines():
+        document.add(tomlkit.comment(line) if line else tomlkit.comment(""))
+    document.add(tomlkit.nl())
+    entries: AoT = tomlkit.aot()
+    examples: list[Example] = []
+    for contract in with_verdict(judged, "violated", "known"):
+        if contract["level"] != "must":
+            continue
+        for violation, api in _told_apart(contract):
+            entries.append(_entry(contract, violation, api, folder, examples))
+    document.append("known", entries)
+    return Draft(tomlkit.dumps(document), tuple(examples))
+
+
+def _told_apart(
+    contract: Mapping[str, Any],
+) -> Iterator[tuple[Mapping[str, Any], str | None]]:
+    """The violations that need an entry each: one, if every API that was judged shows it."""
+    judged = {api for api, times in contract["checked"].items() if times}
+    first: dict[str, Mapping[str, Any]] = {}
+    for violation in contract["violations"]:
+        first.setdefault(violation["api"], violation)
+    if judged <= first.keys():
+        yield next(iter(first.values())), None
+        return
+    yield from ((violation, api) for api, violation in first.items())
+
+
+def _entry(
+    contract: Mapping[str, Any],
+    violation: Mapping[str, Any],
+    api: str | None,
+    folder: str,
+    examples: list[Example],
+) -> Table:
+    known = violation.get("known") or {}
+    entry = tomlkit.table()
+    entry.add("id", contract["id"])
+    reason = tomlkit.string(known.get("reason") or one_line(violation["summary"], 200))
+    if not known:
+        reason.comment("what was seen; say why it is accepted")
+    entry.add("reason", reason)
+    if known.get("link"):
+        entry.add("link", known["link"])
+    else:
+        entry.add(tomlkit.comment('link = "https://…"'))
+    if api is not None:
+        entry.add("api", api)
+    if violation["artefact"]:
+        path = str(PurePosixPath(folder) / PurePosixPath(violation["artefact"]).name)
+        examples.append(Example(violation["artefact"], path))
+        entry.add("example", path)
+    return entry
