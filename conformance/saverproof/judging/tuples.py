@@ -28,10 +28,23 @@ VALUE_CONTRACT = {
 
 def part(config: Any, key: str) -> Any:
     """One entry of a config's ``configurable``, or None, whatever the config is."""
-    if not isinstance(config, Mapping):
-        return None
-    configurable = config.get("configurable")
-    return configurable.get(key) if isinstance(configurable, Mapping) else None
+    return _configurable(config).get(key)
+
+
+def place(config: Any) -> tuple[Any, Any, Any]:
+    """The thread, the namespace and the checkpoint id of a config, whatever the config is."""
+    parts = _configurable(config)
+    return parts.get("thread_id"), parts.get("checkpoint_ns") or "", parts.get("checkpoint_id")
+
+
+def _configurable(config: Any) -> Mapping[str, Any]:
+    parts = config.get("configurable") if is_mapping(config) else None
+    return parts if parts is not None and is_mapping(parts) else {}
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether a value is a mapping; asked of almost nothing but dicts."""
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 def field(observed: Any, name: str) -> Any:
@@ -42,14 +55,14 @@ def field(observed: Any, name: str) -> Any:
 def shown_id(observed: Any) -> Any:
     """The id that a tuple's checkpoint says it has."""
     checkpoint = field(observed, "checkpoint")
-    return checkpoint.get("id") if isinstance(checkpoint, Mapping) else None
+    return checkpoint.get("id") if is_mapping(checkpoint) else None
 
 
 def judge_tuple(sheet: Sheet, model: Model, address: Address, observed: Any, thread: str) -> None:
     """Compare every fact of a tuple that stands for ``address``; ``thread`` is its real id."""
     record = model.record(address)
     assert record is not None
-    if not isinstance(field(observed, "checkpoint"), Mapping):
+    if not is_mapping(field(observed, "checkpoint")):
         sheet.differ(
             "identity/tuple-addresses-itself", "malformed", address, "a CheckpointTuple", observed
         )
@@ -66,12 +79,7 @@ def judge_tuple(sheet: Sheet, model: Model, address: Address, observed: Any, thr
 
 
 def _judge_address(sheet: Sheet, address: Address, observed: Any, thread: str) -> None:
-    config = observed.config
-    shown = (
-        part(config, "thread_id"),
-        part(config, "checkpoint_ns") or "",
-        part(config, "checkpoint_id"),
-    )
+    shown = place(observed.config)
     expected = (thread, address[1], mint(address[2]))
     sheet.compare(
         "identity/tuple-addresses-itself", "address", address, expected, shown, settled=True
@@ -91,11 +99,7 @@ def _judge_parent(
             sheet.agree("identity/parent")
         return
     expected = (thread, address[1], mint(record.parent))
-    shown = (
-        part(config, "thread_id"),
-        part(config, "checkpoint_ns") or "",
-        part(config, "checkpoint_id"),
-    )
+    shown = place(config)
     if expected == shown:
         sheet.agree("identity/parent")
     else:
@@ -149,7 +153,7 @@ def _judge_fields(
 
 
 def _judge_metadata(sheet: Sheet, record: Record, address: Address, metadata: Any) -> None:
-    shown = metadata if isinstance(metadata, Mapping) else {}
+    shown = metadata if is_mapping(metadata) else {}
     for key, value in record.stale.items():
         if f"stale:{key}" not in record.doubts and key in shown and equal(value, shown[key]):
             fact = f"stale:{key}"
@@ -176,7 +180,7 @@ def _judge_metadata(sheet: Sheet, record: Record, address: Address, metadata: An
 def _judge_values(
     sheet: Sheet, model: Model, record: Record, address: Address, values: Any
 ) -> None:
-    shown = values if isinstance(values, Mapping) else {}
+    shown = values if is_mapping(values) else {}
     thread, namespace, _ = address
     for name, channel in record.channels.items():
         if (thread, namespace, name, channel.version) in model.doubted_values:

@@ -64,6 +64,9 @@ def selects(filter_: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
 
 def equal(left: Any, right: Any) -> bool:
     """JSON equality: numbers by value, booleans equal only to booleans."""
+    kind = type(left)
+    if kind is type(right) and (kind is str or kind is int):
+        return bool(left == right)
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, Mapping) and isinstance(right, Mapping):
