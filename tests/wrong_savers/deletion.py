@@ -49,7 +49,12 @@ class DeletesByPrefix(ReferenceSaver):
         return [shelf for shelf in self._all_shelves() if shelf.thread.startswith(thread)]
 
 
-@wrong("deletion/thread-all", "writes are deleted by checkpoint id, in every thread")
+@wrong(
+    "deletion/thread-all",
+    "writes are deleted by checkpoint id, in every thread",
+    # A copy has the checkpoint ids of its source.
+    also={"deletion/copy-independent"},
+)
 class DeletesWritesById(ReferenceSaver):
     def _delete_shelf(self, shelf: Shelf) -> None:
         super()._delete_shelf(shelf)

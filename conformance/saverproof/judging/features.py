@@ -280,7 +280,7 @@ FEATURES: tuple[Feature, ...] = (
     _field("pending-writes/namespace-defaults", "give_namespace", True),
     _field("identity/snapshots", "mutate_inputs", False),
     _field("identity/snapshots", "mutate_result", False),
-    Feature("pending-writes/empty-batch", _is_empty_batch, rewriting.without_empty_batches),
+    Feature("pending-writes/empty-batch", _is_empty_batch, rewriting.batches_filled),
     _between("", _is(Put), rewriting.put_once, "upsert/put-replaces", "upsert/put-is-idempotent"),
     _between(
         "upsert/special-write-last-wins-mixed",

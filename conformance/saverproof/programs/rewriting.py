@@ -18,6 +18,7 @@ Place: TypeAlias = tuple[str, str, int]
 """Thread, namespace and number of a checkpoint."""
 
 PLAIN_PATH = re.compile(r"[a-z0-9_~, ]*")
+_ONE_WRITE = (("notes", Value("integer", 0)),)
 _NUMBERED = ("number", "parent", "copy_of", "before")
 
 
@@ -148,9 +149,14 @@ def renumbered(program: Program) -> Program:
     return tuple(map(change, program))
 
 
-def without_empty_batches(program: Program) -> Program:
-    """Every step but the batches that hold nothing."""
-    return tuple(s for s in program if not isinstance(s, PutWrites) or s.writes)
+def batches_filled(program: Program) -> Program:
+    """The same with a write in each batch that has none."""
+    return tuple(
+        replace(step, writes=_ONE_WRITE)
+        if isinstance(step, PutWrites) and not step.writes
+        else step
+        for step in program
+    )
 
 
 def without(*kinds: type[Step]) -> Callable[[Program], Program]:
