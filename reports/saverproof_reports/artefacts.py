@@ -1,7 +1,7 @@
 """Artefacts: one violation as data, from which it can be run again exactly."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from saverproof_reports.errors import ReportError
 from saverproof_reports.files import write_private
 from saverproof_reports.reading import read_json
 from saverproof_reports.schemas import problems
-from saverproof_reports.text import one_line
+from saverproof_reports.text import harmless, one_line
 
 SCHEMA = "saverproof-artefact/1"
 
@@ -27,6 +27,7 @@ def artefact(
     fault_plan: Any = None,
     schedule: Any = None,
     summary: str = "",
+    steps: Iterable[str] = (),
 ) -> dict[str, Any]:
     """An artefact, as ``schema/artefact-1.json`` has it.
 
@@ -46,6 +47,7 @@ def artefact(
         "fault_plan": fault_plan,
         "schedule": schedule,
         "summary": one_line(summary),
+        "steps": [harmless(step) for step in steps],
     }
 
 

@@ -1,7 +1,10 @@
 """An earlier report as the measure of a later run: only what got worse fails it."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from saverproof_reports.comparing import paired
 
 Contract = Mapping[str, Any]
 
@@ -21,16 +24,36 @@ def excused(earlier: Contract | None, api: str) -> bool:
     return api in broken or not earlier["checked"].get(api)
 
 
+@dataclass(frozen=True, slots=True)
 class Baseline:
-    """What an earlier `report` excuses. A saver that it does not have gets no excuse."""
+    """What an earlier report excuses: for each saver of the new run, contract id to what it says.
 
-    def __init__(self, report: Mapping[str, Any]) -> None:
-        self._savers: dict[str, dict[str, Contract]] = {
-            judged["saver"]["name"]: {one["id"]: one for one in judged["contracts"]}
-            for judged in report["savers"]
-        }
+    Plain data, for another process. A saver that the report does not have gets no excuse.
+    """
+
+    savers: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, report: Mapping[str, Any], savers: Iterable[Mapping[str, Any]]) -> Self:
+        """What `report` excuses for `savers`, each with its name and class.
+
+        They belong together as in `compare`: by name, by class, or as the only ones left.
+        """
+        pairs, _, _ = paired(report["savers"], [{"saver": saver} for saver in savers])
+        return cls({str(new["saver"]["name"]): _told(old["contracts"]) for old, new in pairs})
 
     def excuses(self, saver: str, contract: str, api: str) -> bool:
         """Whether `saver`, violating `contract` through `api`, is no worse than it was."""
-        contracts = self._savers.get(saver)
+        contracts = self.savers.get(saver)
         return contracts is not None and excused(contracts.get(contract), api)
+
+
+def _told(contracts: Iterable[Contract]) -> dict[str, Any]:
+    return {
+        contract["id"]: {
+            "verdict": contract["verdict"],
+            "checked": contract["checked"],
+            "violations": [{"api": violation["api"]} for violation in contract["violations"]],
+        }
+        for contract in contracts
+    }

@@ -14,7 +14,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
 ``program`` and ``reproducer`` (source text), and may have ``fault_plan``, ``schedule``, ``stacks``
-and ``known`` (reason and link, where the author lists it).
+``known`` (reason and link, where the author lists it) and ``baseline`` (true where an earlier
+report excuses it).
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +27,17 @@ from saverproof_reports.sections import merge_crash, merge_faults, merge_power
 from saverproof_reports.verdicts import Evidence, decide
 
 Event = Mapping[str, Any]
-_VIOLATION = ("api", "phase", "summary", "expected", "observed", "steps", "stacks", "known")
+_VIOLATION = (
+    "api",
+    "phase",
+    "summary",
+    "expected",
+    "observed",
+    "steps",
+    "stacks",
+    "known",
+    "baseline",
+)
 
 
 def report_of(events: Iterable[Event]) -> dict[str, Any]:
@@ -131,5 +142,6 @@ def _violation(
             fault_plan=finding.get("fault_plan"),
             schedule=finding.get("schedule"),
             summary=finding["summary"],
+            steps=finding.get("steps", ()),
         )
     return violation

@@ -12,8 +12,9 @@ from saverproof_reports.text import one_line
 def annotations(report: Mapping[str, Any]) -> list[str]:
     """Workflow commands, one line each: errors first, since GitHub shows only the first ten.
 
-    A violated ``must`` contract and a stale known violation are errors, an undecided ``must``
-    contract is a warning, a violated ``should`` contract a notice.
+    A violated ``must`` contract and a stale known violation are errors; an undecided ``must``
+    contract, and one that the baseline excuses, are warnings; a violated ``should`` contract is a
+    notice.
     """
     rank = {"error": 0, "warning": 1, "notice": 2}
     found = [note for judged in report["savers"] for note in _notes(judged)]
@@ -33,7 +34,7 @@ def _notes(judged: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     name = judged["saver"]["name"]
     for contract in with_verdict(judged, "violated"):
         seen = contract["violations"][0]
-        level = "error" if contract["level"] == "must" else "notice"
+        level = _level(contract)
         yield level, f"{name}: {contract['id']}", f"{contract['statement']}: {seen['summary']}"
     for contract in with_verdict(judged, "unknown"):
         if contract["level"] == "must":
@@ -41,6 +42,13 @@ def _notes(judged: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for entry in judged.get("stale", ()):
         level = entry.get("severity", "error")
         yield level, f"{name}: stale known violation {entry['id']}", entry["message"]
+
+
+def _level(contract: Mapping[str, Any]) -> str:
+    if contract["level"] != "must":
+        return "notice"
+    excused = all(violation.get("baseline") for violation in contract["violations"])
+    return "warning" if excused else "error"
 
 
 def _command(level: str, title: str, message: str) -> str:

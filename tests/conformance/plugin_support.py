@@ -14,12 +14,14 @@ FAKE_JUDGE = '''
 import json, os, threading
 from pathlib import Path
 import saverproof.plugin.judging as judging
+import saverproof.replaying.running as running
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
 from saverproof.process import pulse
 
 judging.WORK = "fake_judge:judge"
 judging._BLAME = "fake_judge:blame"
+running.WORK = "fake_judge:replay"
 
 
 def judge(data, progress):
@@ -58,6 +60,14 @@ def judge(data, progress):
     checked = {} if act.get("do") == "nothing" else dict.fromkeys(ids, 10)
     return {"checked": checked, "findings": findings, "unknown": act.get("unknown", {}),
             "inapplicable": {}, "operations": 100, "saver_s": 0.1, "total_s": 0.2, "extra": {}}
+
+
+def replay(data, progress):
+    acts = json.loads(Path("script.json").read_text())
+    act = acts.get("replay", {})
+    if act.get("do") == "hang":
+        threading.Event().wait()
+    return {"status": "fixed", "said": "it shows nothing", "expected": "", "observed": "", **act}
 
 
 def blame(data, progress):

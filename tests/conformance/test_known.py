@@ -9,6 +9,7 @@ from saverproof.errors import KnownFileError
 from saverproof.known.entries import Entry, entry_for
 from saverproof.known.reading import read_known
 from saverproof.known.staleness import stale
+from saverproof_reports import artefact, write_artefact
 
 WHOLE = """
 [[known]]
@@ -25,6 +26,26 @@ reason = "pages overlap"
 """
 
 
+ARTEFACT: dict[str, Any] = {
+    "contract": "filter/equality",
+    "saver": "toy",
+    "target": "toys:toy",
+    "versions": {},
+    "api": "async",
+    "phase": "functional",
+    "seed": 0,
+    "program": [],
+}
+
+
+def pinned(folder: Path, **fields: Any) -> Path:
+    """An artefact where WHOLE has its example."""
+    path = folder / "examples" / "filter.json"
+    path.parent.mkdir()
+    write_artefact(artefact(**{**ARTEFACT, **fields}), path)
+    return path
+
+
 def written(folder: Path, text: str) -> Path:
     path = folder / "known.toml"
     path.write_text(text)
@@ -37,8 +58,10 @@ def entry(**fields: Any) -> Entry:
 
 
 def test_the_entries_come_as_they_are_written(tmp_path: Path) -> None:
+    example = pinned(tmp_path)
     first, second = read_known(written(tmp_path, WHOLE))
-    assert first.example == str(tmp_path / "examples/filter.json")
+    assert first.example == str(example)
+    assert (first.example_saver, first.example_api) == ("toy", "async")
     assert (first.api, first.versions) == ("async", "<3.2")
     assert second.reason == "pages overlap"
     assert (second.link, second.versions, second.api, second.example) == (None,) * 4
@@ -75,6 +98,23 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, text: str, line: str)
         read_known(written(tmp_path, text))
     assert line in caught.value.message
     assert caught.value.message.startswith(str(tmp_path / "known.toml"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (None, "example: .*filter.json: cannot be read: No such file"),
+        ({"contract": "filter/none"}, "example shows filter/none, expected filter/equality"),
+        ({"api": "sync"}, "example shows sync, expected async"),
+    ],
+)
+def test_an_example_has_to_show_what_its_entry_says(
+    tmp_path: Path, fields: dict[str, Any] | None, said: str
+) -> None:
+    if fields is not None:
+        pinned(tmp_path, **fields)
+    with pytest.raises(KnownFileError, match=f"entry 1: {said}"):
+        read_known(written(tmp_path, WHOLE))
 
 
 @pytest.mark.parametrize("make", [lambda path: None, lambda path: path.mkdir()])
@@ -135,17 +175,18 @@ def contract(verdict: str, broken: tuple[str, ...] = (), **checked: int) -> dict
         ({}, contract("not-exercised", sync=0), False),
         ({}, contract("not-applicable", sync=0), False),
         ({}, contract("unknown", sync=3), False),
-        ({"example": "x.json"}, contract("held", sync=3), False),
+        ({"example": "x.json", "example_saver": "toy"}, contract("held", sync=3), False),
+        ({"example": "x.json", "example_saver": "other"}, contract("held", sync=3), True),
     ],
 )
 def test_an_entry_is_stale_when_its_contract_was_judged_and_held(
     fields: dict[str, Any], judged: dict[str, Any], is_stale: bool
 ) -> None:
-    found = list(stale([entry(**fields)], [judged], "default"))
+    found = list(stale([entry(**fields)], [judged], "default", "toy"))
     assert [one.fails for one in found] == ([False] if is_stale else [])
 
 
 def test_only_the_deep_profile_is_certain() -> None:
-    (found,) = stale([entry()], [contract("held", sync=3)], "deep")
+    (found,) = stale([entry()], [contract("held", sync=3)], "deep", "toy")
     assert found.fails
     assert "remove the entry" in found.line

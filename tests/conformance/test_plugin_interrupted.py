@@ -13,9 +13,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from click.testing import CliRunner
 from tests.conformance.plugin_support import FAKE_JUDGE, Project
 
-from saverproof_reports import read_spool, report_of
+from saverproof.cli import main
+from saverproof_reports import read_report
 
 
 @pytest.fixture
@@ -83,13 +85,20 @@ def test_an_interrupted_run_leaves_a_report_and_nothing_else(
     assert verdicts["deletion/thread-all"] == "unknown"
 
 
-def test_a_killed_run_leaves_its_spool_and_no_process(project: Project) -> None:
+def test_a_killed_run_leaves_what_it_had_finished_and_no_process(project: Project) -> None:
+    project.script(ordering={"findings": ["ordering/pages-tile"]})
+    project.judge("--saver-families=ordering")
     status, children = interrupted(project, signal.SIGKILL)
     assert status == -signal.SIGKILL
     assert eventually(lambda: not [child for child in children if child.is_running()])
-    report = report_of(read_spool(project.folder / ".saverproof" / "spool.jsonl"))
+    folder = project.folder / ".saverproof"
+    assert not (folder / "report.json").exists(), "the report of an earlier run"
+    result = CliRunner().invoke(main, ["report", str(folder), "--folder", str(folder)])
+    assert result.exit_code == 0, result.output
+    report = read_report(folder)
     assert not report["complete"]
     assert report["savers"][0]["summary"]["must"]["violated"] == 1
+    assert "The run was cut short" in (folder / "report.html").read_text()
 
 
 def test_progress_is_shown_on_a_terminal_and_taken_away(project: Project) -> None:

@@ -200,12 +200,15 @@ def test_every_format_shows_each_change():
     ],
 )
 def test_a_baseline_excuses_what_it_shows_and_nothing_else(saver, contract, api, answer):
-    assert Baseline(report(finding(TILE))).excuses(saver, contract, api) is answer
+    savers = [{"name": "sqlite", "class": "sqlite.Saver"}]
+    baseline = Baseline.of(report(finding(TILE)), savers)
+    assert baseline.excuses(saver, contract, api) is answer
 
 
 def test_a_baseline_excuses_an_api_that_it_did_not_judge():
     old = report_of(
         [run_event(), *saver_events("sqlite", [finding(TILE)], apis=("sync",)), {"event": "end"}]
     )
-    assert Baseline(old).excuses("sqlite", TILE, "async")
+    savers = [{"name": "renamed", "class": "sqlite.Saver"}]
+    assert Baseline.of(old, savers).excuses("renamed", TILE, "async")
     assert compare(old, report(finding(TILE), finding(TILE, api="async"))).exit_status == 0

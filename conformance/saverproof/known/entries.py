@@ -22,10 +22,18 @@ class Entry:
     """Absolute path of an artefact that shows the violation."""
     file: str
     """The file that it stands in."""
+    example_saver: str | None = None
+    """The saver that the example was recorded on."""
+    example_api: str | None = None
+    """The API through which it was."""
 
     def covers(self, contract: str, api: str) -> bool:
         """Whether a violation of ``contract`` through ``api`` is the known one."""
         return self.id == contract and self.api in (None, api)
+
+    def shows(self, saver: str) -> bool:
+        """Whether the example is about the saver, so that running it again tells something."""
+        return self.example is not None and self.example_saver == saver
 
     def holds_for(self, version: str | None) -> bool:
         """Whether the entry is about this version of the saver. An unknown version is covered."""

@@ -13,6 +13,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from saverproof.contracts.registry import UnknownContract, contract
 from saverproof.errors import KnownFileError, describe
 from saverproof.known.entries import Entry
+from saverproof_reports import ReportError, read_artefact
 
 _REQUIRED = ("id", "reason")
 _FIELDS = ("id", "reason", "link", "versions", "api", "example")
@@ -67,13 +68,32 @@ def _entry(path: Path, number: int, table: Any) -> Entry:
         raise KnownFileError(
             f"{where}: versions is {table['versions']!r}, expected a specifier such as '<3.2'"
         ) from None
-    example = table.get("example")
     return Entry(
         id=table["id"],
         reason=table["reason"].strip(),
         link=table.get("link"),
         versions=table.get("versions"),
         api=table.get("api"),
-        example=str(path.parent / example) if example else None,
         file=str(path),
+        **_example(path, where, table),
     )
+
+
+def _example(path: Path, where: str, table: dict[str, Any]) -> dict[str, str | None]:
+    """The fields of an entry that tell of its example."""
+    if "example" not in table:
+        return {"example": None}
+    file = path.parent / table["example"]
+    try:
+        artefact = read_artefact(file)
+    except ReportError as error:
+        raise KnownFileError(f"{where}: example: {error}") from None
+    for field in ("id", "api"):
+        found = artefact["contract" if field == "id" else field]
+        if table.get(field, found) != found:
+            raise KnownFileError(f"{where}: example shows {found}, expected {table[field]}: {file}")
+    return {
+        "example": str(file),
+        "example_saver": artefact["saver"],
+        "example_api": artefact["api"],
+    }

@@ -25,18 +25,18 @@ class Stale:
 
 
 def stale(
-    entries: Iterable[Entry], contracts: Iterable[Mapping[str, Any]], profile: str
+    entries: Iterable[Entry], contracts: Iterable[Mapping[str, Any]], profile: str, saver: str
 ) -> Iterator[Stale]:
-    """The entries without an example whose contract held, given a report's ``contracts``.
+    """The entries whose contract held for ``saver``, given its ``contracts`` in a report.
 
     A search may miss a violation, so that only the deep profile makes it certain. A contract that
     was not exercised, through the entry's API where it names one, is never stale. An entry with an
-    example is judged by replaying that.
+    example of this saver is judged by running that, and left out here.
     """
     judged = {contract["id"]: contract for contract in contracts}
     for entry in entries:
         contract = judged.get(entry.id)
-        if entry.example is not None or contract is None:
+        if entry.shows(saver) or contract is None:
             continue
         if _held(entry, contract):
             yield Stale(entry, fails=profile == "deep")

@@ -15,6 +15,7 @@ from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
 from saverproof.suite.planning import planned, saver_event
 from saverproof_reports.github import annotations
+from saverproof_reports.junit import run_properties
 
 WORKER_INPUT = "saverproof"
 _NOTHING_JUDGED = (
@@ -28,9 +29,10 @@ class Controlling:
     workers.
     """
 
-    def __init__(self, config: pytest.Config, run: Run) -> None:
+    def __init__(self, config: pytest.Config, run: Run, earlier: Mapping[str, Any] | None) -> None:
         self._config = config
         self._run = run
+        self._earlier = earlier
         self._started = time.monotonic()
         self._results = Results(run.report, run.report_always)
         self._report: dict[str, Any] | None = None
@@ -101,6 +103,7 @@ class Controlling:
             self._results.add({"event": "end"})
         self._report = report = self._results.report()
         stale_fails = self._add_stale(report)
+        self._add_to_junit(report)
         try:
             self._results.finish(report)
         except OSError as error:
@@ -113,12 +116,20 @@ class Controlling:
         elif (stale_fails or self._trouble) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    def _add_to_junit(self, report: Mapping[str, Any]) -> None:
+        """Properties of the whole suite, where pytest writes JUnit XML."""
+        for plugin in self._config.pluginmanager.get_plugins():
+            if hasattr(plugin, "add_global_property"):
+                for name, value in run_properties(report):
+                    plugin.add_global_property(name, value)
+
     def _add_stale(self, report: Mapping[str, Any]) -> bool:
         """Put the stale known violations into the report; whether one of them fails the run."""
         fails = False
         for judged in report["savers"]:
-            entries = self._run.known[judged["saver"]["name"]]
-            for found in stale(entries, judged["contracts"], self._run.profile):
+            name = judged["saver"]["name"]
+            entries = self._run.known[name]
+            for found in stale(entries, judged["contracts"], self._run.profile, name):
                 severity = "error" if found.fails else "warning"
                 judged.setdefault("stale", []).append(
                     {"id": found.entry.id, "severity": severity, "message": found.line}
@@ -134,6 +145,8 @@ class Controlling:
         for judged in self._report["savers"]:
             if ran := self._results.families(judged["saver"]["name"]):
                 summary.write(terminalreporter, judged, ran, self._run)
+        if self._earlier is not None:
+            summary.write_comparison(terminalreporter, self._earlier, self._report, self._run)
         if self._results.written is not None:
             terminalreporter.line(f"report: {self._results.written}")
         if self._trouble is not None:

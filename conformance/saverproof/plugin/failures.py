@@ -19,8 +19,12 @@ class NotJudged(Exception):  # noqa: N818 - named by what did not happen
     """The item could not be judged; its contracts are unknown, which is no pass."""
 
 
+class Stale(Exception):  # noqa: N818 - named by what became of the entries
+    """A known violation is none any more. The text has a line for each entry."""
+
+
 # pytest shows the full name of an exception in its short summary, cut at the terminal's width.
-Violated.__module__ = NotJudged.__module__ = "saverproof"
+Violated.__module__ = NotJudged.__module__ = Stale.__module__ = "saverproof"
 
 
 def failure_text(findings: Sequence[Mapping[str, Any]], facts: Facts, run: Run) -> str:

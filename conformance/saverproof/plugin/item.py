@@ -1,8 +1,8 @@
 """One item of the suite: a family of contracts, judged through one API of one saver."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from saverproof.items import Finding, Outcome, Plan
-from saverproof.known.entries import entry_for
-from saverproof.plugin.failures import NotJudged, Violated, failure_text
+from saverproof.known.entries import Entry, entry_for
+from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
 from saverproof.plugin.judging import JUDGE, Judged
 from saverproof.plugin.live import Live
+from saverproof.plugin.pinned import pinned, run_examples
 from saverproof.plugin.run import RUN, Run
 from saverproof.process.scratch import scratch_folder
 from saverproof.targets.facts import Facts
+from saverproof_reports import Baseline
 from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
 
@@ -60,17 +62,25 @@ class FamilyItem(pytest.Item):
         """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
         run = self.config.stash[RUN]
         live = Live(self.config, self.name)
+        judge = self.config.stash[JUDGE]
         with scratch_folder() as folder:
+            plan = self._plan(run, str(folder))
+            examples = run_examples(judge, plan, self._pinned(run))
             try:
-                judged = self.config.stash[JUDGE].judge(self._plan(run, str(folder)), live.listener)
+                judged = judge.judge(plan, live.listener)
             finally:
                 live.clear()
+        judged = replace(judged, outcome=examples.added_to(judged.outcome))
         if judged.output:
             self.add_report_section("call", "saver output", harmless(judged.output, _CUT))
-        event = self._event(judged.outcome, run)
+        event = self._event(judged.outcome, run) | {"stale": examples.stale}
         self.verdict = json.dumps(event, ensure_ascii=True)
         self.user_properties.extend(item_properties(event))
-        self._fail(event["findings"], judged, run)
+        self._fail(event["findings"], examples.stale, judged, run)
+
+    def _pinned(self, run: Run) -> Iterator[Entry]:
+        name = self.facts["name"]
+        return pinned(run.known[name], name, self.family, self.api)
 
     def _plan(self, run: Run, folder: str) -> Plan:
         return Plan(
@@ -98,6 +108,10 @@ class FamilyItem(pytest.Item):
         entries = run.known[self.facts["name"]]
         entry = entry_for(entries, finding.contract, finding.api)
         known = None if entry is None else {"reason": entry.reason, "link": entry.link}
+        saver = self.facts["name"]
+        excused = run.baseline is not None and Baseline(run.baseline).excuses(
+            saver, finding.contract, finding.api
+        )
         return {
             **asdict(finding),
             "summary": harmless(finding.summary, _CUT),
@@ -105,17 +119,29 @@ class FamilyItem(pytest.Item):
             "observed": harmless(finding.observed, _CUT),
             "steps": [harmless(step, _CUT) for step in finding.steps[:_STEPS]],
             "known": known,
+            "baseline": excused or None,
+            **_recorded(finding.program),
         }
 
-    def _fail(self, findings: list[dict[str, Any]], judged: Judged, run: Run) -> None:
+    def _fail(
+        self,
+        findings: list[dict[str, Any]],
+        stale: list[dict[str, str]],
+        judged: Judged,
+        run: Run,
+    ) -> None:
         levels = self._levels()
         failing = [
             finding
             for finding in findings
-            if finding["known"] is None and levels.get(finding["contract"], "must") == "must"
+            if finding["known"] is None
+            and finding["baseline"] is None
+            and levels.get(finding["contract"], "must") == "must"
         ]
         if failing:
             raise Violated(failure_text(failing, self.facts, run))
+        if stale:
+            raise Stale("\n".join(entry["message"] for entry in stale))
         if judged.trouble is not None:
             raise NotJudged(harmless(judged.trouble, 4 * _CUT))
         if not findings and not any(judged.outcome.checked.values()):
@@ -130,10 +156,21 @@ class FamilyItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What was found, without a traceback through the kit."""
-        if isinstance(excinfo.value, Violated | NotJudged):
+        if isinstance(excinfo.value, Violated | NotJudged | Stale):
             return excinfo.getrepr(style="value")
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the item is and what it is called."""
         return self.path, None, self.name
+
+
+def _recorded(program: Any) -> dict[str, Any]:
+    """Faults and schedules that a program holds beside its steps, under the names of artefacts."""
+    if not isinstance(program, Mapping):
+        return {}
+    faults = {name: program[name] for name in _FAULTS if program.get(name) is not None}
+    return {"fault_plan": faults or None, "schedule": program.get("schedule")}
+
+
+_FAULTS = ("fault", "faults", "kill", "power")

@@ -2,10 +2,10 @@
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,9 @@ from saverproof.items import Finding, Outcome, Plan
 from saverproof.plugin.run import Run
 from saverproof.process.client import JudgeGone, JudgeProcess, Listener
 from saverproof.process.setting import Setting
+from saverproof.replaying.answer import Answer, unclear
+from saverproof.replaying.running import run_again, run_here
+from saverproof.targets.facts import Facts
 
 WORK = "saverproof.process.work:judge"
 """The function that judges a plan in the judge process."""
@@ -54,6 +57,18 @@ class Judge:
         except SaverproofError as error:
             return _unjudged(plan, error)
         return Judged(outcome, output=output)
+
+    def replay(self, artefact: Mapping[str, Any], plan: Plan, folder: Path) -> Answer:
+        """Whether the flaw of ``artefact`` is still there, in the saver of ``plan``."""
+        facts = cast(Facts, plan.facts)
+        try:
+            if self._run.in_process:
+                return run_here(artefact, facts, folder)
+            return run_again(
+                self._running(), artefact, facts, folder, silence_s=self._run.watchdog_s
+            )
+        except SaverproofError as error:
+            return unclear(error.message)
 
     def _ask(self, plan: Plan, listener: Listener | None) -> tuple[Outcome, str]:
         process = self._running()

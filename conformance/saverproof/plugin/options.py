@@ -13,6 +13,7 @@ _SUITE_OPTIONS = {
     "saver_families": None,
     "saver_report": None,
     "saver_known": None,
+    "saver_baseline": None,
     "saver_in_process": False,
     "saver_watchdog": 10.0,
 }
@@ -57,6 +58,11 @@ def add(parser: pytest.Parser) -> None:
         "--saver-known",
         metavar="FILE",
         help="known violations (TOML): reported, but they fail nothing",
+    )
+    group.addoption(
+        "--saver-baseline",
+        metavar="FILE",
+        help="an earlier report.json: fail only on what got worse, and say what got better",
     )
     group.addoption(
         "--saver-in-process",

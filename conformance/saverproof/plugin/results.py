@@ -10,10 +10,8 @@ from typing import Any
 from saverproof_reports import Spool, report_of, write_report
 from saverproof_reports.files import write_private
 from saverproof_reports.github import append_step_summary
-
-SPOOL = "spool.jsonl"
-_OURS = ("report.json", "report.html", "report.md")
-_FOLDERS = ("reproducers", "artefacts")
+from saverproof_reports.spool import SPOOL
+from saverproof_reports.storage import remove_report
 
 
 class Results:
@@ -32,6 +30,8 @@ class Results:
 
     def begin(self) -> None:
         """Start the spool."""
+        # A run that is killed must not leave the report of an earlier one in its place.
+        remove_report(self._folder)
         self._spool = Spool(self._folder / SPOOL)
         if not self._always:
             _keep_out_of_git(self._folder)
@@ -68,8 +68,6 @@ class Results:
             summary = os.environ.get("GITHUB_STEP_SUMMARY")
             if summary:
                 append_step_summary(report, Path(summary))
-        else:
-            _clear(self._folder)
         self._spool.close()
         self._spool.path.unlink(missing_ok=True)
         if self.written is None and self._folder.is_dir():
@@ -78,16 +76,9 @@ class Results:
 
 def _found_anything(report: Mapping[str, Any]) -> bool:
     return any(
-        contract["violations"] for judged in report["savers"] for contract in judged["contracts"]
+        judged.get("stale") or any(contract["violations"] for contract in judged["contracts"])
+        for judged in report["savers"]
     )
-
-
-def _clear(folder: Path) -> None:
-    """Remove what an earlier run reported: nothing of it is true any more."""
-    for name in _OURS:
-        (folder / name).unlink(missing_ok=True)
-    for name in _FOLDERS:
-        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def _keep_out_of_git(folder: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
@@ -34,6 +34,10 @@ class Run:
     """Where results go."""
     report_always: bool
     """Whether they go there even if nothing was violated."""
+    baseline: dict[str, dict[str, Any]] | None = None
+    """What an earlier report excuses (``saverproof_reports.Baseline``); None: there is none."""
+    baseline_file: str | None = None
+    """The path of that report, as the user gave it."""
 
     def to_text(self) -> str:
         """ASCII JSON, for an xdist worker."""

@@ -3,9 +3,10 @@
 import difflib
 import random
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from saverproof.targets.facts import Facts
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
+from saverproof_reports import Baseline, ReportError, load_report
 
 
 def start(config: pytest.Config) -> None:
@@ -33,11 +35,12 @@ def start(config: pytest.Config) -> None:
     worker_input = getattr(config, "workerinput", None)
     if worker_input is None:
         try:
-            run = _prepare(config)
+            earlier = _earlier(config)
+            run = _prepare(config, earlier)
         except SaverproofError as error:
             # Only here: a worker's usage error would vanish.
             raise pytest.UsageError(error.message) from error
-        config.pluginmanager.register(Controlling(config, run), "saverproof-controlling")
+        config.pluginmanager.register(Controlling(config, run, earlier), "saverproof-controlling")
     else:
         run = Run.from_text(worker_input[WORKER_INPUT])
     if str(run.folder) not in sys.path[:1]:
@@ -47,7 +50,7 @@ def start(config: pytest.Config) -> None:
     config.pluginmanager.register(Collecting(config), "saverproof-collecting")
 
 
-def _prepare(config: pytest.Config) -> Run:
+def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
     folder = Path(config.invocation_params.dir)
     families = _families(config.getoption("saver_families"))
     known_option = config.getoption("saver_known")
@@ -72,7 +75,26 @@ def _prepare(config: pytest.Config) -> Run:
         folder=folder,
         report=folder / (report or FOLDER),
         report_always=report is not None,
+        baseline=None if earlier is None else _baseline(earlier, savers),
+        baseline_file=config.getoption("saver_baseline"),
     )
+
+
+def _earlier(config: pytest.Config) -> Mapping[str, Any] | None:
+    """The report that ``--saver-baseline`` names: the run may put its own in that very place."""
+    option = config.getoption("saver_baseline")
+    if option is None:
+        return None
+    try:
+        return load_report(Path(config.invocation_params.dir) / option)
+    except ReportError as error:
+        raise SaverproofError(f"--saver-baseline: {error}") from None
+
+
+def _baseline(earlier: Mapping[str, Any], savers: Iterable[Facts]) -> dict[str, dict[str, Any]]:
+    """What the earlier report excuses, for each of the savers that it has."""
+    named = [{"name": facts["name"], "class": facts["saver_class"]} for facts in savers]
+    return Baseline.of(earlier, named).savers
 
 
 def _families(option: str | None) -> tuple[str, ...] | None:

@@ -6,7 +6,11 @@ from typing import Any
 
 from saverproof.plugin.failures import detail_lines
 from saverproof.plugin.run import Run
+from saverproof_reports import compare
+from saverproof_reports.comparison import Kind
+from saverproof_reports.comparison_formats import comparison_sentence
 from saverproof_reports.families import families, tally, with_verdict
+from saverproof_reports.text import one_line
 
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _REASON = 110
@@ -20,6 +24,8 @@ def header(run: Run) -> list[str]:
         version = f" {facts['version']}" if facts["version"] else ""
         apis = " and ".join(facts["apis"])
         lines.append(f"saver: {facts['name']} ({facts['saver_class']}, {origin}{version}; {apis})")
+    if run.baseline_file is not None:
+        lines.append(f"baseline: {one_line(run.baseline_file)}")
     installed = run.savers[0]["packages"]["langgraph-checkpoint"]
     lines.append(
         f"saverproof: langgraph-checkpoint {installed}, profile {run.profile}, seed {run.seed}, "
@@ -46,6 +52,28 @@ def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Ru
     for entry in judged.get("stale", ()):
         error = entry["severity"] == "error"
         terminal.line(f"stale: {entry['message']}", red=error, yellow=not error)
+
+
+def write_comparison(
+    terminal: Any, earlier: Mapping[str, Any], report: Mapping[str, Any], run: Run
+) -> None:
+    """What got worse and what got better since the baseline."""
+    terminal.line("")
+    name = one_line(str(run.baseline_file))
+    missing = [facts["name"] for facts in run.savers if facts["name"] not in (run.baseline or {})]
+    for absent in missing:
+        terminal.line(f"baseline {name}: it has not got {absent}, and excuses nothing", yellow=True)
+    if len(missing) == len(run.savers):
+        return
+    comparison = compare(earlier, report)
+    worse = bool(comparison.exit_status)
+    said = comparison_sentence(comparison)
+    terminal.line(f"baseline {name}: {said}", red=worse, green=not worse)
+    for saver in comparison.savers:
+        for kind in (Kind.WORSE, Kind.BETTER):
+            for change in saver.of(kind):
+                note = f": {one_line(change.note)}" if change.note else ""
+                terminal.line(f"  {saver.name}: {kind.value}: {change.contract}{note}")
 
 
 def _operations(judged: Mapping[str, Any]) -> str:
@@ -76,11 +104,13 @@ def _table(judged: Mapping[str, Any]) -> Iterator[str]:
 
 def _violation(terminal: Any, contract: Mapping[str, Any], run: Run) -> None:
     """One contract; what each API shows of it is alike, so that the first stands for all."""
-    must = contract["level"] == "must"
     found = contract["violations"]
+    excused = all(one.get("baseline") for one in found)
+    must = contract["level"] == "must" and not excused
     apis = ", ".join(dict.fromkeys(one["api"] for one in found))
-    kind = "VIOLATED" if must else "ADVICE"
-    line = f"{kind} {contract['id']} ({apis}): {found[0]['summary']}"
+    kind = "VIOLATED" if contract["level"] == "must" else "ADVICE"
+    before = " as in the baseline" if excused else ""
+    line = f"{kind}{before} {contract['id']} ({apis}): {found[0]['summary']}"
     terminal.line("")
     terminal.line(line, red=must, yellow=not must)
     for line in detail_lines({"contract": contract["id"], **found[0]}):

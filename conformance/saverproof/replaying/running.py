@@ -46,16 +46,33 @@ def run_again(
     objection = _objection(artefact, facts)
     if objection is not None:
         return unclear(objection)
-    plan = plan_for(artefact, facts, folder)
-    data = {
-        "plan": asdict(plan),
+    try:
+        answer = process.ask(WORK, _data(artefact, facts, folder), silence_s=silence_s)
+    except JudgeGone as gone:
+        return _of_death(artefact, gone)
+    return Answer.from_json(answer)
+
+
+def run_here(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Answer:
+    """The same in this process, which a saver that hangs or crashes takes with it.
+
+    Raises:
+        OpeningError: the target could not be opened or closed.
+    """
+    from saverproof.replaying.work import replay
+
+    objection = _objection(artefact, facts)
+    if objection is not None:
+        return unclear(objection)
+    return Answer.from_json(replay(_data(artefact, facts, folder), lambda figures: None))
+
+
+def _data(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> dict[str, Any]:
+    return {
+        "plan": asdict(plan_for(artefact, facts, folder)),
         "contract": artefact["contract"],
         "program": artefact["program"],
     }
-    try:
-        return Answer.from_json(process.ask(WORK, data, silence_s=silence_s))
-    except JudgeGone as gone:
-        return _of_death(artefact, gone)
 
 
 def _objection(artefact: Mapping[str, Any], facts: Facts) -> str | None:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from random import Random
 from typing import Any
 
 from saverproof.atomicity import replaying
 from saverproof.atomicity.attacks import Attack
 from saverproof.atomicity.bench import Bench
-from saverproof.atomicity.calls import Calls
 from saverproof.atomicity.drivers import declared
 from saverproof.atomicity.judging import Verdict
 from saverproof.atomicity.sight import Sight
-from saverproof.atomicity.snapshot import Wanted
 from saverproof.atomicity.stage import NoCleanRunError
 from saverproof.atomicity.sweep import swept
-from saverproof.atomicity.walking import Stumble, Walk
+from saverproof.atomicity.walking import Walk
+from saverproof.atomicity.wandering import Recorded
 from saverproof.atomicity.worker import HungError
 from saverproof.items import Plan
 from saverproof.programs.codec import from_json
-from saverproof.programs.steps import Program
 from saverproof.replaying.answer import Answer, Status, unclear
 from saverproof.targets.target import Target
 
@@ -92,31 +89,10 @@ def _walked_again(plan: Plan, target: Target, contract: str, data: Mapping[str, 
     faults = {int(at): Attack.from_data(fault) for at, fault in data["faults"].items()}
     drivers, _ = declared(target)
     with Bench.opened(plan, target, drivers) as bench:
-        walk = _Rewalk(bench, Random(0), frozenset(), len(program))
-        stumble = bench.on_worker(lambda: walk.again(program, faults))
+        walk = Walk(bench, Recorded(program, faults))
+        stumble = bench.on_worker(walk.run)
     if stumble is not None:
         return _answer(stumble.verdict, contract)
     if faults and not walk.injected:
         return unclear("none of the recorded faults found a place to strike")
     return Answer(Status.FIXED, "the same program with the same faults goes well")
-
-
-class _Rewalk(Walk):
-    """A random program whose steps and faults are given."""
-
-    def again(self, program: Program, faults: Mapping[int, Attack]) -> Stumble | None:
-        """What goes wrong, if anything does. To be called on the worker's thread."""
-        with self._saver() as (saver, hand), self._saver() as (_, shadow):
-            calls = Calls(lambda current: saver.get_next_version(current, None))
-            wanted = Wanted((), self._theme().threads)
-            before = shadow.look(wanted)
-            for number, step in enumerate(program):
-                (call,) = calls.settle((step,))
-                self._taken.append(step)
-                shadow.do(call)
-                after = shadow.look(wanted)
-                stumble = self._step(hand, call, faults.get(number), wanted, before, after)
-                if stumble is not None:
-                    return stumble
-                before = after
-        return None

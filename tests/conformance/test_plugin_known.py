@@ -1,0 +1,134 @@
+"""Known violations in a run: what they excuse, and their examples, which are run first."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.plugin_support import Project
+
+from saverproof_reports import artefact, write_artefact
+
+KNOWN = '[[known]]\nid = "filter/equality"\nreason = "numbers are text"\nlink = "https://x.y/1"\n'
+PINNED = f'{KNOWN}example = "pinned.json"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def pin(project: Project, **fields: Any) -> None:
+    """Write a file whose one entry has an example, of the sync API of the saver ``toy``."""
+    given: dict[str, Any] = {
+        "contract": "filter/equality",
+        "saver": "toy",
+        "target": "toys.py:toy",
+        "versions": {},
+        "api": "sync",
+        "phase": "functional",
+        "seed": 0,
+        "program": [],
+        "summary": "what was seen then",
+        "steps": ["put a"],
+    }
+    write_artefact(artefact(**{**given, **fields}), project.folder / "pinned.json")
+    project.write("known.toml", PINNED)
+
+
+def judge_filters(project: Project, *arguments: str) -> Any:
+    return project.judge("--saver-families=filter", "--saver-known=known.toml", *arguments)
+
+
+def test_a_known_violation_fails_nothing(project: Project) -> None:
+    project.write("known.toml", KNOWN)
+    project.script(filter={"findings": ["filter/equality"]})
+    result = judge_filters(project)
+    assert result.status == 0
+    assert "known: numbers are text: filter/equality" in result.output
+
+
+def test_a_known_violation_of_one_api_excuses_no_other(project: Project) -> None:
+    project.write("known.toml", f'{KNOWN}api = "sync"\n')
+    project.script(filter={"findings": ["filter/equality"]})
+    assert judge_filters(project).outcomes.keys() >= {"failed", "passed"}
+
+
+@pytest.mark.parametrize(("profile", "status"), [("default", 0), ("deep", 1)])
+def test_a_stale_entry_fails_where_it_is_certain(
+    project: Project, profile: str, status: int
+) -> None:
+    project.write("known.toml", KNOWN)
+    result = judge_filters(project, f"--saver-profile={profile}")
+    assert result.status == status
+    assert "stale: " in result.output
+    assert "filter/equality held" in result.output
+
+
+def test_an_entry_of_a_family_that_did_not_run_is_not_stale(project: Project) -> None:
+    project.write("known.toml", KNOWN)
+    result = project.judge(
+        "--saver-families=ordering", "--saver-known=known.toml", "--saver-profile=deep"
+    )
+    assert result.status == 0
+    assert "stale" not in result.output
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2"), ("--saver-in-process",)], ids=str)
+def test_an_example_that_is_fixed_makes_its_entry_stale(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    pin(project)
+    project.script(replay={})
+    result = judge_filters(project, *workers)
+    if workers == ("--saver-in-process",):
+        # Nothing stands in for the replay there: the real one has no steps to run.
+        assert "its example cannot be run: the artefact has no steps" in result.output
+    else:
+        assert "its example is fixed (it shows nothing); remove the entry" in result.output
+    assert result.status == 1
+    assert result.outcomes["failed"] == 1
+    (entry,) = result.report()["savers"][0]["stale"]
+    assert (entry["id"], entry["severity"]) == ("filter/equality", "error")
+
+
+def test_an_example_that_still_fails_is_known_even_if_the_search_misses_it(
+    project: Project,
+) -> None:
+    pin(project)
+    project.script(replay={"status": "still failing", "expected": "1", "observed": "2"})
+    result = judge_filters(project, "--saver-report=out")
+    assert result.status == 0, result.output
+    contracts = {one["id"]: one for one in result.report("out")["savers"][0]["contracts"]}
+    known = contracts["filter/equality"]
+    assert known["verdict"] == "known"
+    (violation,) = known["violations"]
+    assert (violation["summary"], violation["observed"]) == ("what was seen then", "2")
+    assert violation["steps"] == ["put a"]
+
+
+def test_an_example_that_cannot_be_run_is_told(project: Project) -> None:
+    pin(project)
+    project.script(replay={"do": "hang"})
+    result = judge_filters(project, "--saver-watchdog=1", "--saver-api=sync")
+    assert result.status == 1
+    assert "its example cannot be run: no answer after 1 s" in result.output
+    # The judge that hung is replaced, and the item is judged all the same.
+    assert "Traceback" not in result.output
+    contracts = {one["id"]: one for one in result.report()["savers"][0]["contracts"]}
+    assert contracts["filter/equality"]["verdict"] == "held"
+
+
+def test_an_example_of_another_saver_is_left_alone(project: Project) -> None:
+    pin(project, saver="other")
+    project.script(replay={})
+    result = judge_filters(project)
+    assert result.status == 0
+    assert "is the entry stale?" in result.output
+
+
+def test_an_example_that_is_missing_ends_the_run_in_one_line(project: Project) -> None:
+    project.write("known.toml", PINNED)
+    result = judge_filters(project)
+    assert result.status == 4
+    assert "entry 1: example: " in result.errors[0]
+    assert "Traceback" not in result.output
