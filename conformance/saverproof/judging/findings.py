@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from saverproof.items import Finding, Plan
 from saverproof.judging.search import Violation
+from saverproof.judging.wording import fact_in_words, shown
 from saverproof.programs.codec import to_json
 from saverproof.programs.describing import describe
 from saverproof.reproducing import reproducer
 from saverproof.targets.target import Target
-from saverproof.values import show
 
 WIDTH = 1_200
 
@@ -16,17 +16,18 @@ WIDTH = 1_200
 def finding(plan: Plan, target: Target, violation: Violation) -> Finding:
     """A violation as the report has it."""
     difference = violation.breach.difference
-    where = "" if difference.address is None else f" of {_place(difference.address)}"
-    summary = f"{difference.fact}{where}"
+    where = "" if difference.address is None else f" ({_place(difference.address)})"
+    summary = fact_in_words(difference) + where
     if not violation.steady:
         summary += " (seen once; a second run of the same program did not show it)"
+    expected, observed = shown(difference, WIDTH)
     return Finding(
         contract=violation.contract,
         api=plan.api,
         phase="functional",
         summary=summary,
-        expected=show(difference.expected, WIDTH),
-        observed=show(difference.observed, WIDTH),
+        expected=expected,
+        observed=observed,
         steps=tuple(describe(step) for step in violation.program),
         program=to_json(violation.program),
         reproducer=reproducer(

@@ -13,12 +13,12 @@ from saverproof.judging.search import Search
 from saverproof.judging.session import Breach
 from saverproof.judging.standing import judge_standing
 from saverproof.judging.trial import Trials
+from saverproof.judging.wording import fact_in_words, shown
 from saverproof.programs.codec import from_json
 from saverproof.programs.steps import Program
 from saverproof.replaying.answer import Answer, Status
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
-from saverproof.values import show
 
 WIDTH = 1_200
 
@@ -44,13 +44,8 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
         breach = _shown(trials, program, contract)
     if breach is None:
         return Answer(Status.FIXED, "the program shows nothing that breaks it")
-    difference = breach.difference
-    return Answer(
-        Status.FAILING,
-        difference.fact,
-        show(difference.expected, WIDTH),
-        show(difference.observed, WIDTH),
-    )
+    said = fact_in_words(breach.difference)
+    return Answer(Status.FAILING, said, *shown(breach.difference, WIDTH))
 
 
 def _standing(plan: Plan, trials: Trials, contract: str) -> Answer:
