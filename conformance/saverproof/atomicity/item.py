@@ -15,15 +15,18 @@ from saverproof.atomicity.attacks import Attack, thinned
 from saverproof.atomicity.bench import Bench
 from saverproof.atomicity.drivers import declared, nothing_passed
 from saverproof.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Effort
+from saverproof.atomicity.journal import Journal, blamed
 from saverproof.atomicity.judging import LOST_CONNECTION
 from saverproof.atomicity.record import Found, Record
-from saverproof.atomicity.reporting import finding, finding_of_walk
+from saverproof.atomicity.reporting import Told, finding, finding_of_walk
+from saverproof.atomicity.retracing import places_of, retraced
 from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
 from saverproof.atomicity.shortening import shortened
 from saverproof.atomicity.sight import Ending, Sight
 from saverproof.atomicity.stage import NoCleanRunError
 from saverproof.atomicity.sweep import Sweep, swept
 from saverproof.atomicity.walking import Stumble, Walk
+from saverproof.atomicity.wandering import Drawn
 from saverproof.atomicity.worker import HungError
 from saverproof.contracts.registry import contract, contracts
 from saverproof.errors import OpeningError
@@ -56,14 +59,18 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     # What follows from a flaw that the sweeps have found is not another one.
     known = {name for found in record.found for name in (found, *contract(found).implies)}
     walked = [
-        finding_of_walk(plan, stumble)
-        for name, stumble in item.stumbles.items()
+        finding_of_walk(plan, target, told)
+        for name, told in item.stumbles.items()
         if name in wanted - known
     ]
     return Outcome(
         checked={name: times for name, times in record.checked.items() if name in wanted},
         findings=(
-            *(finding(plan, target, shown) for name, shown in item.shown.items() if name in wanted),
+            *(
+                finding(plan, target, shown, record.untold(shown[0].contract))
+                for shown in item.shown
+                if shown[0].contract in wanted
+            ),
             *walked,
         ),
         unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
@@ -86,14 +93,18 @@ class Item:
     target: Target
     progress: Progress
     record: Record = field(default_factory=Record)
-    shown: dict[str, list[Found]] = field(default_factory=dict)
-    """Each broken contract, and the trials that show it, the plainest first."""
-    stumbles: dict[str, Stumble] = field(default_factory=dict)
-    """Contracts that random programs broke, and the first program that did."""
+    shown: list[list[Found]] = field(default_factory=list)
+    """For each flaw that is told of, the trials that show it, the plainest first."""
+    stumbles: dict[str, Told] = field(default_factory=dict)
+    """Contracts that random programs broke, and a short program that does."""
     calls: int = 0
     seconds: float = 0.0
     _hangs: Counter[bool] = field(default_factory=Counter)
     _last_word: float = 0.0
+    _journal: Journal = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._journal = Journal(self.plan.journal)
 
     def run(self) -> str | None:
         """Sweep every scenario; gives the reason if no contract of the family applies."""
@@ -111,8 +122,9 @@ class Item:
                     self.record.note(problem)
                 self._sweep(bench, sweeps, effort)
                 self._walk(bench, effort)
-                for name, found in self.record.found.items():
-                    self.shown[name] = shortened(bench, found, stack)
+                for name in self.record.found:
+                    for found in self.record.told(name):
+                        self.shown.append(shortened(bench, found, stack))
             finally:
                 self.calls, self.seconds = bench.calls, bench.seconds
         return None
@@ -126,6 +138,7 @@ class Item:
         sweeps: list[Sweep] = []
         for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], frozenset(able)):
             try:
+                self._journal.note((*scenario.start, scenario.step), None)
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
             except (NoCleanRunError, OpeningError, HungError) as problem:
@@ -159,7 +172,8 @@ class Item:
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         for number in range(effort.walks):
             choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
-            walk = Walk(bench, choose, able, effort.length)
+            route = Drawn(choose, able, effort.length, _kinds(bench))
+            walk = Walk(bench, route, self._journal.note_walk)
             try:
                 stumble = bench.on_worker(walk.run)
             except HungError as hung:
@@ -168,11 +182,22 @@ class Item:
                 break
             self.record.walked(walk.injected)
             if stumble is not None:
-                self.stumbles.setdefault(str(stumble.verdict.contract), stumble)
+                self._keep(bench, stumble)
             self._tell(bench)
+
+    def _keep(self, bench: Bench, stumble: Stumble) -> None:
+        """Keep the first program that broke a contract which the sweeps have not found broken."""
+        contract = str(stumble.verdict.contract)
+        if contract in self.stumbles or contract in self.record.found:
+            return
+        shortest = retraced(bench, stumble)
+        places = {at: places_of(bench, shortest, at) for at in shortest.faults}
+        self.stumbles[contract] = Told(shortest, places)
 
     def _try(self, bench: Bench, sweep: Sweep, attack: Attack) -> None:
         sight = Sight()
+        scenario = sweep.scenario
+        self._journal.note((*scenario.start, scenario.step), attack)
         try:
             bench.on_worker(lambda: sweep.strike(attack, sight))
         except HungError as hung:
@@ -192,4 +217,21 @@ class Item:
             self.progress({"operations": bench.calls, "faults": faults})
 
 
-__all__ = ["Ending", "Scenario", "judge"]
+def _kinds(bench: Bench) -> tuple[str, ...]:
+    """The sorts of faults that there are for random programs."""
+    engine = bench.injector.engine_unavailable is None
+    return (
+        "client",
+        *(["cancel"] if bench.api == "async" else []),
+        *(["engine"] if engine else []),
+        *(["disk"] if bench.disk is not None else []),
+    )
+
+
+def blame(plan: Plan, steps: list[Any]) -> dict[str, Any]:
+    """What to say of a saver that ended its process, or hung it, from the journal."""
+    del plan
+    return blamed(steps)
+
+
+__all__ = ["Ending", "Scenario", "blame", "judge"]

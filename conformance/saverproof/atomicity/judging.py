@@ -9,7 +9,7 @@ meanwhile; a transaction left open that later writes undo is usable-after.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from saverproof.atomicity.scenarios import ELSEWHERE, UNRELATED
 from saverproof.atomicity.sight import Ending, Moment, Sight
@@ -110,10 +110,20 @@ class Judge:
             )
             return self._wrong(contract, summary, sight, moment)
         if self._too_much(sight, committed):
-            return self._wrong(
+            return self._in_part(sight, moment) or self._wrong(
                 WHOLE, "it failed before its last commit, and is stored", sight, moment
             )
         return None
+
+    def _in_part(self, sight: Sight, moment: Moment) -> Verdict | None:
+        """What reads cannot show of an operation that is half done: which tables it has reached."""
+        whole = {*(self.references.after.changed or ())}
+        done = {*(sight.changed or ())} & whole
+        if not done or done == whole:
+            return None
+        verdict = self._wrong(WHOLE, "it failed half done", sight, moment)
+        tables = f"changed: {', '.join(sorted(done))}; not: {', '.join(sorted(whole - done))}"
+        return replace(verdict, observed=f"{tables}; {verdict.observed}")
 
     def _too_much(self, sight: Sight, committed: Mapping[Group, State]) -> bool:
         """Whether more was lost than the acknowledgement, and yet all of it is there."""

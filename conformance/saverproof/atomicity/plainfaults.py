@@ -11,9 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.atomicity.attacks import Attack
+from saverproof.atomicity.disk import FAILURES
 from saverproof.programs.steps import Put
 from saverproof.reproducing.source import quoted
-from saverproof_faults import Event, Fault, FaultsError, Moment, Places, Plan, Shot, Statement
+from saverproof_faults import (
+    Event,
+    Fault,
+    FaultsError,
+    Lasts,
+    Moment,
+    Places,
+    Plan,
+    Shot,
+    Statement,
+)
 from saverproof_faults.standalone import source
 
 _WRITES = re.compile(
@@ -42,23 +53,40 @@ class PlainFault:
 def plain_faults(
     attack: Attack, places: Places, database: str, step: object
 ) -> Iterator[PlainFault]:
-    """Ways to have the same thing fail, the plainest first."""
+    """Ways to have the same thing fail in a store that holds nothing else, the plainest first."""
+    plan, where = attack.plan, _where(database)
+    inside = plan is not None and plan.place.event in (Event.STATEMENT, Event.ENGINE_STATEMENT)
+    if plan is not None and attack.also is None and inside and not isinstance(step, Put):
+        trigger = _trigger(plan, places, where) or _at_statement(plan, places, where)
+        if trigger is not None:
+            yield trigger
+    yield from faults_anywhere(attack, places, database)
+
+
+def faults_anywhere(attack: Attack, places: Places, database: str) -> Iterator[PlainFault]:
+    """Those that do not depend on what is stored already."""
     plan = attack.plan
+    if attack.value:
+        yield _refusing(attack.value)
     if plan is None or attack.also is not None:
         return
-    where = f"path + {quoted('/' + database)}"
     if plan.fault is Fault.CANCEL:
         if plan.place.index == 1:
             yield _CANCELLED
     elif plan.fault is Fault.LOCKED:
-        yield _locked(where)
+        yield _locked(_where(database))
+    elif plan.fault in FAILURES:
+        yield _failing_io(plan)
+        return
     elif plan.place.event is Event.COMMIT:
-        yield _failing_commit(places)
-    elif not isinstance(step, Put):
-        trigger = _trigger(plan, places, where) or _at_statement(plan, places, where)
-        if trigger is not None:
-            yield trigger
+        yield _failing_commit(places, plan.place.index)
+    if plan.fault is Fault.RAISE and plan.place.event is Event.STATEMENT:
+        yield from _failing_statement(plan, places)
     yield from _to_the_letter(plan, places)
+
+
+def _where(database: str) -> str:
+    return f"path + {quoted('/' + database)}"
 
 
 def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
@@ -113,6 +141,44 @@ def _at_statement(plan: Plan, places: Places, where: str) -> PlainFault | None:
     return None
 
 
+def _failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
+    """A cursor that fails at one of the statements that it is given."""
+    place = plan.place
+    executed = [call for call in places.calls if not call.sql.endswith("()")]
+    wanted = [c for c in executed if c.event is place.event and c.index == place.index]
+    if not wanted or place.row is not None or plan.lasts is Lasts.ONWARDS:
+        return
+    after = place.moment is Moment.AFTER
+    fail = ("        if left and left.pop(): raise sqlite3.OperationalError",)
+    many = any(call.rows is not None for call in executed)
+    call = "return self.cursor()"
+    yield PlainFault(
+        top=(
+            "left = []  # what becomes of the next statements: the last item is the first",
+            "class Cursor(sqlite3.Cursor):",
+            "    def execute(self, *given, run=sqlite3.Cursor.execute):",
+            *(() if after else fail),
+            "        run(self, *given)",
+            *(fail if after else ()),
+            "        return self",
+            *(("    def executemany(self, *given): return self.execute(",) if many else ()),
+            *(("            *given, run=sqlite3.Cursor.executemany)",) if many else ()),
+            "class Connection(sqlite3.Connection):",
+            "    def cursor(self, *_): return super().cursor(Cursor)",
+            f"    def execute(self, *given): {call}.execute(*given)",
+            *((f"    def executemany(self, *given): {call}.executemany(*given)",) if many else ()),
+            *_CONNECTING,
+        ),
+        before=(f"left.extend({_after(executed.index(wanted[0]))})",),
+    )
+
+
+_CONNECTING = (
+    "connect = sqlite3.connect",
+    'sqlite3.connect = lambda *given, **more: connect(*given, **{**more, "factory": Connection})',
+)
+
+
 def _written(statement: Statement) -> tuple[str, str] | None:
     found = _WRITES.match(statement.sql)
     if found is None:
@@ -135,13 +201,13 @@ def _locked(where: str) -> PlainFault:
     )
 
 
-def _failing_commit(places: Places) -> PlainFault:
-    """A connection whose commits fail while ``failing`` holds an error."""
+def _failing_commit(places: Places, index: int) -> PlainFault:
+    """A connection that fails at one of its commits."""
     by_call = any(call.event is Event.COMMIT and call.sql == "commit()" for call in places.calls)
+    fail = "if left and left.pop(): raise sqlite3.OperationalError"
     body: tuple[str, ...] = (
         "    def commit(self):",
-        "        if failing:",
-        "            raise failing[0]",
+        f"        {fail}",
         "        super().commit()",
     )
     if not by_call:
@@ -150,21 +216,24 @@ def _failing_commit(places: Places) -> PlainFault:
             "    def execute(self, *given): return self.cursor().execute(*given)",
             "class Cursor(sqlite3.Cursor):",
             "    def execute(self, sql, *given):",
-            '        if failing and sql.upper().startswith("COMMIT"): raise failing[0]',
+            '        if sql.upper().startswith("COMMIT"):',
+            f"            {fail}",
             "        return super().execute(sql, *given)",
         )
     return PlainFault(
         top=(
-            "failing = []",
+            "left = []  # what becomes of the next commits: the last item is the first",
             "class Connection(sqlite3.Connection):",
             *body,
-            "connect = sqlite3.connect",
-            "sqlite3.connect = lambda *given, **more: connect("
-            '*given, **{**more, "factory": Connection})',
+            *_CONNECTING,
         ),
-        before=('failing.append(sqlite3.OperationalError("disk I/O error"))',),
-        after=("failing.clear()",),
+        before=(f"left.extend({_after(index - 1)})",),
     )
+
+
+def _after(passing: int) -> str:
+    """What becomes of calls of which so many pass, and the next one fails."""
+    return f"[True{', False' * passing}]"
 
 
 _CANCELLED = PlainFault(
@@ -178,6 +247,37 @@ _CANCELLED = PlainFault(
     ),
     raises=False,
 )
+
+
+def _refusing(number: int) -> PlainFault:
+    """A serializer that refuses one value, as it refuses any that it does not know."""
+    return PlainFault(
+        imports=(),
+        top=(
+            "class Refusing:",
+            "    def __init__(self, serde): self.serde, self.count = serde, 0",
+            "    def __getattr__(self, name): return getattr(self.serde, name)",
+            "    def dumps_typed(self, value):",
+            "        self.count += 1",
+            f'        if self.count == {number}: raise TypeError("not to be serialized")',
+            "        return self.serde.dumps_typed(value)",
+        ),
+        before=("saver.serde = Refusing(saver.serde)",),
+        after=("saver.serde = saver.serde.serde",),
+    )
+
+
+def _failing_io(plan: Plan) -> PlainFault:
+    """What stands between SQLite and its files takes more lines than a script has."""
+    extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
+    names = ", ".join((*(["Extent"] if extent else []), "Failure", "IoFault", "IoWatch"))
+    failure = FAILURES[plan.fault].name
+    return PlainFault(
+        imports=("import tempfile", f"from saverproof_faults.io import {names}"),
+        top=("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends"),
+        before=(f"disk.arm(IoFault({plan.place.index}, Failure.{failure}{extent}))",),
+        after=("disk.disarm()",),
+    )
 
 
 def _to_the_letter(plan: Plan, places: Places) -> Iterator[PlainFault]:

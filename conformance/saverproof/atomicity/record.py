@@ -24,6 +24,10 @@ from saverproof_faults import Event, Moment
 DETAIL = 60
 """How many characters of a statement the map quotes."""
 _SEVERITY = ("lost", "torn", "late", "stuck")
+_BY_OPERATION = frozenset({WHOLE, PREVIOUS, SILENT})
+"""What an operation leaves behind is its own; what it does to its connection is not."""
+MOST_OPERATIONS = 3
+"""How many operations that break one contract are told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,11 @@ class Found:
     sweep: Sweep
     attack: Attack | None
     ending: str
+
+    @property
+    def contract(self) -> str:
+        """The broken contract."""
+        return str(self.verdict.contract)
 
     @property
     def rank(self) -> tuple[int, ...]:
@@ -68,11 +77,14 @@ class Record:
     injected: Counter[str] = field(default_factory=Counter)
     checked: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
+    """Each broken contract, and the plainest trial that shows it."""
     unknown: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     local: bool = True
     """Whether all that was seen were statements of SQLite."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
+    """Each broken contract, the operations that break it, and the plainest trial of each."""
 
     def note(self, text: str) -> None:
         """Say something about the sweep as a whole, once."""
@@ -131,10 +143,24 @@ class Record:
             self.unknown.setdefault(contract, why)
 
     def _find(self, found: Found) -> None:
-        assert found.verdict.contract is not None
-        known = self.found.get(found.verdict.contract)
-        if known is None or found.rank < known.rank:
-            self.found[found.verdict.contract] = found
+        contract, operation = found.verdict.contract, found.sweep.scenario.operation
+        assert contract is not None
+        _keep(self.found, contract, found)
+        _keep(self._operations.setdefault(contract, {}), operation, found)
+
+    def told(self, contract: str) -> list[Found]:
+        """The trials of a broken contract that are to be told of: one, or one for each operation
+        where each has a flaw of its own.
+        """
+        if contract not in _BY_OPERATION:
+            return [self.found[contract]]
+        found = sorted(self._operations[contract].values(), key=lambda one: one.rank)
+        return found[:MOST_OPERATIONS]
+
+    def untold(self, contract: str) -> list[str]:
+        """The other operations that break it."""
+        told = {found.sweep.scenario.operation for found in self.told(contract)}
+        return sorted(self._operations[contract].keys() - told)
 
     def as_data(self) -> dict[str, Any]:
         """The section "faults" of a report."""
@@ -145,6 +171,12 @@ class Record:
             "map": [_entry(key, count) for key, count in self._map.items()],
             "notes": self.notes,
         }
+
+
+def _keep(known: dict[str, Found], name: str, found: Found) -> None:
+    """Keep the plainer of two trials."""
+    if name not in known or found.rank < known[name].rank:
+        known[name] = found
 
 
 def _entry(key: tuple[str, ...], count: int) -> dict[str, Any]:

@@ -13,9 +13,12 @@ from saverproof.atomicity.judging import Verdict
 from saverproof.atomicity.scenarios import OPERATIONS, Scenario
 from saverproof.atomicity.sight import Sight
 from saverproof.atomicity.sweep import swept
+from saverproof.atomicity.walking import Walk
+from saverproof.atomicity.wandering import Recorded
 from saverproof.atomicity.worker import HungError
 from saverproof.items import Plan
 from saverproof.programs.codec import from_json
+from saverproof.programs.steps import Program
 from saverproof.targets.target import Target
 
 
@@ -37,6 +40,19 @@ def read(data: object) -> tuple[Scenario, Attack | None]:
     return Scenario("as recorded", tuple(start), step), attack
 
 
+def read_walk(data: Mapping[str, Any]) -> tuple[Program, dict[int, Attack]]:
+    """The steps and the faults of a finding's ``program`` that random steps have led to.
+
+    Raises:
+        ValueError: the data is no such program.
+    """
+    faults = data["faults"]
+    if not isinstance(faults, Mapping) or not all(str(at).isdecimal() for at in faults):
+        raise ValueError(f"faults: found {faults!r:.60}, expected an object with positions as keys")
+    program = from_json(data.get("program", ()))
+    return program, {int(at): Attack.from_data(fault) for at, fault in faults.items()}
+
+
 def replay(plan: Plan, target: Target, data: Any) -> Verdict:
     """The verdict on the recorded trial; its ``contract`` is None if nothing is wrong any more,
     and its ``outcome`` "not-fired" if the fault found no place to strike.
@@ -45,9 +61,15 @@ def replay(plan: Plan, target: Target, data: Any) -> Verdict:
         ValueError: the data is no recorded program.
         NoCleanRunError: the operation does not work without a fault either.
         OpeningError: the saver could not be opened or closed.
+        HungError: a call of a program with several faults never returned.
     """
-    scenario, attack = read(data)
     drivers, _ = declared(target)
+    if isinstance(data, Mapping) and "faults" in data:
+        route = Recorded(*read_walk(data))
+        with Bench.opened(plan, target, drivers) as bench:
+            stumble = bench.on_worker(Walk(bench, route).run)
+        return Verdict("held") if stumble is None else stumble.verdict
+    scenario, attack = read(data)
     with Bench.opened(plan, target, drivers) as bench, ExitStack() as stack:
         sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
         if attack is None:

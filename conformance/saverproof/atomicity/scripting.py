@@ -13,12 +13,13 @@ from saverproof.atomicity.record import Found
 from saverproof.atomicity.running import complains
 from saverproof.atomicity.speaking import NotSpokenError, Speaker
 from saverproof.programs.steps import CopyThread, SetUp
-from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
+from saverproof.reproducing.opening import Opening, looks_of, opening_of, opens_asynchronously
 from saverproof.reproducing.source import WIDTH, folded, quoted
+from saverproof.reproducing.voice import Voice
 from saverproof.targets.target import Target
 
 LONGEST = 40
-"""Lines of a script."""
+"""Lines of a script; those that cannot do with so many are tried last."""
 _MOST_TRIED = 4
 
 
@@ -27,32 +28,36 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     opening = opening_of(target)
     scenario, attack = found.sweep.scenario, found.attack
     managed = opens_asynchronously(target)
-    if opening is None or attack is None or isinstance(scenario.step, SetUp):
-        return ""
-    if api == "sync" and managed:
+    if opening is None or attack is None:
         return ""
     speaker = Speaker(api, managed, opening.expression)
+    setup = looks_of(target, (scenario.step,), Voice(api, managed)).setup
     database = next(iter(found.sweep.stage.databases), "")
     faults = plain_faults(attack, found.sweep.counted.places, database, scenario.step)
     promise = f"{found.verdict.contract}: {statement}"
-    tried = 0
+    texts: list[str] = []
     for fault in faults:
         try:
-            main = _program(speaker, found, fault, database)
+            main = _program(speaker, found, fault, database, setup)
         except NotSpokenError:
             return ""
-        text = _script(speaker, opening, fault, main, promise, target.name)
-        if text.count("\n") <= LONGEST and tried < _MOST_TRIED:
-            tried += 1
-            if complains(text, str(found.verdict.contract)):
-                return text
+        texts.append(_script(speaker, opening, fault, main, promise, target.name))
+    # The plainest fault comes first, and a short script before any that is not.
+    texts.sort(key=lambda text: text.count("\n") > LONGEST)
+    for text in texts[:_MOST_TRIED]:
+        if complains(text, found.contract):
+            return text
     return ""
 
 
-def _program(speaker: Speaker, found: Found, fault: PlainFault, database: str) -> list[str]:
+def _program(
+    speaker: Speaker, found: Found, fault: PlainFault, database: str, setup: str
+) -> list[str]:
     """The lines of the script in which the saver is used."""
     scenario, verdict = found.sweep.scenario, found.verdict
     step = scenario.step
+    if isinstance(step, SetUp):
+        return _opening_fails(speaker, found, fault, database, setup)
     thread = step.target if isinstance(step, CopyThread) else scenario.threads[0]
     call = speaker.call(step)
     first = [*map(speaker.call, scenario.start), f"before = {speaker.listing(thread)}"]
@@ -65,19 +70,44 @@ def _program(speaker: Speaker, found: Found, fault: PlainFault, database: str) -
     first += [*fault.before, *operation, *fault.after]
     if verdict.contract == USABLE or (verdict.contract == CANCELLED and verdict.outcome != "torn"):
         return speaker.with_saver([*first, *_use(speaker, thread, database)])
-    if verdict.contract != SILENT:
+    if verdict.outcome in ("late", "stuck"):
         first.append(speaker.other())
     then = [f"after = {speaker.listing(thread)}"]
     wrong = "after == before" if verdict.contract == SILENT else "after != before"
     if verdict.contract == CANCELLED:
         then += [call, f"whole = {speaker.listing(thread)}"]
         wrong = "after not in (before, whole)"
-    then += [
-        f"if {wrong}:",
-        "    seen = [len(found.pending_writes or ()) for found in after]",
-        '    raise SystemExit(f"{__doc__}\\nThe pending writes of each checkpoint: {seen}")',
+    return [*speaker.with_saver(first), *speaker.with_saver([*then, *_complaint(wrong)])]
+
+
+def _opening_fails(
+    speaker: Speaker, found: Found, fault: PlainFault, database: str, setup: str
+) -> list[str]:
+    """The lines of a script in which an existing store is opened and set up, and that fails."""
+    thread = found.sweep.scenario.threads[0]
+    listing = speaker.listing(thread)
+    first = [*map(speaker.call, found.sweep.scenario.start), f"before = {listing}"]
+    if found.verdict.contract == USABLE:
+        then = list(_use(speaker, thread, database))
+    else:
+        then = [f"after = {listing}", *_complaint("after != before")]
+    failing = [*([setup] if setup else []), listing]
+    return [
+        *speaker.with_saver(first),
+        *fault.before,
+        "with contextlib.suppress(Exception):",
+        *_indented(speaker.with_saver(failing)),
+        *fault.after,
+        *speaker.with_saver(then),
     ]
-    return [*speaker.with_saver(first), *speaker.with_saver(then)]
+
+
+def _complaint(wrong: str) -> list[str]:
+    return [
+        f"if {wrong}:",
+        "    writes = [len(found.pending_writes or ()) for found in after]",
+        '    raise SystemExit(f"{__doc__}\\nlisted: checkpoints with {writes} pending writes")',
+    ]
 
 
 def _use(speaker: Speaker, thread: str, database: str) -> Iterator[str]:
@@ -96,11 +126,12 @@ def _use(speaker: Speaker, thread: str, database: str) -> Iterator[str]:
 def _script(
     speaker: Speaker, opening: Opening, fault: PlainFault, main: list[str], promise: str, name: str
 ) -> str:
-    lines = ["with tempfile.TemporaryDirectory() as path:", *_indented(main)]
+    heads = ["tempfile.TemporaryDirectory() as path"]
+    dropping: list[str] = []
     if opening.drop:
-        dropping = f"cleanup.callback(lambda: {opening.drop.format('path')})"
-        lines[0] = "with tempfile.TemporaryDirectory() as path, contextlib.ExitStack() as cleanup:"
-        lines.insert(1, f"    {dropping}")
+        heads.append("contextlib.ExitStack() as cleanup")
+        dropping = [f"cleanup.callback(lambda: {opening.drop.format('path')})"]
+    lines = [f"with {', '.join(heads)}:", *_indented([*dropping, *main])]
     if speaker.in_coroutine:
         lines = ["async def main():", *_indented(lines), "asyncio.run(main())"]
     body = [part for line in (*speaker.helpers(), *lines) for part in folded(line)]

@@ -34,8 +34,8 @@ class Speaker:
 
     @property
     def in_coroutine(self) -> bool:
-        """Whether the script's calls stand in a coroutine."""
-        return self.api == "async"
+        """Whether the script's calls stand in a coroutine; sync ones are made on another thread."""
+        return self.managed or self.api == "async"
 
     def with_saver(self, lines: Iterable[str]) -> list[str]:
         """The lines with the saver open."""
@@ -48,7 +48,7 @@ class Speaker:
             case Put(thread=thread, namespace="", number=number, changes=(("count", value),)):
                 if step.parent != (number - 1 or None) or value is None:
                     raise NotSpokenError
-                return f"{self._await}put(saver, {quoted(thread)}, {number}, {value.source()})"
+                return self._put(quoted(thread), str(number), value.source())
             case PutWrites(thread=thread, namespace="", path=""):
                 made = ", ".join(f"({quoted(name)}, {v.source()})" for name, v in step.writes)
                 at = f"at({quoted(thread)}, {step.number})"
@@ -65,21 +65,28 @@ class Speaker:
 
     def other(self) -> str:
         """A checkpoint of another thread, put."""
-        return f"{self._await}put(saver, {quoted(_OTHER)}, 1, 1)"
+        return self._put(quoted(_OTHER), "1", "1")
 
     def listing(self, thread: str) -> str:
         """Everything that the saver lists of a thread."""
         if self.api == "async":
             return f"[found async for found in saver.alist(at({quoted(thread)}))]"
-        return f"list(saver.list(at({quoted(thread)})))"
+        items = f"list(saver.list(at({quoted(thread)})))"
+        return f"await asyncio.to_thread(lambda: {items})" if self.managed else items
 
-    @property
-    def _await(self) -> str:
-        return "await " if self.api == "async" else ""
+    def _put(self, *arguments: str) -> str:
+        first = "await " if self.api == "async" else ""
+        return self._called("put", first, "saver", *arguments)
 
     def _method(self, name: str, *arguments: str) -> str:
-        prefix = "a" if self.api == "async" else ""
-        return f"{self._await}saver.{prefix}{name}({', '.join(arguments)})"
+        if self.api == "async":
+            return self._called(f"saver.a{name}", "await ", *arguments)
+        return self._called(f"saver.{name}", "", *arguments)
+
+    def _called(self, function: str, first: str, *arguments: str) -> str:
+        if self.managed and not first:
+            return f"await asyncio.to_thread({', '.join((function, *arguments))})"
+        return f"{first}{function}({', '.join(arguments)})"
 
     def helpers(self) -> list[str]:
         """The functions that the calls use."""
@@ -90,14 +97,13 @@ class Speaker:
             '    return {"configurable": '
             '{"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": id}}',
             "def put(saver, thread, n, count):",
-            "    version = saver.get_next_version(None, None)",
+            '    new = {"count": saver.get_next_version(None, None)}',
             f'    checkpoint = {{"v": {checkpoint_format()}, '
-            '"id": at(thread, n)["configurable"]["checkpoint_id"],',
-            '        "ts": "2026-11-21T00:00:00+00:00", "updated_channels": ["count"], '
-            '"versions_seen": {},',
-            '        "channel_values": {"count": count}, "channel_versions": {"count": version}}',
-            f'    return saver.{put}(at(thread, n - 1 or None), checkpoint, {{"run_id": "run"}}, '
-            '{"count": version})',
+            '"id": at(thread, n)["configurable"]["checkpoint_id"], "versions_seen": {},',
+            '        "ts": "2026-11-21T00:00:00Z", "channel_values": {"count": count}, '
+            '"channel_versions": new}',
+            f"    return saver.{put}(at(thread, n - 1 or None), checkpoint, "
+            '{"run_id": "run"}, new)',
             "def opened(path):",
             f"    return {self.expression}",
         ]

@@ -1,16 +1,18 @@
-"""Random programs in which faults are steps among the others; the second half of each is clean.
+"""Programs in which faults are steps among the others.
 
 Beside the saver under test another one, on a workspace of its own, takes the same calls without any
 fault. What the first shows after a call that failed is what the second shows without that call or
-with it; then the call is made again, and both go on from the same state.
+with it; then the call is made again, and both go on from the same state. Under a spell every call
+fails, and leaves nothing; when it is healed, all of them are made again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from random import Random
+from functools import partial
 from typing import Any
 
 from saverproof.atomicity.attacks import Attack
@@ -22,60 +24,91 @@ from saverproof.atomicity.judging import CANCELLED, LATE, SILENT, USABLE, WHOLE,
 from saverproof.atomicity.sight import Ending
 from saverproof.atomicity.snapshot import Snapshot, Wanted
 from saverproof.atomicity.striking import ENDINGS
+from saverproof.atomicity.wandering import SPELL, Route, Turn
 from saverproof.atomicity.worker import call_quietly
 from saverproof.errors import describe
-from saverproof.programs import making
-from saverproof.programs.asking import delete_thread
-from saverproof.programs.generating import next_step
 from saverproof.programs.steps import Program, Step
-from saverproof.programs.theme import Theme
 from saverproof.targets.opening import fresh_workspace, opened
-from saverproof_faults import Event, Fault, Moment, Place, Plan, commit_elsewhere, write_locked
+from saverproof_faults import Fault, Places, commit_elsewhere, write_locked
 
-_ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
+_OUTCOMES = {WHOLE: "torn", SILENT: "lost", LATE: "late", USABLE: "stuck", CANCELLED: "torn"}
 
 
 @dataclass(frozen=True, slots=True)
 class Stumble:
-    """What a walk came to: its steps, the fault before each that had one, and the verdict."""
+    """What a walk came to: its steps, the fault of each that had one, and the verdict.
+
+    ``databases`` are the SQLite files of its store, relative to the workspace.
+    """
 
     program: Program
     faults: dict[int, Attack]
     verdict: Verdict
     ending: str
+    databases: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Walk:
-    """One random program. Everything here happens on the worker's thread."""
+    """One program. Everything here happens on the worker's thread.
+
+    ``note`` is called with the steps so far, and their faults, before the last is taken.
+    ``counted``, if set, is the position of a step whose places are counted, into ``places``, and
+    which is not failed.
+    """
 
     bench: Bench
-    choose: Random
-    able: frozenset[str]
-    length: int
+    route: Route
+    note: Callable[[Program, Mapping[int, Attack]], object] = lambda program, faults: None
+    counted: int | None = None
+    places: Places = field(default_factory=Places)
     injected: int = 0
     _taken: list[Step] = field(default_factory=list)
     _faults: dict[int, Attack] = field(default_factory=dict)
+    _waiting: list[Call] = field(default_factory=list)
+    """The calls that failed under the spell."""
+    _folder: str = ""
 
     def run(self) -> Stumble | None:
         """Take the steps; gives what went wrong, if anything did."""
-        theme = self._theme()
+        wanted = Wanted((), self.route.threads)
         with self._saver() as (saver, hand), self._saver() as (_, shadow):
             calls = Calls(lambda current: saver.get_next_version(current, None))
-            wanted = Wanted((), theme.threads)
             before = shadow.look(wanted)
-            for number in range(self.length):
-                step = next_step(calls.model, self.choose, theme)
-                (call,) = calls.settle((step,))
-                self._taken.append(step)
-                attack = self._fault() if number < self.length // 2 else None
-                self.bench.worker.say(f"step {number + 1} of a random program")
+            while (turn := self.route.turn(len(self._taken), calls.model)) is not None:
+                (call,) = calls.settle((turn.step,))
+                self._taken.append(turn.step)
+                self._note(turn)
+                self.bench.worker.say(f"step {len(self._taken)} of a random program")
                 shadow.do(call)
                 after = shadow.look(wanted)
-                stumble = self._step(hand, call, attack, wanted, before, after)
+                stumble = None
+                if turn.attack != SPELL:
+                    stumble = self._heal(hand, wanted, before)
+                if stumble is None:
+                    stumble = self._step(hand, call, turn.attack, wanted, before, after)
                 if stumble is not None:
                     return stumble
-                before = after
+                if not self._waiting:
+                    before = after
+            return self._heal(hand, wanted, before)
+
+    def _note(self, turn: Turn) -> None:
+        coming = {} if turn.attack is None else {len(self._taken) - 1: turn.attack}
+        self.note(tuple(self._taken), self._faults | coming)
+
+    def _heal(self, hand: Hand, wanted: Wanted, before: Snapshot) -> Stumble | None:
+        """The spell is over: what has failed under it is called again, and works."""
+        if not self._waiting:
+            return None
+        waiting, self._waiting = self._waiting, []
+        if hand.look(wanted) != before:
+            return self._stumble(LATE, "what failed is stored when all is healed", "", "")
+        for call in waiting:
+            error = call_quietly(partial(hand.do, call))
+            if error is not None:
+                observed = describe(error)
+                return self._stumble(USABLE, "a healed saver fails", "to work", observed)
         return None
 
     def _step(
@@ -91,12 +124,8 @@ class Walk:
         said = f"{ending} {error}".strip()
         seen = hand.look(wanted)
         if not fired:
-            self._faults.pop(len(self._taken) - 1, None)
-            if ending is not Ending.RETURNED:
-                return self._stumble(USABLE, "a step without a fault fails", "to work", said)
-            if seen != after:
-                return self._stumble(LATE, "a step without a fault stores something else", "", said)
-            return None
+            right = seen == after or (bool(self._waiting) and seen == before)
+            return self._unharmed(ending, said, right)
         self.injected += 1
         cancelled = attack is not None and attack.kind == "cancellation"
         if ending is Ending.RETURNED and seen != after:
@@ -105,36 +134,56 @@ class Walk:
         if seen not in (before, after):
             contract = CANCELLED if cancelled else WHOLE
             return self._stumble(contract, "it failed, and a part of it is seen", "nothing", said)
+        unusable = CANCELLED if cancelled else USABLE
         for path in self._databases():
             if write_locked(path):
-                contract = CANCELLED if cancelled else USABLE
-                return self._stumble(contract, "it failed, and nobody else can write", "", said)
+                return self._stumble(unusable, "it failed, and nobody else can write", "", said)
             commit_elsewhere(path)
-        error_again = call_quietly(lambda: hand.do(call))
-        if error_again is not None:
-            observed = describe(error_again)
-            contract = CANCELLED if cancelled else USABLE
-            return self._stumble(contract, "the same call again fails", "to work", observed)
-        if hand.look(wanted) != after:
-            contract = CANCELLED if cancelled else USABLE
-            return self._stumble(contract, "the same call again stores something else", "", said)
+        if attack == SPELL and seen == before:
+            self._waiting.append(call)
+            return None
+        return self._again(hand, call, wanted, after, unusable)
+
+    def _unharmed(self, ending: Ending, said: str, right: bool) -> Stumble | None:
+        self._faults.pop(len(self._taken) - 1, None)
+        if ending is not Ending.RETURNED:
+            return self._stumble(USABLE, "a step without a fault fails", "to work", said)
+        if not right:
+            return self._stumble(LATE, "a step without a fault stores something else", "", said)
         return None
 
-    def _databases(self) -> set[str]:
-        """The files that connections are open to, the shadow's among them."""
+    def _again(
+        self, hand: Hand, call: Call, wanted: Wanted, after: Snapshot, unusable: str
+    ) -> Stumble | None:
+        """The same call, which works now."""
+        error = call_quietly(lambda: hand.do(call))
+        if error is not None:
+            return self._stumble(unusable, "the same call again fails", "to work", describe(error))
+        if hand.look(wanted) != after:
+            return self._stumble(unusable, "the same call again stores something else", "", "")
+        return None
+
+    def _databases(self) -> list[str]:
+        """The files that connections of the saver are open to."""
         injector = self.bench.injector
         if injector.engine_unavailable is not None:
-            return set()
-        return {connection.path for connection in injector.watch.connections if connection.path}
+            return []
+        opened = {os.path.realpath(one.path) for one in injector.watch.connections if one.path}
+        return sorted(path for path in opened if path.startswith(self._folder))
 
     def _do(self, hand: Hand, call: Call, attack: Attack | None) -> tuple[bool, Ending, str]:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
-        bench = self.bench
+        bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
         plan = None if attack is None else attack.plan
+        if position == self.counted:
+            with bench.injector.counting() as counting:
+                ended = self._ended(hand, call)
+            self.places = counting.places
+            return False, *ended
         if plan is None or attack is None:
             return False, *_ended(call_quietly(lambda: hand.do(call)))
-        self._faults[len(self._taken) - 1] = attack
+        self._faults[position] = attack
         if plan.fault is Fault.CANCEL:
             awaited = bench.loop.run(bench.injector.cancel(hand.awaiting(call), plan))
             error = "" if awaited.error is None else describe(awaited.error)
@@ -142,66 +191,33 @@ class Walk:
         if plan.fault in FAILURES:
             assert bench.disk is not None
             with bench.disk.failing(plan):
-                ended = _ended(call_quietly(lambda: hand.do(call)))
-                bench.loop.run(bench.injector.settle())
+                ended = self._ended(hand, call)
             return bool(bench.disk.fired), *ended
         with bench.injector.armed(plan) as shot:
-            ended = _ended(call_quietly(lambda: hand.do(call)))
-            bench.loop.run(bench.injector.settle())
+            ended = self._ended(hand, call)
         return shot.fired > 0, *ended
 
-    def _fault(self) -> Attack | None:
-        """A fault for every other step, at a place that the call may have or not."""
-        choose = self.choose
-        if choose.random() < 0.5:
-            return None
-        index = choose.randint(1, 8)
-        kinds = ["client", *(["cancel"] if self.bench.api == "async" else [])]
-        if self.bench.injector.engine_unavailable is None:
-            kinds.append("engine")
-        if self.bench.disk is not None:
-            kinds.append("disk")
-        match choose.choice(kinds):
-            case "client":
-                event = choose.choice((Event.STATEMENT, Event.STATEMENT, Event.COMMIT))
-                at = Place(event, 1 if event is Event.COMMIT else index)
-                return Attack(Plan(Fault.RAISE, at))
-            case "cancel":
-                moment = choose.choice(tuple(Moment))
-                return Attack(Plan(Fault.CANCEL, Place(Event.AWAIT, min(index, 4), moment)))
-            case "disk":
-                return Attack(Plan(Fault.IO_ERROR, Place(Event.IO, min(index, 4))))
-        fault = choose.choice(_ENGINE)
-        row = 1 if fault is Fault.TRIGGER_ABORT else None
-        return Attack(Plan(fault, Place(Event.ENGINE_STATEMENT, index, row=row)))
-
-    def _theme(self) -> Theme:
-        """Writes whose effect is seen at once: each state can be told from the one before."""
-        weights: dict[Any, int] = {
-            making.put: 30,
-            making.put_replacing: 10,
-            making.writes: 30,
-            making.writes_again: 15,
-            making.writes_special: 8,
-        }
-        if "delete_thread" in self.able:
-            weights[delete_thread] = 3
-        return Theme("walk", weights=weights)
+    def _ended(self, hand: Hand, call: Call) -> tuple[Ending, str]:
+        ended = _ended(call_quietly(lambda: hand.do(call)))
+        self.bench.loop.run(self.bench.injector.settle())
+        return ended
 
     @contextmanager
     def _saver(self) -> Iterator[tuple[Any, Hand]]:
         bench = self.bench
         with ExitStack() as stack:
             workspace = stack.enter_context(fresh_workspace(bench.folder, bench.target))
+            self._folder = self._folder or f"{os.path.realpath(workspace.path)}/"
             saver = stack.enter_context(opened(bench.target, workspace, bench.loop))
             yield saver, bench.hand(saver)
 
     def _stumble(self, contract: str, summary: str, expected: str, observed: str) -> Stumble:
-        outcomes = {WHOLE: "torn", SILENT: "lost", LATE: "late", USABLE: "stuck", CANCELLED: "torn"}
         verdict = Verdict(
-            outcomes[contract], contract, summary, expected or "what the call stores", observed
+            _OUTCOMES[contract], contract, summary, expected or "what the call stores", observed
         )
-        return Stumble(tuple(self._taken), dict(self._faults), verdict, observed)
+        databases = tuple(path.removeprefix(self._folder) for path in self._databases())
+        program, faults = tuple(self._taken), dict(self._faults)
+        return Stumble(program, faults, verdict, observed, databases)
 
 
 def _ended(error: BaseException | None) -> tuple[Ending, str]:

@@ -1,0 +1,118 @@
+"""Scripts that show a flaw under faults without the kit, whatever the fault; and journals."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conformance.faulty_savers import faulty
+from tests.conformance.test_atomicity import found, judged, plan_for
+
+from saverproof.atomicity import effort
+from saverproof.atomicity.item import blame
+from saverproof.atomicity.replaying import replay
+from saverproof.items import Finding, Outcome
+from saverproof_savers import targets
+
+TWO = ["put", "put_writes"]
+
+
+def ended(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def only(outcome: Outcome, contract: str) -> Finding:
+    return next(f for f in outcome.findings if f.contract == f"atomicity/{contract}")
+
+
+@pytest.fixture
+def walks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    walking = dataclasses.replace(effort.EFFORTS["quick"], most=0, walks=20)
+    monkeypatch.setitem(effort.EFFORTS, "quick", walking)
+
+
+@pytest.mark.parametrize(
+    ("saver", "contract", "fault"),
+    [
+        ("OnDisk", "no-silent-loss", "the file system reports"),
+        ("SerializedOnTheWay", "all-or-nothing", "the serializer raises"),
+        ("RewrittenOnOpening", "all-or-nothing", "a trigger aborts"),
+    ],
+)
+def test_every_kind_of_fault_has_a_script(
+    saver: str, contract: str, fault: str, tmp_path: Path
+) -> None:
+    finding = only(judged(faulty(saver), tmp_path, operations=TWO), contract)
+    assert any(fault in step for step in finding.steps)
+    assert 0 < finding.reproducer.count("\n") <= 40
+    shown = ended(finding.reproducer, tmp_path)
+    assert shown.returncode == 1
+    assert finding.contract in shown.stderr
+
+
+@pytest.mark.usefixtures("walks_alone")
+def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
+    outcome = judged(faulty("FailingTwice"), tmp_path, operations=TWO)
+    finding = only(outcome, "usable-after")
+    assert len(finding.steps) <= 5
+    assert ended(finding.reproducer, tmp_path).returncode == 1
+    plan = plan_for(tmp_path, "sync", TWO)
+    assert replay(plan, faulty("FailingTwice"), finding.program).contract == finding.contract
+    assert replay(plan, targets.sqlite, finding.program).contract is None
+
+
+@pytest.mark.usefixtures("walks_alone")
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_healed_saver_takes_up_what_has_failed(api: str, tmp_path: Path) -> None:
+    outcome = judged(targets.sqlite, tmp_path, api, operations=TWO)
+    assert outcome.extra["faults"]["injected"] > 20
+    assert found(outcome) == set()
+
+
+def test_a_sync_call_of_an_async_saver_has_a_script(tmp_path: Path) -> None:
+    outcome = judged(targets.langgraph_sqlite_async, tmp_path, "sync", operations=["put"])
+    finding = only(outcome, "no-late-commit")
+    assert "asyncio.to_thread" in finding.reproducer
+
+
+def test_each_operation_that_is_torn_has_a_finding(tmp_path: Path) -> None:
+    operations = [*TWO, "delete_thread"]
+    outcome = judged(targets.langgraph_sqlite, tmp_path, operations=operations, profile="default")
+    torn = [f for f in outcome.findings if f.contract == "atomicity/all-or-nothing"]
+    told = {finding.summary.partition(" ")[0]: finding for finding in torn}
+    assert {"put_writes", "delete_thread"} <= told.keys()
+    assert "half done" in told["delete_thread"].summary
+    assert "not: checkpoints.db: writes" in told["delete_thread"].observed
+    assert all(finding.reproducer for finding in torn)
+    late = only(outcome, "no-late-commit")
+    assert "commit" in late.steps[-2]
+
+
+DYING = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tests.conformance.faulty_savers import faulty
+from tests.conformance.test_atomicity import plan_for
+from saverproof.atomicity.item import judge
+plan = replace(plan_for(Path(sys.argv[1]), "sync", ["put", "put_writes"]), journal=sys.argv[2])
+judge(plan, faulty("EndingTheProcess"), lambda _: None)
+"""
+
+
+def test_a_death_is_told_from_the_journal(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    command = [sys.executable, "-c", DYING, str(tmp_path / "stores"), str(journal)]
+    (tmp_path / "stores").mkdir()
+    root = Path(__file__).parents[2]
+    assert subprocess.run(command, check=False, cwd=root).returncode == 7
+    steps = [json.loads(line) for line in journal.read_text().splitlines()]
+    told = blame(plan_for(tmp_path, "sync", TWO), steps)
+    assert told["contract"] == "atomicity/usable-after"
+    assert told["steps"][-2].startswith("fault: ")
+    assert told["steps"][-1].startswith("put_writes(")
