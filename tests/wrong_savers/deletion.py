@@ -35,7 +35,11 @@ class DeletesAllButTheNewest(ReferenceSaver):
             super()._delete_shelf(shelf)
 
 
-@wrong("deletion/thread-all", "del storage[thread_id] of a thread that is not there")
+@wrong(
+    "deletion/thread-all",
+    "del storage[thread_id] of a thread that is not there",
+    also={"lifecycle/any-first-operation", "lifecycle/any-first-operation-before-setup"},
+)
 class UnknownThreadCannotBeDeleted(ReferenceSaver):
     def _shelves_to_delete(self, thread: str) -> list[Shelf]:
         if not (shelves := self._shelves_of(thread)):

@@ -119,9 +119,11 @@ def _(step: Put, difference: Difference, model: Model) -> str:
     place = (step.thread, step.namespace, step.number)
     if difference.address is None:
         return difference.contract
-    if returned := _returned(difference, model):
+    elsewhere = difference.address != place
+    put_apart = elsewhere and difference.fact.startswith("value:")
+    if not put_apart and (returned := _returned(difference, model)):
         return returned
-    if difference.address != place:
+    if elsewhere:
         return _elsewhere(place, difference, model, writing=False)
     if difference.fact in ("write:extra", "write:foreign"):
         return "pending-writes/scoped"
@@ -206,6 +208,8 @@ def _lost_or_changed(
     )
     if in_batch and _is_stale(difference, write):
         return _replacing(write)
+    if difference.fact == "write:value" and not _was_written(difference, step, model):
+        return difference.contract
     if _displaced(step, write, in_batch, model):
         return "pending-writes/special-index"
     if write.index < 0:
@@ -223,6 +227,17 @@ def _is_stale(difference: Difference, write: PendingWrite) -> bool:
     if write.index >= 0 or write.replaced is None or difference.fact != "write:value":
         return False
     return same(expected_of(write.replaced), difference.observed[2])
+
+
+def _was_written(difference: Difference, step: PutWrites, model: Model) -> bool:
+    """Whether the value that a write shows is one that some write of its channel has."""
+    _, channel, shown = difference.observed
+    stored = model.writes.get((step.thread, step.namespace, step.number), {}).values()
+    values = [value for name, value in step.writes if name == channel]
+    for write in stored:
+        if write.channel == channel:
+            values += [value for value in (write.value, write.replaced) if value is not None]
+    return any(same(expected_of(value), shown) for value in values)
 
 
 def _replacing(write: PendingWrite) -> str:

@@ -9,7 +9,7 @@ from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
 from saverproof.judging.listings import Listing, ask, judge_listed
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import leave_alone, survey
+from saverproof.judging.survey import leave_alone, raises_for_unknown, survey
 from saverproof.model.records import Address
 from saverproof.programs.steps import (
     CopyThread,
@@ -124,7 +124,8 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
         observed = session.attempt(partial(session.reader.get_tuple, config))
         record = model.record(address)
         assert record is not None
-        if observed is None:
+        refused = isinstance(observed, Raised) and raises_for_unknown(session, address)
+        if observed is None or refused:
             model.remove(address, "prune")
             continue
         record.parent_may_be_gone = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from saverproof.errors import OpeningError
@@ -40,11 +41,10 @@ def _visit(session: Session, step: Elsewhere) -> tuple[list[Any], Any]:
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         driver = other.drivers[0]
         listed = driver.list_tuples(None, {"filter": None, "before": None, "limit": None})
-        read = [
-            driver.get_tuple(read_config(address, session.real(address[0])))
-            for address in session.model.addresses()
-        ]
-        seen = [field(item, "config") for item in (*listed, *read) if item is not None]
+        configs = [read_config(a, session.real(a[0])) for a in session.model.addresses()]
+        read = [session.attempt(partial(driver.get_tuple, config)) for config in configs]
+        shown = [item for item in read if item is not None and not isinstance(item, Raised)]
+        seen = [field(item, "config") for item in (*listed, *shown)]
         put = Put(step.thread, "", step.number, changes=(("notes", Value("integer", -1)),))
         planned = _planned(put, other)
         driver.put(put_call(put, planned, step.thread))

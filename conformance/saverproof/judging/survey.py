@@ -14,6 +14,9 @@ from saverproof.model.records import Address
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint
 
+_NEVER_USED = "neverused"
+_NO_SUCH_NUMBER = 999_999
+
 
 def survey(session: Session) -> None:
     """Read every checkpoint that is there or once was, and the latest of each namespace."""
@@ -58,6 +61,8 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
             address,
             "the checkpoint" if present else None,
             observed,
+            # What is raised for anything unknown has nothing to do with what happened here.
+            settled=not present and raises_for_unknown(session, address),
         )
         return
     if not present:
@@ -75,6 +80,14 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
         model.lose(address)
         return
     judge_tuple(sheet, model, address, observed, session.real(address[0]))
+
+
+def raises_for_unknown(session: Session, address: Address) -> bool:
+    """Whether the saver raises for what was never there, too, in a thread as known as this."""
+    thread, namespace, _ = address
+    known = thread if thread in session.model.threads else _NEVER_USED
+    config = read_config((known, namespace, _NO_SUCH_NUMBER), session.real(known))
+    return isinstance(session.attempt(lambda: session.reader.get_tuple(config)), Raised)
 
 
 def _removal(operation: str) -> str:

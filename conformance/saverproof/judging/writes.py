@@ -74,7 +74,9 @@ def _judge_unequal(
         if not any(write.doubted and _same_slot(write, item) for write in expected):
             _judge_extra(sheet, model, address, item, shown)
             model.doubted_writes.add(address)
-    _judge_order(sheet, address, found_in_order, shown)
+    if not missing:
+        # A write that shows another's value may be taken for it, and seem out of place.
+        _judge_order(sheet, address, found_in_order, shown)
 
 
 def _pair_up(

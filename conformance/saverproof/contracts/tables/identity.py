@@ -48,6 +48,13 @@ CONTRACTS = (
         ),
         source="`langgraph.checkpoint.base.BaseCheckpointSaver.get_tuple`: 'None if not found'",
         wrong="an unknown id falls back to the latest checkpoint, or raises KeyError",
+        implies=frozenset(
+            {
+                "lifecycle/any-first-operation",
+                "lifecycle/any-first-operation-before-setup",
+                "delta-history/matches-walk",
+            }
+        ),
     ),
     Contract(
         id="identity/none-id-is-latest",
