@@ -211,6 +211,11 @@ class Project:
             "-p", "fake_judge", f"--saver={saver}", *arguments, PYTHONPATH=path, **environment
         )
 
+    def saverproof(self, *arguments: str, **environment: str) -> Result:
+        """Run the command line here."""
+        command = Path(sys.executable).with_name("saverproof")
+        return self.run(str(command), *arguments, **environment)
+
     def run(self, *command: str, **environment: str) -> Result:
         """Run any command here, without what the surrounding run of pytest set."""
         inherited = {

@@ -1,5 +1,7 @@
 """Files that the commands write: "-" is standard output."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -21,9 +23,20 @@ def write(path: Path, text: str) -> None:
     if str(path) == "-":
         click.echo(text, nl=False)
         return
-    try:
+    with writing(path):
         private_folder(path.parent)
         write_private(path, text)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say where something was written, or in one line why it was not.
+
+    Raises:
+        ReportError: a file or folder could not be written.
+    """
+    try:
+        yield
     except OSError as error:
         where = one_line(str(path))
         raise ReportError(f"{where}: cannot be written: {error.strerror}") from error

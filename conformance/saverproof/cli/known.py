@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from saverproof.cli._files import write
+from saverproof.cli._files import writing
 from saverproof.known.drafting import draft
 from saverproof_reports import ReportError, load_report, read_artefact, write_artefact
-from saverproof_reports.files import private_folder
+from saverproof_reports.files import private_folder, write_private
 from saverproof_reports.text import one_line
 
 
@@ -39,15 +39,17 @@ def command(report: Path, output: Path, saver: str | None) -> None:
         raise ReportError(f"{one_line(str(output))}: is there already, expected a new file")
     judged = _judged(load_report(report), saver, report)
     folder = report if report.is_dir() else report.parent
-    drafted = draft(judged, f"{output.stem}-examples")
-    if not drafted.examples and "[[known]]" not in drafted.text:
+    examples = f"{output.stem}-examples"
+    drafted = draft(judged, examples)
+    if "[[known]]" not in drafted.text:
         click.echo(f"{one_line(judged['saver']['name'])}: nothing of level must is violated")
         return
-    for example in drafted.examples:
-        artefact = read_artefact(folder / example.artefact)
-        private_folder((output.parent / example.path).parent)
-        write_artefact(artefact, output.parent / example.path)
-    write(output, drafted.text)
+    artefacts = {one.path: read_artefact(folder / one.artefact) for one in drafted.examples}
+    with writing(output):
+        private_folder(output.parent / examples)
+        for path, artefact in artefacts.items():
+            write_artefact(artefact, output.parent / path)
+        write_private(output, drafted.text)
     count = drafted.text.count("[[known]]")
     click.echo(f"{count} entries, {len(drafted.examples)} with an example; add reasons and links")
 

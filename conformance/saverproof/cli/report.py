@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from saverproof.cli._files import OUTPUT, write
+from saverproof.cli._files import OUTPUT, write, writing
 from saverproof_reports import html as html_of
 from saverproof_reports import load_report, merged, write_report
 from saverproof_reports import markdown as markdown_of
@@ -42,4 +42,5 @@ def command(
     if markdown is not None or (html is None and folder is None):
         write(markdown or Path("-"), markdown_of(report))
     if folder is not None:
-        click.echo(f"written: {write_report(report, folder)}", err=True)
+        with writing(folder):
+            write_report(report, folder)

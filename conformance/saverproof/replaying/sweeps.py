@@ -18,7 +18,6 @@ from saverproof.atomicity.walking import Walk
 from saverproof.atomicity.wandering import Recorded
 from saverproof.atomicity.worker import HungError
 from saverproof.items import Plan
-from saverproof.programs.codec import from_json
 from saverproof.replaying.answer import Answer, Status, unclear
 from saverproof.targets.target import Target
 
@@ -85,8 +84,7 @@ def _struck(bench: Bench, sweep: Any, attack: Attack) -> Sight:
 
 
 def _walked_again(plan: Plan, target: Target, contract: str, data: Mapping[str, Any]) -> Answer:
-    program = from_json(data.get("program"))
-    faults = {int(at): Attack.from_data(fault) for at, fault in data["faults"].items()}
+    program, faults = replaying.read_walk(data)
     drivers, _ = declared(target)
     with Bench.opened(plan, target, drivers) as bench:
         walk = Walk(bench, Recorded(program, faults))
