@@ -110,10 +110,11 @@ class ReadingForEver(Database):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with super().writing():
-            yield
-        if self.reader.in_transaction:
-            self.reader.execute("COMMIT")
+        with self.lock:
+            with super().writing():
+                yield
+            if self.reader.in_transaction:
+                self.reader.execute("COMMIT")
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -1,0 +1,103 @@
+"""The processes in which the scenes of one target are played."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from saverproof.concurrency.watching import LIMIT_S
+from saverproof.durability.bench import beating
+from saverproof.items import Plan
+from saverproof.targets.opening import fresh_workspace
+from saverproof.targets.target import Target
+from saverproof_faults.kill import Harness, TrialResult, View, Writer
+
+DEADLINE_S = LIMIT_S + 6.0
+"""Longer than any scene watches itself: a process that gets here could not even run its watch."""
+
+MODULE = "saverproof_scenes_of_this_target"
+
+
+class Bench:
+    """Enter it to start the process that those of the scenes are forked from.
+
+    Raises HarnessError where it cannot be started.
+    """
+
+    def __init__(self, plan: Plan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        self.folder = Path(plan.folder)
+        self.harness: Harness
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(beating())
+            self._write_module()
+            path = [*sys.path, str(self.folder)]
+            self.harness = stack.enter_context(
+                Harness(imports=[MODULE], path=path, scratch=self.folder)
+            )
+            self._exit = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._exit.close()
+
+    def _write_module(self) -> None:
+        """A module that loads the target, and what opening it needs, when it is imported."""
+        scratch = self.folder / "preloading"
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        target = json.dumps(dict(self.plan.target))
+        source = (
+            "import json\n"
+            "from saverproof.concurrency import bodies, firstuse, iteration, traces\n"
+            "from saverproof.durability.preloading import preload\n"
+            f"preload(json.loads({target!r}), {self.plan.api!r}, {str(scratch)!r})\n"
+        )
+        (self.folder / f"{MODULE}.py").write_text(source, encoding="utf-8")
+
+    @property
+    def slow(self) -> bool:
+        """Whether each process is a fresh interpreter."""
+        return self.harness.reason is not None
+
+    @contextmanager
+    def store(self) -> Iterator[dict[str, Any]]:
+        """A new store, as arguments for bodies."""
+        with fresh_workspace(self.folder, self.target) as workspace:
+            yield {
+                "target": self.plan.target,
+                "api": self.plan.api,
+                "path": str(workspace.path),
+                "name": workspace.name,
+            }
+
+    def played(self, body: str, arguments: Mapping[str, Any]) -> TrialResult:
+        """Play a scene in a process of its own."""
+        return self.harness.trial(_body(body), arguments, deadline_s=DEADLINE_S)
+
+    def together(self, body: str, arguments: Sequence[Mapping[str, Any]]) -> list[TrialResult]:
+        """Play a scene in several processes that begin together."""
+        writers = [Writer(_body(body), one) for one in arguments]
+        return self.harness.together(writers, deadline_s=DEADLINE_S)
+
+    def looked(self, body: str, arguments: Mapping[str, Any]) -> View:
+        """Do something in one more process, before or after the others."""
+        return self.harness.look(_body(body), arguments, deadline_s=DEADLINE_S)
+
+
+def _body(name: str) -> str:
+    return f"{__package__}.{name}"

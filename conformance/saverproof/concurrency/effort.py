@@ -1,0 +1,30 @@
+"""How many scenes each profile plays. Scenes are counted, time is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Through one API: histories of ``shared`` by threads or tasks on one saver, ``instances`` by
+    several savers on one store, ``processes`` by several processes; ``races`` of processes for a
+    new store. Each history has ``callers`` callers that make ``length`` calls.
+    """
+
+    shared: int
+    instances: int
+    processes: int
+    races: int
+    callers: int = 4
+    length: int = 10
+
+
+EFFORTS = {
+    "quick": Effort(shared=6, instances=4, processes=3, races=2),
+    "default": Effort(shared=15, instances=8, processes=6, races=4),
+    "deep": Effort(shared=120, instances=60, processes=40, races=20, length=14),
+}
+
+SLOW = Effort(shared=3, instances=2, processes=1, races=1)
+"""Where each process is a fresh interpreter."""

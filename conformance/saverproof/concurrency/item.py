@@ -1,0 +1,224 @@
+"""Judges the concurrency of one saver through one API: many callers, and everyone in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.concurrency.bench import Bench
+from saverproof.concurrency.effort import EFFORTS, SLOW, Effort
+from saverproof.concurrency.histories import Crowd, Played, play, rehearsal, script_of
+from saverproof.concurrency.iteration import By
+from saverproof.concurrency.judging import Judgement, able_of, judge_history, semantics_of
+from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, ORDER, PROCESSES, THREADS, TORN
+from saverproof.concurrency.orders import Semantics
+from saverproof.concurrency.record import Problem, Record
+from saverproof.concurrency.records import Kind
+from saverproof.concurrency.reporting import finding
+from saverproof.concurrency.scenes import ask, iterate, race
+from saverproof.concurrency.workload import Able
+from saverproof.contracts.registry import contract, contracts
+from saverproof.items import Outcome, Plan
+from saverproof.targets.target import Target
+
+FAMILY = "concurrency"
+HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
+ENOUGH = 3
+"""Histories of one kind that show a breach: more of them add nothing."""
+_EVERY_S = 0.2
+
+Progress = Callable[[dict[str, Any]], None]
+
+
+def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
+    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised.
+
+    Raises:
+        HarnessError: no process could be started for the scenes.
+    """
+    from saverproof.judging.item import applicable
+
+    started = time.perf_counter()
+    reasons = {one.id: applicable(plan, one) for one in contracts(FAMILY)}
+    wanted = frozenset(name for name, reason in reasons.items() if reason is None)
+    item = Item(plan, target, progress, wanted)
+    if wanted:
+        item.run()
+    record = item.record
+    # What follows from a flaw is not another one.
+    implied = {name for found in record.found for name in contract(found).implies}
+    shown = {name: one for name, one in record.found.items() if name in wanted - implied}
+    return Outcome(
+        checked={name: times for name, times in record.checked.items() if name in wanted and times},
+        findings=tuple(finding(plan, target, one) for one in shown.values()),
+        unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
+        inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
+        operations=record.operations,
+        saver_s=0.0,
+        total_s=time.perf_counter() - started,
+        extra={"concurrency": record.as_data()},
+    )
+
+
+@dataclass(slots=True)
+class Item:
+    """The judging of one plan."""
+
+    plan: Plan
+    target: Target
+    progress: Progress
+    wanted: frozenset[str]
+    record: Record = field(default_factory=Record)
+    _last_word: float = 0.0
+
+    def run(self) -> None:
+        """Play every scene, each in processes of its own: one that hangs stops no other."""
+        with Bench(self.plan, self.target) as bench:
+            effort = self._effort(bench)
+            if ITERATION in self.wanted and "list" in self._operations():
+                hung = False
+                for by in By:
+                    # A listing that was left is in the way of others as one that goes on is.
+                    hung = (hung and by is By.LEFT) or iterate(bench, by, self.record) or hung
+                    self._tell()
+            if NOTHING in self.wanted:
+                ask(bench, self.record)
+            if FIRST in self.wanted:
+                for number in range(effort.races):
+                    race(bench, number, self.record)
+                    self._tell()
+            if self.wanted & HISTORIES:
+                self._histories(bench, effort)
+
+    def _operations(self) -> list[str]:
+        operations: list[str] = self.plan.facts["operations"][self.plan.api]
+        return operations
+
+    def _effort(self, bench: Bench) -> Effort:
+        if not bench.slow:
+            return EFFORTS[self.plan.profile]
+        self.record.note(f"few scenes, in fresh interpreters each: {bench.harness.reason}")
+        return SLOW
+
+    # --- histories -------------------------------------------------------------------------
+
+    def _histories(self, bench: Bench, effort: Effort) -> None:
+        able = able_of({*self.plan.facts["capabilities"], *self._operations()})
+        semantics = self._rehearsed(bench, able, effort)
+        if semantics is None:
+            return
+        crowds = [(Crowd.SHARED, effort.shared)]
+        if PROCESSES in self.wanted:
+            crowds += [(Crowd.INSTANCES, effort.instances), (Crowd.PROCESSES, effort.processes)]
+        for crowd, number in crowds:
+            self._crowd(bench, crowd, number, able, effort, semantics)
+
+    def _rehearsed(self, bench: Bench, able: Able, effort: Effort) -> Semantics | None:
+        """What the saver makes of the same calls by one caller; None if that is wrong already."""
+        script = rehearsal(f"{self.plan.seed}:{self.plan.api}", able, effort)
+        played = play(bench, script)
+        semantics = semantics_of(played.events)
+        judgement = judge_history(played.events, shared=True, semantics=semantics)
+        wrong = next(iter(judgement.problems), None)
+        why = played.trouble or played.hung or played.slow or (wrong.summary if wrong else "")
+        if not why:
+            return semantics
+        said = f"it does not get the same calls right from one caller alone: {why}"[:600]
+        self.record.unknown |= dict.fromkeys(HISTORIES, said)
+        return None
+
+    def _crowd(
+        self,
+        bench: Bench,
+        crowd: Crowd,
+        number: int,
+        able: Able,
+        effort: Effort,
+        semantics: Semantics,
+    ) -> None:
+        broken = judged = slow = 0
+        why = ""
+        for turn in range(number):
+            script = script_of(crowd, turn, f"{self.plan.seed}:{self.plan.api}", able, effort)
+            played = play(bench, script)
+            self.record.scenes[crowd.value] += 1
+            self._tell()
+            contract_of_loss = THREADS if crowd is Crowd.SHARED else PROCESSES
+            problems = self._ends(contract_of_loss, played)
+            if not problems and (played.trouble or played.slow):
+                why = played.trouble or played.slow
+                slow += bool(played.slow)
+                self.record.note(f"{crowd.value}: {why}"[:300])
+            else:
+                judged += 1
+                judgement = judge_history(
+                    played.events, shared=crowd is Crowd.SHARED, semantics=semantics
+                )
+                self._count(judgement, contract_of_loss)
+                problems = problems or self._others(judgement.problems)
+            self.record.saw(problems, {"scene": "history", **script.to_json()})
+            broken += bool(problems)
+            # What hangs or dies costs its watchdog, once.
+            if played.hung or played.died or slow >= 2 or broken >= ENOUGH:
+                break
+        if not judged:
+            self.record.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
+
+    @staticmethod
+    def _ends(name: str, played: Played) -> list[Problem]:
+        """A history that never ended, or whose process did."""
+        if played.died:
+            how = played.died.partition("\n")[0]
+            return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
+        if played.hung:
+            how, _, stacks = played.hung.partition("\n")
+            return [
+                Problem(
+                    name,
+                    f"{played.script.crowd.value}: {how}",
+                    "every call to be answered",
+                    how,
+                    played.events[-8:],
+                    stacks=stacks,
+                )
+            ]
+        return []
+
+    def _count(self, judgement: Judgement, name: str) -> None:
+        record = self.record
+        record.operations += judgement.acknowledged + judgement.raised
+        record.checked[name] += judgement.acknowledged
+        record.checked[TORN] += judgement.reads
+        record.checked[ORDER] += judgement.keys
+        if judgement.cut_off:
+            record.unknown[ORDER] = "cut off: the orders of a history are too many to be searched"
+        if name == PROCESSES:
+            record.raised.update(error[:120] for error in judgement.errors)
+
+    def _others(self, problems: list[Problem]) -> list[Problem]:
+        """Those that are no more than a listing which other callers break, found already."""
+        known = self.record.found.get(ITERATION)
+        if known is None or "raised" not in known.problem.observed:
+            return problems
+        error = known.problem.observed.rpartition("raised ")[2].partition(":")[0]
+        return [
+            problem
+            for problem in problems
+            if not (
+                problem.contract == THREADS
+                and len(problem.events) == 1
+                and problem.events[0].operation.kind is Kind.LIST
+                and (problem.events[0].error or "").startswith(error)
+            )
+        ]
+
+    def _tell(self) -> None:
+        now = time.perf_counter()
+        if now - self._last_word >= _EVERY_S:
+            self._last_word = now
+            self.progress({"operations": self.record.operations})
+
+
+__all__ = ["judge"]

@@ -1,0 +1,181 @@
+"""What callers ask and what they are answered: plain data that travels between processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Self
+
+PLACES: tuple[tuple[str, str], ...] = (("a", ""), ("a", "child"), ("b", ""), ("a", "later"))
+"""Thread and namespace of each place that histories use."""
+
+
+class Kind(StrEnum):
+    """The operations of a history."""
+
+    PUT = "put"
+    WRITES = "put_writes"
+    GET = "get_tuple"
+    LATEST = "get_tuple, latest"
+    LIST = "list"
+    DELETE = "delete_thread"
+
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing."""
+        return self in (Kind.GET, Kind.LATEST, Kind.LIST)
+
+
+class Phase(StrEnum):
+    """When an operation was called: alone at first, with others, alone in the end."""
+
+    BEFORE = "before"
+    DURING = "during"
+    AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call. ``number`` is the checkpoint, 0 where none is named; ``tag`` tells puts and batches
+    apart, whatever they store says it; ``count`` is the length of a batch.
+    """
+
+    kind: Kind
+    place: int
+    number: int = 0
+    tag: int = 0
+    task: int = 0
+    count: int = 0
+
+    def to_json(self) -> list[Any]:
+        """As plain data."""
+        return [self.kind.value, self.place, self.number, self.tag, self.task, self.count]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> Self:
+        """What ``to_json`` gave."""
+        kind, *rest = data
+        return cls(Kind(kind), *rest)
+
+    def describe(self) -> str:
+        """One line for people."""
+        thread, namespace = PLACES[self.place]
+        at = f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")
+        match self.kind:
+            case Kind.PUT:
+                return f"put checkpoint {self.number} with values p{self.tag}, {at}"
+            case Kind.WRITES:
+                return (
+                    f"put_writes of {self.count} writes w{self.tag}.0…, task {self.task}, on "
+                    f"checkpoint {self.number}, {at}"
+                )
+            case Kind.GET:
+                return f"get_tuple of checkpoint {self.number}, {at}"
+            case Kind.LATEST:
+                return f"get_tuple of the latest, {at}"
+            case Kind.DELETE:
+                return f"delete_thread, {at}"
+            case _:
+                return f"list, {at}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One tuple as a reader saw it: the checkpoint's number (-1: not one of ours), the texts that
+    its parts say they were stored with, and the values of each task's writes.
+    """
+
+    number: int
+    parts: tuple[str, ...]
+    writes: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+    def to_json(self) -> list[Any]:
+        """As plain data."""
+        return [self.number, list(self.parts), [[task, list(v)] for task, v in self.writes]]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> Self:
+        """What ``to_json`` gave."""
+        number, parts, writes = data
+        return cls(number, tuple(parts), tuple((task, tuple(values)) for task, values in writes))
+
+    def describe(self) -> str:
+        """What it says, in a few words."""
+        parts = " ".join(sorted(set(self.parts)))
+        writes = "; ".join(f"task {task}: {_shortened(values)}" for task, values in self.writes)
+        return f"checkpoint {self.number} ({parts}" + (f"; {writes})" if writes else ")")
+
+
+def _shortened(values: tuple[str, ...]) -> str:
+    if len(values) <= 6:
+        return " ".join(values)
+    return f"{' '.join(values[:3])} … {values[-1]}, {len(values)} in all"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A call and its answer. The times are those of one clock for all processes, in nanoseconds.
+
+    ``error`` is what it raised; ``shown`` what a read was given.
+    """
+
+    caller: int
+    operation: Operation
+    began: int
+    ended: int
+    error: str | None = None
+    shown: tuple[Shown, ...] = ()
+    phase: Phase = Phase.DURING
+
+    @property
+    def returned(self) -> bool:
+        """Whether it was acknowledged."""
+        return self.error is None
+
+    def to_json(self) -> list[Any]:
+        """As plain data."""
+        shown = [one.to_json() for one in self.shown]
+        operation = self.operation.to_json()
+        return [
+            self.caller,
+            operation,
+            self.began,
+            self.ended,
+            self.error,
+            shown,
+            self.phase.value,
+        ]
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> Self:
+        """What ``to_json`` gave."""
+        caller, operation, began, ended, error, shown, phase = data
+        return cls(
+            caller,
+            Operation.from_json(operation),
+            began,
+            ended,
+            error,
+            tuple(Shown.from_json(one) for one in shown),
+            Phase(phase),
+        )
+
+    def at(self, phase: Phase) -> Event:
+        """The same in another phase."""
+        return replace(self, phase=phase)
+
+    def describe(self, zero: int) -> str:
+        """One line for people, with the times in milliseconds since ``zero``."""
+        began, ended = (self.began - zero) / 1e6, (self.ended - zero) / 1e6
+        who = f"caller {self.caller}" if self.phase is Phase.DURING else self.phase.value
+        return (
+            f"{began:8.2f} … {ended:8.2f} ms  {who}: {self.operation.describe()} {self._answer()}"
+        )
+
+    def _answer(self) -> str:
+        if self.error is not None:
+            return f"-> raised {self.error}"
+        if not self.operation.kind.reads:
+            return "-> returned"
+        return f"-> {', '.join(one.describe() for one in self.shown) or 'nothing'}"

@@ -1,0 +1,224 @@
+"""Plays the single scenes and judges them: iterations, unknown reads, races for a new store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from saverproof.concurrency.bench import Bench
+from saverproof.concurrency.iteration import By
+from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, PROCESSES
+from saverproof.concurrency.record import Problem, Record
+from saverproof.concurrency.records import Event, Kind, Operation
+from saverproof.concurrency.schedules import Schedule
+from saverproof_faults.kill import DiedBy, TrialResult
+
+RACERS = 4
+_MEETS_AFTER_S = 0.15
+_PAUSE_S = 0.03
+
+
+def died(contract: str, result: TrialResult) -> Problem | None:
+    """What the end of a scene's process says of a saver; None if it ended by returning."""
+    if result.died_by is DiedBy.SIGNAL:
+        how = result.ending()
+        return Problem(contract, how, "no call to end the process", how, stacks=result.stacks)
+    if result.died_by is DiedBy.DEADLINE:
+        how = "no thread of the process runs any more, not even the one that watches the others"
+        return Problem(contract, how, "every call to be answered", how, stacks=result.stacks)
+    return None
+
+
+# --- iterations ----------------------------------------------------------------------------------
+
+
+def iterate(bench: Bench, by: By, record: Record) -> bool:
+    """Leave a listing between two items, and call; whether that hung."""
+    scene = {"scene": "iteration", "by": by.value}
+    operations = bench.plan.facts["operations"][bench.plan.api]
+    with bench.store() as store:
+        result = bench.played(
+            "iteration:call_between", store | {"by": by.value, "operations": list(operations)}
+        )
+    record.scenes["iteration"] += 1
+    end = died(ITERATION, result)
+    if end is not None:
+        record.saw([end], scene)
+        return True
+    told = _told(result, record, ITERATION)
+    if told is None:
+        return False
+    record.operations += len(told["calls"])
+    record.checked[ITERATION] += len(told["calls"])
+    record.saw(list(_wrong_in_iteration(told, by)), scene)
+    return told["standstill"] is not None
+
+
+def _wrong_in_iteration(told: Mapping[str, Any], by: By) -> Iterator[Problem]:
+    steps = ["list of thread 'a', its first item taken"]
+    steps += [
+        f"{what}  -> {'raised ' + error if error else 'returned'}" for what, error in told["calls"]
+    ]
+    expected = f"between two items of list, {by.value} may call any operation"
+    still = told["standstill"]
+    if still is not None and still["hung"]:
+        what = told["operation"]
+        observed = f"{what}, called by {by.value}: no answer for {still['seconds']:g} s"
+        if told["released"]:
+            observed += "; it was answered as soon as the listing had been closed"
+        stood = f"the listing, between two items:\n{told['listing']}\n" if told["listing"] else ""
+        yield Problem(
+            ITERATION,
+            f"{what} is not answered while list is between two items",
+            expected,
+            observed,
+            steps=(*steps, f"{what}  -> no answer"),
+            stacks=stood + still["stacks"],
+        )
+        return
+    for number, (what, error) in enumerate(told["calls"]):
+        if error is not None:
+            yield Problem(
+                ITERATION,
+                f"{what} raised {error}, with list between two items",
+                expected,
+                f"{what}: raised {error}",
+                steps=tuple(steps[: number + 2]),
+            )
+
+
+def _told(result: TrialResult, record: Record, contract: str) -> Mapping[str, Any] | None:
+    """What a scene told, or None, and why nothing is known, if it could not be played."""
+    if result.died_by is not DiedBy.FINISHED:
+        record.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
+        return None
+    told: Mapping[str, Any] = result.value
+    still = told["standstill"]
+    if told.get("trouble"):
+        record.unknown[contract] = told["trouble"]
+    elif still is not None and not still["hung"]:
+        record.unknown[contract] = f"cut off: not over after {still['seconds']:g} s"
+    return told
+
+
+# --- reads of what is not there ------------------------------------------------------------------
+
+
+def ask(bench: Bench, record: Record) -> None:
+    """Ask for what is not there, and look for what that leaves."""
+    with bench.store() as store:
+        result = bench.played("traces:ask", store | {"durable": bench.plan.facts["durable"]})
+    record.scenes["unknown reads"] += 1
+    told = _told(result, record, NOTHING)
+    if told is None or NOTHING in record.unknown:
+        return
+    if told["standstill"] is not None:
+        record.unknown[NOTHING] = f"no answer to a read of something unknown\n{told['standstill']}"
+        return
+    if told["traces"]:
+        traces = "; ".join(told["traces"])
+        problem = Problem(
+            NOTHING,
+            f"reads of something unknown leave a trace: {told['traces'][0]}",
+            "nothing in the store to change",
+            f"after {told['read']} reads of unknown threads, namespaces and ids: {traces}",
+            steps=(
+                "get_tuple of unknown threads, namespaces and ids",
+                "list of unknown threads and namespaces",
+            ),
+        )
+        record.saw([problem], {"scene": "unknown reads"})
+    elif not told["looked"]:
+        record.unknown[NOTHING] = (
+            "the store is not in files of its workspace: only what its listings show was seen"
+        )
+        return
+    record.checked[NOTHING] += told["read"]
+
+
+# --- races for a new store -----------------------------------------------------------------------
+
+
+def race(bench: Bench, number: int, record: Record) -> None:
+    """Let several processes create one store."""
+    seed = f"{bench.plan.seed}:race:{number}"
+    callers = [
+        [
+            Operation(Kind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
+            Operation(Kind.WRITES, 0, 10 + n, (n + 1) * 1_000 + 1, 100 + n, 2),
+            Operation(Kind.GET, 0, 10 + n),
+        ]
+        for n in range(RACERS)
+    ]
+    scene = {"scene": "race", "number": number, "seed": seed}
+    with bench.store() as store:
+        shared = store | {
+            "schedule": Schedule(
+                seed, statements=0.7, pause_s=_PAUSE_S, budget_s=0.4, alone=True
+            ).to_json(),
+            "callers": [[one.to_json() for one in made] for made in callers],
+            "at": time.monotonic() + _MEETS_AFTER_S,
+        }
+        results = bench.together(
+            "firstuse:race",
+            [shared | {"schedule": _of(shared, n), "caller": n} for n in range(RACERS)],
+        )
+        after = [Operation(Kind.GET, 0, 10 + n).to_json() for n in range(RACERS)]
+        last = bench.looked("bodies:end", shared | {"after": after})
+    record.scenes["races for a new store"] += 1
+    problems: list[Problem] = []
+    events: list[Event] = []
+    for result in results:
+        end = died(FIRST, result)
+        if end is not None:
+            problems.append(end)
+        elif result.died_by is not DiedBy.FINISHED:
+            record.unknown[FIRST] = f"{result.ending()} {result.stacks}".strip()[:1_000]
+        else:
+            record.checked[FIRST] += 1
+            problems += _wrong_in_race(result.value)
+            events += [Event.from_json(event) for event in result.value["events"]]
+    record.operations += len(events)
+    if last.died_by is DiedBy.FINISHED:
+        problems += _lost_in_race(events, [Event.from_json(e) for e in last.value["events"]])
+    record.saw(problems, scene)
+
+
+def _of(shared: Mapping[str, Any], number: int) -> dict[str, Any]:
+    schedule: dict[str, Any] = shared["schedule"]
+    return {**schedule, "seed": f"{schedule['seed']}:{number}"}
+
+
+def _wrong_in_race(told: Mapping[str, Any]) -> Iterator[Problem]:
+    expected = "every process to open the store, and to write to it"
+    steps = (f"{RACERS} processes open the same new store at once, and each puts a checkpoint",)
+    still = told["standstill"]
+    if still is not None and still["hung"]:
+        observed = f"no answer for {still['seconds']:g} s"
+        summary = "a process that creates the store while others do is never answered"
+        yield Problem(FIRST, summary, expected, observed, steps=steps, stacks=still["stacks"])
+    errors = [] if told["opening"] is None else [told["opening"]]
+    for data in told["events"]:
+        event = Event.from_json(data)
+        if event.error is not None:
+            errors.append(f"{event.operation.kind.value} raised {event.error}")
+    if errors:
+        summary = f"with {RACERS} processes at once on a new store: {errors[0]}"
+        yield Problem(FIRST, summary, expected, "; ".join(errors), steps=steps)
+
+
+def _lost_in_race(events: list[Event], after: list[Event]) -> Iterator[Problem]:
+    there = {event.operation.number for event in after if event.shown}
+    answered = {event.operation.number for event in after if event.returned}
+    for event in events:
+        made = event.operation
+        lost = made.number in answered - there
+        if made.kind is Kind.PUT and event.returned and lost:
+            yield Problem(
+                PROCESSES,
+                "an acknowledged put is gone after several processes created the store",
+                "every operation that returned to have taken effect once",
+                f"{made.describe()}: gone",
+                (event,),
+            )

@@ -1,0 +1,216 @@
+"""Schedules: how often threads are made to change places, and where."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from types import FrameType, ModuleType
+from typing import Any, Self, TypeVar
+
+from saverproof_faults.drivers import KNOWN_DRIVERS
+from saverproof_faults.gate import GATES, Gate
+from saverproof_faults.kinds import Event
+
+Result = TypeVar("Result")
+Tracer = Callable[[FrameType, str, Any], Any]
+
+_NAP_S = 0.0002
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How a history's threads take turns.
+
+    ``switch_s`` is the interpreter's switch interval. At a share of the database's calls
+    (``statements``) and of the saver's own lines (``lines``), a thread stands still until another
+    one has moved, at most for ``pause_s``; with ``alone`` it cannot tell, and always waits about
+    as long, as between processes.
+    """
+
+    seed: str
+    switch_s: float = 0.005
+    statements: float = 0.0
+    lines: float = 0.0
+    pause_s: float = 0.003
+    budget_s: float = 0.5
+    """How long all pauses together may take."""
+    alone: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``to_json`` gave."""
+        return cls(**data)
+
+    def describe(self) -> str:
+        """One line for people."""
+        places = [
+            f"{share:.0%} of the {name}"
+            for name, share in (
+                ("database's calls", self.statements),
+                ("saver's lines", self.lines),
+            )
+            if share
+        ]
+        pauses = f"; threads pause at {' and '.join(places)}" if places else ""
+        return f"a switch interval of {self.switch_s:g} s{pauses}"
+
+
+def schedule_of(number: int, seed: str) -> Schedule:
+    """One of several kinds in turn."""
+    if number % 5 == 4:
+        return Schedule(seed, 1e-6)
+    if number % 2:
+        return Schedule(seed, 1e-5, lines=0.15)
+    return Schedule(seed, 1e-5, statements=0.5, lines=0.02)
+
+
+class Pauses:
+    """Where threads stand still. ``install`` it before the saver is opened; it is never undone."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self._moves = 0
+        self._local = threading.local()
+        self._threads = 0
+        self._spent_s = 0.0
+
+    def install(self) -> None:
+        """Set the switch interval, and hook into the database drivers that are loaded."""
+        sys.setswitchinterval(self.schedule.switch_s)
+        if not self.schedule.statements:
+            return
+        GATES.current = PausingGate(lambda: self.at(self.schedule.statements))
+        for driver in KNOWN_DRIVERS.values():
+            if any(module in sys.modules for module in driver.modules):
+                driver.install()
+
+    def trace(self, saver: Any) -> None:
+        """Let threads that start from now on pause between lines of the saver's own modules."""
+        if self.schedule.lines:
+            threading.settrace(self._tracer(folders_of(saver)))
+
+    def moved(self) -> None:
+        """Say that the calling thread has got somewhere."""
+        self._moves += 1
+
+    def at(self, share: float) -> None:
+        """Perhaps stand still here."""
+        self._moves += 1
+        choose = self._choices()
+        if choose.random() >= share or self._spent_s > self.schedule.budget_s:
+            return
+        began = time.perf_counter()
+        self._pause(choose.uniform(0.2, 1.0) * self.schedule.pause_s)
+        self._spent_s += time.perf_counter() - began
+
+    def _pause(self, seconds: float) -> None:
+        if self.schedule.alone:
+            time.sleep(seconds)
+            return
+        # Some steps of others, a few or as many as an operation takes.
+        enough = self._moves + self._choices().randint(1, 10)
+        deadline = time.perf_counter() + self.schedule.pause_s
+        while self._moves < enough and time.perf_counter() < deadline:
+            time.sleep(_NAP_S)
+
+    def _choices(self) -> Random:
+        choose: Random | None = getattr(self._local, "choose", None)
+        if choose is None:
+            self._threads += 1
+            choose = self._local.choose = Random(f"{self.schedule.seed}:{self._threads}")
+        return choose
+
+    def _tracer(self, folders: tuple[str, ...]) -> Tracer:
+        def on_line(frame: FrameType, event: str, argument: Any) -> Any:
+            if event == "line":
+                self.at(self.schedule.lines)
+            return on_line
+
+        def on_call(frame: FrameType, event: str, argument: Any) -> Any:
+            return on_line if frame.f_code.co_filename.startswith(folders) else None
+
+        return on_call
+
+
+def folders_of(saver: Any) -> tuple[str, ...]:
+    """The files or folders that hold the saver's own code, LangGraph's base class left out."""
+    found: dict[str, None] = {}
+    for owner in type(saver).__mro__:
+        module = sys.modules.get(owner.__module__)
+        file = getattr(module, "__file__", None)
+        if file is None or owner.__module__ in _BASES or owner.__module__.startswith("typing"):
+            continue
+        path = Path(file)
+        inside = (path.parent / "__init__.py").is_file() and not _is_shared(owner.__module__)
+        found[f"{path.parent}/" if inside else file] = None
+    return tuple(found)
+
+
+_BASES = frozenset({"langgraph.checkpoint.base", "builtins", "abc", "contextlib"})
+
+
+def _is_shared(module: str) -> bool:
+    """Whether what lies beside a module is more than the saver: a package of many things."""
+    return module.count(".") < 1
+
+
+class PausingGate(Gate):
+    """Lets every call of a database driver through, with a pause before and after it."""
+
+    def __init__(self, pause: Callable[[], object]) -> None:
+        super().__init__(lambda error: None)
+        self._pause = pause
+
+    def call(self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Result]) -> Result:
+        try:
+            self._pause()
+            result = run()
+            self._pause()
+            return result
+        finally:
+            # A traceback must not keep the program's cursor alive: see GatedCursor.
+            result = run = None  # type: ignore[assignment]
+
+    def batch(
+        self,
+        sql: str,
+        rows: Iterable[Any],
+        errors: ModuleType,
+        run: Callable[[Iterable[Any]], Result],
+    ) -> Result:
+        def paused() -> Iterator[Any]:
+            for row in rows:
+                yield row
+                self._pause()
+
+        try:
+            self._pause()
+            result = run(paused())
+            self._pause()
+            return result
+        finally:
+            result = run = None  # type: ignore[assignment]
+
+    async def await_call(
+        self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        # The loop's own turns are all that a pause could bring about here.
+        return await run()
+
+    async def await_batch(
+        self,
+        sql: str,
+        rows: Iterable[Any],
+        errors: ModuleType,
+        run: Callable[[Iterable[Any]], Awaitable[Result]],
+    ) -> Result:
+        return await run(rows)

@@ -1,0 +1,208 @@
+"""Watches a scene from a thread of its own: tells one that waits for ever from one that is slow."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import AsyncGeneratorType, FrameType
+from typing import Any
+
+from saverproof.targets.opening import EventLoop
+
+PATIENCE_S = 3.0
+"""How long nothing may move before a scene counts as hung."""
+
+LIMIT_S = 18.0
+"""How long a scene may take that does move; longer than this and nothing is known of it."""
+
+_POLL_S = 0.02
+_BUSY = 0.1
+_LONGEST = 6_000
+_KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+Where = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """A scene that is not over. ``hung`` says that it never will be: for so many ``seconds`` no
+    call was answered, no thread moved, and no processor time was used.
+    """
+
+    hung: bool
+    seconds: float
+    stacks: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"hung": self.hung, "seconds": self.seconds, "stacks": self.stacks}
+
+
+class Progress:
+    """Counts what is answered; any thread may add to it."""
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def tick(self) -> None:
+        """One more."""
+        self.answers += 1
+
+
+def watch(
+    scene: Callable[[], object],
+    progress: Progress,
+    loop: EventLoop | None = None,
+    patience_s: float = PATIENCE_S,
+) -> Standstill | None:
+    """Run a scene in a thread of its own until it is over; None then, else why it is not.
+
+    The thread of a scene that hangs is left behind: end this process soon. A scene does not raise.
+    """
+    stage = threading.Thread(target=scene, name="stage", daemon=True)
+    stage.start()
+    return await_end(stage, progress, loop, patience_s)
+
+
+def await_end(
+    stage: threading.Thread, progress: Progress, loop: EventLoop | None, patience_s: float
+) -> Standstill | None:
+    """Wait for the end of a scene's thread."""
+    still, total = 0.0, 0.0
+    last: tuple[int, frozenset[tuple[int, Where]]] | None = None
+    used = time.process_time()
+    while True:
+        before = time.monotonic()
+        stage.join(_POLL_S)
+        if not stage.is_alive():
+            return None
+        # If this process was itself suspended, so was the scene: no single wait counts for much.
+        waited = min(time.monotonic() - before, 5 * _POLL_S)
+        total += waited
+        now = (progress.answers, _positions())
+        if now == last:
+            still += waited
+        else:
+            last, still, used = now, 0.0, time.process_time()
+        if still >= patience_s and time.process_time() - used < _BUSY * still:
+            return Standstill(True, round(still, 1), stacks(loop))
+        if total >= LIMIT_S:
+            return Standstill(False, round(total, 1), stacks(loop))
+
+
+def _positions() -> frozenset[tuple[int, Where]]:
+    own = threading.get_ident()
+    return frozenset(
+        (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
+        for thread, frame in sys._current_frames().items()
+        if thread != own
+    )
+
+
+def _frames(frame: FrameType | None) -> Iterable[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+# --- stacks --------------------------------------------------------------------------------------
+
+
+def stacks(loop: EventLoop | None = None) -> str:
+    """Where every other thread is, and every task of a loop, the innermost call last."""
+    own = threading.get_ident()
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    parts = []
+    for ident, frame in sys._current_frames().items():
+        if ident == own:
+            continue
+        frames = traceback.extract_stack(frame)
+        lines = _without_kit(frames)
+        if lines and not (loop is not None and _waits_for_a_loop(frames)):
+            parts.append(f"thread {names.get(ident, ident)}:\n{lines}")
+    if loop is not None:
+        parts += _tasks(loop.loop)
+    return "\n".join(parts)[:_LONGEST]
+
+
+def _tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
+    found = []
+    for task in sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name()):
+        lines = _without_kit(traceback.StackSummary.from_list(_awaits(task.get_coro())))
+        if lines:
+            found.append(f"task {task.get_name()}:\n{lines}")
+    return found
+
+
+def position_of(listing: Any) -> str:
+    """Where a generator stands that was left between two items, sync or async."""
+    return _without_kit(traceback.StackSummary.from_list(_awaits(listing)))
+
+
+_KINDS = (("cr", "cr_await"), ("ag", "ag_await"), ("gi", "gi_yieldfrom"))
+
+
+def _awaits(coroutine: Any) -> list[traceback.FrameSummary]:
+    """The chain of what a coroutine or a generator waits for."""
+    found: list[traceback.FrameSummary] = []
+    while coroutine is not None:
+        coroutine = _inside(coroutine)
+        for kind, waits in _KINDS:
+            frame: FrameType | None = getattr(coroutine, f"{kind}_frame", None)
+            if frame is not None:
+                name = frame.f_code.co_name
+                found.append(
+                    traceback.FrameSummary(frame.f_code.co_filename, frame.f_lineno or 0, name)
+                )
+                coroutine = getattr(coroutine, waits)
+                break
+        else:
+            return found
+    return found
+
+
+def _inside(awaited: Any) -> Any:
+    """The generator behind a call of its ``__anext__``, which does not tell by itself."""
+    if type(awaited).__name__ in ("async_generator_asend", "anext_awaitable"):
+        inner = gc.get_referents(awaited)
+        generators = [one for one in inner if isinstance(one, AsyncGeneratorType)]
+        return generators[0] if generators else None
+    return awaited
+
+
+def _without_kit(frames: traceback.StackSummary) -> str:
+    theirs = [frame for frame in frames if not frame.filename.startswith(_KIT)]
+    if all(_is_scaffold(frame) for frame in theirs):
+        return ""
+    return "\n".join(
+        f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}"
+        for frame in theirs
+        if not _is_scaffold(frame)
+    )
+
+
+def _waits_for_a_loop(frames: traceback.StackSummary) -> bool:
+    """Whether a thread is the kit's own, which waits for a task to be over."""
+    kit = [place for place, frame in enumerate(frames) if frame.filename.startswith(_KIT)]
+    return bool(kit) and os.path.basename(frames[min(kit[-1] + 1, len(frames) - 1)].filename) == (
+        "_base.py"
+    )
+
+
+def _is_scaffold(frame: traceback.FrameSummary) -> bool:
+    """Whether a frame is only how a thread begins, or how an idle one waits for work."""
+    name = os.path.basename(frame.filename)
+    if name == "threading.py":
+        return frame.name in ("_bootstrap", "_bootstrap_inner", "run")
+    return name in ("base_events.py", "selectors.py") and frame.name in (
+        "run_forever",
+        "_run_once",
+        "select",
+    )
