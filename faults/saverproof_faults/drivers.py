@@ -3,15 +3,17 @@
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
-from .errors import FaultsError
+from .errors import FaultsError, InjectedFault
 from .gate import GATES, event_of
 from .kinds import Event
+from .marks import MARKS
 from .places import LEAVING
 from .sqlite import patch
 
@@ -59,12 +61,18 @@ class ClassDriver:
     (statement, then rows), or to the event that the call is: `"commit"`, `"rollback"`, `"begin"`.
     `"leave"` is for the exit of a block that commits, or rolls back on an exception. Coroutine
     methods are awaited. `errors` names the module of the driver's exceptions.
+
+    `refused` is a statement that the server is sure to refuse. It is sent before an exception is
+    raised for a statement, and a transaction is rolled back before one is raised for its commit:
+    a server that refuses something has ended the transaction or the pipeline that it stands in, and
+    a saver may rely on that. Without it nothing is sent, as for a driver whose server is far away.
     """
 
     name: str
     modules: tuple[str, ...]
     errors: str
     methods: Mapping[str, str] = field(hash=False)
+    refused: str | None = None
 
     def install(self) -> Callable[[], None]:
         """See Driver. Raises FaultsError for a method that the driver does not have."""
@@ -83,7 +91,7 @@ class ClassDriver:
                 if original is None:
                     raise FaultsError(f"driver {self.name!r}: {path} is not defined there")
                 changed.append((owner, name, original))
-                setattr(owner, name, _gated(original, manner, errors))
+                setattr(owner, name, _gated(original, manner, errors, self.refused))
         except BaseException:
             undo()
             raise
@@ -99,7 +107,8 @@ PSYCOPG = ClassDriver(
         for prefix in ("", "Async")
         for suffix, manner in {
             "Cursor.execute": EXECUTE,
-            "Cursor.executemany": BATCH,
+            # A batch is one pipeline, and with that all or nothing: no row fails by itself.
+            "Cursor.executemany": EXECUTE,
             "Connection.commit": Event.COMMIT.value,
             "Connection.rollback": Event.ROLLBACK.value,
         }.items()
@@ -108,6 +117,7 @@ PSYCOPG = ClassDriver(
         "psycopg:Transaction.__exit__": "leave",
         "psycopg:AsyncTransaction.__aexit__": "leave",
     },
+    refused="SELECT refused_on_purpose",
 )
 
 KNOWN_DRIVERS: Mapping[str, Driver] = {driver.name: driver for driver in (SQLITE3, PSYCOPG)}
@@ -168,9 +178,11 @@ def _owner(driver: str, path: str) -> tuple[type, str]:
     return found, method
 
 
-def _gated(original: Callable[..., Any], manner: str, errors: ModuleType) -> Callable[..., Any]:
+def _gated(
+    original: Callable[..., Any], manner: str, errors: ModuleType, refused: str | None
+) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(original):
-        return _gated_coroutine(original, manner, errors)
+        return _gated_coroutine(original, manner, errors, refused)
 
     @wraps(original)
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -186,13 +198,23 @@ def _gated(original: Callable[..., Any], manner: str, errors: ModuleType) -> Cal
                 lambda counted: original(self, sql, counted, *others, **options),
             )
         event, sql = _event(manner, arguments)
-        return gate.call(event, sql, errors, lambda: original(self, *arguments, **options))
+        made = _Made()
+        try:
+            return gate.call(
+                event, sql, errors, lambda: made.note(original(self, *arguments, **options))
+            )
+        except BaseException as error:
+            if isinstance(error, InjectedFault) and refused is not None:
+                with _unseen(), suppress(Exception):
+                    for undoing in made.undoing(original, self, manner, event, refused):
+                        undoing()
+            raise
 
     return method
 
 
 def _gated_coroutine(
-    original: Callable[..., Any], manner: str, errors: ModuleType
+    original: Callable[..., Any], manner: str, errors: ModuleType, refused: str | None
 ) -> Callable[..., Any]:
     @wraps(original)
     async def method(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -208,11 +230,61 @@ def _gated_coroutine(
                 lambda counted: original(self, sql, counted, *others, **options),
             )
         event, sql = _event(manner, arguments)
-        return await gate.await_call(
-            event, sql, errors, lambda: original(self, *arguments, **options)
-        )
+        made = _Made()
+
+        async def call() -> Any:
+            return made.note(await original(self, *arguments, **options))
+
+        try:
+            return await gate.await_call(event, sql, errors, call)
+        except BaseException as error:
+            if isinstance(error, InjectedFault) and refused is not None:
+                with _unseen(), suppress(Exception):
+                    for undoing in made.undoing(original, self, manner, event, refused):
+                        answer = undoing()
+                        if inspect.isawaitable(answer):
+                            await answer
+            raise
 
     return method
+
+
+@dataclass(slots=True)
+class _Made:
+    """Whether a call was made before it was failed."""
+
+    made: bool = False
+
+    def note(self, answer: Any) -> Any:
+        """It was."""
+        self.made = True
+        return answer
+
+    def undoing(
+        self, original: Callable[..., Any], owner: Any, manner: str, event: Event, refused: str
+    ) -> Iterator[Callable[[], Any]]:
+        """What a server has done to the transaction when it refused this call."""
+        if manner in (EXECUTE, BATCH):
+            yield partial(owner.execute, refused)
+            # In a pipeline a statement is refused only when somebody wants its rows.
+            yield owner.fetchone
+        elif self.made or event is Event.BEGIN:
+            return
+        elif manner == "leave":
+            error = RuntimeError("refused")
+            yield partial(original, owner, type(error), error, None)
+        else:
+            yield owner.rollback
+
+
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """What this thread calls meanwhile passes no gate."""
+    MARKS.inside += 1
+    try:
+        yield
+    finally:
+        MARKS.inside -= 1
 
 
 def _event(manner: str, arguments: tuple[Any, ...]) -> tuple[Event, str]:

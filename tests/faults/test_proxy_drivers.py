@@ -5,6 +5,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -123,6 +124,25 @@ def test_a_declared_driver_is_counted_and_failed(driver: ClassDriver) -> None:
         places = injector.count(lambda: program(Connection()))
         left = [left_after(plan, injector) for plan in places.plans()]
     assert left == [whole[:length] for length in (0, 1, 1, 2, 3, 4, 4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("place", "left"),
+    [
+        (Place(Event.STATEMENT, 1), ["refused"]),
+        (Place(Event.STATEMENT, 1, Moment.AFTER), ["INSERT a", "refused"]),
+        (Place(Event.COMMIT, 1), ["INSERT a", "INSERT 1", "INSERT 2", "INSERT 3", "rollback"]),
+        (
+            Place(Event.COMMIT, 1, Moment.AFTER),
+            ["INSERT a", "INSERT 1", "INSERT 2", "INSERT 3", "commit"],
+        ),
+    ],
+)
+def test_a_server_has_refused_what_fails(
+    driver: ClassDriver, place: Place, left: list[str]
+) -> None:
+    with Injector([replace(driver, refused="refused")]) as injector:
+        assert left_after(Plan(Fault.RAISE, place), injector) == left
 
 
 def test_a_declared_asynchronous_driver_is_counted_and_failed(driver: ClassDriver) -> None:

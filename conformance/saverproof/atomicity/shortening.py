@@ -66,9 +66,14 @@ def shortened(bench: Bench, found: Found, stack: ExitStack) -> list[Found]:
     shown: list[Found] = []
     for small in SMALL:
         if small.operation == scenario.operation and len(small.start) < len(scenario.start):
-            with suppress(NoCleanRunError, OpeningError, HungError):
+            with suppress(NoCleanRunError, OpeningError):
                 count = partial(swept, bench, small, stack, also_lasting=False)
-                sweep = bench.on_worker(count)
+                try:
+                    sweep = bench.on_worker(count)
+                except HungError:
+                    # What is left of another trial may hold this one up: none is to follow.
+                    bench.renew()
+                    return [found]
                 if sweep.clean is None:
                     shown += _shown(bench, sweep, found)
         if shown:
