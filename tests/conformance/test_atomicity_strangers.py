@@ -1,4 +1,4 @@
-"""Savers that nobody prepared: the official ones, and a stranger's on SQLAlchemy."""
+"""Savers that nobody prepared: the official ones, and strangers' on SQLAlchemy and aiosqlite."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from sqlalchemy import (
     insert,
     select,
 )
+from tests.conformance.aiosqlite_saver import AioSaver, CommittedApart, through_aiosqlite
 from tests.conformance.test_atomicity import found, judged
 
 from saverproof.targets.target import Target
@@ -174,6 +175,22 @@ def test_a_saver_on_sqlalchemy_is_swept(
     assert outcome.unknown == {}
     kinds = outcome.extra["faults"]["by_kind"]
     assert {"raise", "trigger-abort", "interrupt", "io-error", "serializer"} <= kinds.keys()
+    assert outcome.extra["faults"]["notes"][1:] == []
+
+
+@pytest.mark.parametrize(
+    ("saver", "flaws"), [(AioSaver, set()), (CommittedApart, {"all-or-nothing", "cancelled"})]
+)
+def test_a_saver_on_aiosqlite_is_swept(
+    saver: type[AioSaver], flaws: set[str], tmp_path: Path
+) -> None:
+    operations = ["put", "put_writes", "delete_thread"]
+    outcome = judged(through_aiosqlite(saver), tmp_path, "async", operations=operations)
+    assert found(outcome) == flaws
+    assert outcome.unknown == {}
+    kinds = outcome.extra["faults"]["by_kind"]
+    wanted = {"raise", "trigger-abort", "interrupt", "io-error", "serializer", "cancel"}
+    assert wanted <= kinds.keys()
     assert outcome.extra["faults"]["notes"][1:] == []
 
 
