@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from saverproof.capability import Capability as Capability
     from saverproof.contracts.registry import Contract as Contract
     from saverproof.errors import SaverproofError as SaverproofError
+    from saverproof.machines.machine import ContractBroken as ContractBroken
+    from saverproof.machines.machine import SaverMachine as SaverMachine
     from saverproof.targets.target import Target as Target
     from saverproof.targets.target import target as target
     from saverproof.workspace import Workspace as Workspace
@@ -19,13 +21,24 @@ if TYPE_CHECKING:
 _HOME = {
     "Capability": "saverproof.capability",
     "Contract": "saverproof.contracts.registry",
+    "ContractBroken": "saverproof.machines.machine",
+    "SaverMachine": "saverproof.machines.machine",
     "SaverproofError": "saverproof.errors",
     "Target": "saverproof.targets.target",
     "Workspace": "saverproof.workspace",
     "target": "saverproof.targets.target",
 }
 
-__all__ = ["Capability", "Contract", "SaverproofError", "Target", "Workspace", "target"]
+__all__ = [
+    "Capability",
+    "Contract",
+    "ContractBroken",
+    "SaverMachine",
+    "SaverproofError",
+    "Target",
+    "Workspace",
+    "target",
+]
 
 
 def __getattr__(name: str) -> Any:

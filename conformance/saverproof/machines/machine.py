@@ -66,11 +66,20 @@ def making_rule(maker: Maker) -> Callable[..., None]:
 
 
 class SaverMachine(RuleBasedStateMachine):
-    """Runs a saver and the model side by side.
+    """Runs a saver and the model side by side; subclass it to add rules of your own.
 
     Set ``target``, and ``contracts`` to the ids to be enforced (empty: all of them). ``take`` runs
-    any step; ``self.session`` gives the model and the open saver. Run it with
-    ``hypothesis.stateful.run_state_machine_as_test`` or through ``MyMachine.TestCase``.
+    any step; ``self.session`` gives the model and the open saver::
+
+        class Mine(SaverMachine):
+            target = my_saver
+
+            @rule(thread=st.sampled_from("ab"))
+            def vacuum(self, thread):
+                self.session.store.saver.vacuum()
+                self.take(GetTuple(thread))
+
+        TestMine = Mine.TestCase
 
     Raises:
         ContractBroken: the saver broke an enforced contract.

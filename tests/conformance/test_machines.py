@@ -1,0 +1,136 @@
+"""State machines: the public one that authors subclass, and the search with Hypothesis."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import rule, run_state_machine_as_test
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.conformance.selftest_support import target_of
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers import WRONG
+from tests.wrong_savers.registry import opener
+
+from saverproof import ContractBroken, SaverMachine, Target
+from saverproof.judging.search import Search
+from saverproof.judging.trial import Run, Trials
+from saverproof.machines.searching import search_with_hypothesis
+from saverproof.model.store import Model
+from saverproof.programs import making
+from saverproof.programs.families import FUNCTIONAL_FAMILIES, themes
+from saverproof.programs.steps import DeleteThread, Put, PutWrites
+from saverproof.programs.theme import Theme
+from saverproof.targets.opening import EventLoop
+
+FEW = settings(
+    max_examples=15,
+    stateful_step_count=20,
+    deadline=None,
+    database=None,
+    phases=(Phase.generate,),
+)
+RIGHT = Target(name="right", open=opener(ReferenceSaver))
+
+
+def wrong(name: str) -> Target:
+    """One of the deliberately wrong savers."""
+    return target_of(next(saver for saver in WRONG if saver.name == name))
+
+
+@pytest.fixture
+def trials(tmp_path: Path) -> Iterator[Trials]:
+    with EventLoop() as loop:
+        yield Trials(RIGHT, tmp_path, loop, ("sync",))
+
+
+def test_a_right_saver_passes() -> None:
+    class Machine(SaverMachine):
+        target = RIGHT
+
+    run_state_machine_as_test(Machine, settings=FEW)
+
+
+def test_a_wrong_saver_is_named_with_its_program() -> None:
+    class Machine(SaverMachine):
+        target = wrong("insert-only")
+
+    with pytest.raises(ContractBroken, match="upsert/put-") as caught:
+        run_state_machine_as_test(Machine, settings=settings(FEW, max_examples=100))
+    assert "put(" in str(caught.value)
+    assert caught.value.program
+
+
+def test_only_the_enforced_contracts_count() -> None:
+    class Machine(SaverMachine):
+        target = wrong("insert-only")
+        contracts = frozenset({"ordering/latest-is-greatest-id"})
+
+    run_state_machine_as_test(Machine, settings=FEW)
+
+
+def test_rules_of_ones_own_take_steps() -> None:
+    class Machine(SaverMachine):
+        target = wrong("deletes-by-prefix")
+        contracts = frozenset({"isolation/threads", "deletion/thread-all"})
+        taken: ClassVar[list[DeleteThread]] = []
+
+        @rule()
+        def put_and_delete_another(self) -> None:
+            self.take(Put("ab", "", 1))
+            self.taken.append(DeleteThread("a"))
+            self.take(self.taken[-1])
+
+    with pytest.raises(ContractBroken):
+        run_state_machine_as_test(Machine, settings=settings(FEW, max_examples=100))
+    assert Machine.taken
+
+
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    class Machine(SaverMachine):
+        target = wrong("insert-only")
+
+    with pytest.raises(ContractBroken):
+        run_state_machine_as_test(Machine, settings=settings(FEW, max_examples=100))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("family", FUNCTIONAL_FAMILIES)
+def test_hypothesis_makes_every_program_of_a_saver_that_is_right(
+    family: str, trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trials, "make", _not_by_the_random_driver)
+    search = Search(trials, frozenset())
+    told: list[Trials] = []
+    able = facts_from(EVERY_OPERATION)["capabilities"]
+    for theme in themes(family):
+        if theme.script is None and theme.needs <= {*able}:
+            search_with_hypothesis(trials, search, theme, 6, 1, told.append)
+            assert len(told) >= 6
+            told.clear()
+
+
+def _not_by_the_random_driver(*_: Any) -> Run:
+    pytest.fail("Hypothesis gave up on a saver that does the same when asked the same")
+
+
+def test_the_random_driver_goes_on_where_hypothesis_cannot(trials: Trials) -> None:
+    whims = count()
+
+    def by_whim(model: Model, choose: Random, theme: Theme) -> Put | PutWrites | None:
+        # As a saver that answers otherwise each time makes the program go otherwise.
+        choose.randrange(2 + next(whims))
+        return making.put(model, choose, theme)
+
+    told: list[Trials] = []
+    theme = Theme("whims", {by_whim: 1, making.writes: 1}, length=10)
+    search_with_hypothesis(trials, Search(trials, frozenset()), theme, 30, 1, told.append)
+    assert len(told) >= 30
