@@ -35,7 +35,11 @@ class GetByIdAlone(ReferenceSaver):
         return next((row for row in everywhere if row is not None), None)
 
 
-@wrong("isolation/threads", "list by id looks at the id alone", also={"isolation/namespaces"})
+@wrong(
+    "isolation/threads",
+    "list by id looks at the id alone",
+    also={"isolation/namespaces", "identity/list-selects"},
+)
 class ListByIdAlone(ReferenceSaver):
     def _selected(self, config: Any) -> Rows:
         if config is None or not (asked := self._listed_id(config)):

@@ -13,6 +13,9 @@ from tests.wrong_savers.registry import wrong
 REPLACES = {"upsert/put-replaces"}
 MIXED = {"upsert/special-write-last-wins-mixed"}
 
+BY_STALE_METADATA = {"deletion/runs", "filter/dotted-key", "filter/equality", "filter/nested"}
+"""What looks at metadata goes by what the first put gave."""
+
 
 @wrong("upsert/put-is-idempotent", "INSERT without a conflict clause", also=REPLACES)
 class InsertOnly(ReferenceSaver):
@@ -40,13 +43,17 @@ class CountsPutsAsSteps(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong("upsert/put-replaces", "ON CONFLICT DO NOTHING")
+@wrong("upsert/put-replaces", "ON CONFLICT DO NOTHING", also=BY_STALE_METADATA)
 class FirstPutWins(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         shelf.checkpoints.setdefault(row.id, row)
 
 
-@wrong("upsert/put-replaces", "DO UPDATE SET names the checkpoint and forgets the metadata")
+@wrong(
+    "upsert/put-replaces",
+    "DO UPDATE SET names the checkpoint and forgets the metadata",
+    also=BY_STALE_METADATA,
+)
 class MetadataNotReplaced(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         if old := shelf.checkpoints.get(row.id):

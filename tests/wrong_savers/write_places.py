@@ -22,7 +22,12 @@ class WritesByTaskId(ReferenceSaver):
         return self._ordered_writes(everywhere)
 
 
-@wrong("pending-writes/scoped", "writes are looked up by checkpoint id alone")
+@wrong(
+    "pending-writes/scoped",
+    "writes are looked up by checkpoint id alone",
+    # A copy has the checkpoint ids of its source.
+    also={"deletion/copy-complete", "deletion/copy-independent"},
+)
 class WritesByCheckpointId(ReferenceSaver):
     def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
         return self._ordered_writes(

@@ -99,8 +99,10 @@ def _returned(difference: Difference, model: Model) -> str | None:
         return RETURNED_AFTER.get(model.gone.get(difference.address, ""))
     record = model.record(difference.address)
     shown_but_not_put = not difference.expected and difference.fact.startswith("value:")
-    if record is None or not (
-        shown_but_not_put or difference.fact in ("write:extra", "write:twice")
+    if (
+        record is None
+        or record.puts > 1
+        or not (shown_but_not_put or difference.fact in ("write:extra", "write:twice"))
     ):
         return None
     return RETURNED_AFTER.get(record.before or "")
@@ -127,14 +129,14 @@ def _(step: Put, difference: Difference, model: Model) -> str:
         return _elsewhere(place, difference, model, writing=False)
     if difference.fact in ("write:extra", "write:foreign"):
         return "pending-writes/scoped"
-    if difference.write is not None and COPIED in difference.write.marks:
-        return COPIED
     record = model.record(place)
     if record is not None and record.puts > 1:
         if difference.fact.startswith("write"):
             return "upsert/reput-keeps-writes"
         again = "upsert/put-is-idempotent" in record.last_marks
         return "upsert/put-is-idempotent" if again else "upsert/put-replaces"
+    if difference.write is not None and COPIED in difference.write.marks:
+        return COPIED
     return difference.contract
 
 

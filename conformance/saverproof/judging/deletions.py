@@ -9,7 +9,7 @@ from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
 from saverproof.judging.listings import Listing, ask, judge_listed
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import leave_alone, raises_for_unknown, survey
+from saverproof.judging.survey import answers_unknown_alike, leave_alone, survey
 from saverproof.model.records import Address
 from saverproof.programs.steps import (
     CopyThread,
@@ -124,8 +124,7 @@ def _settle(session: Session, step: Prune, open_: list[Address]) -> None:
         observed = session.attempt(partial(session.reader.get_tuple, config))
         record = model.record(address)
         assert record is not None
-        refused = isinstance(observed, Raised) and raises_for_unknown(session, address)
-        if observed is None or refused:
+        if observed is None or answers_unknown_alike(session, address, observed):
             model.remove(address, "prune")
             continue
         record.parent_may_be_gone = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from saverproof.execution.calls import address_config, put_call, put_writes_call
 from saverproof.execution.store import Store, set_up
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.survey import survey
-from saverproof.judging.tuples import field
+from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut, Version
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import task_id
@@ -40,11 +41,12 @@ def _visit(session: Session, step: Elsewhere) -> tuple[list[Any], Any]:
     own = session.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         driver = other.drivers[0]
-        listed = driver.list_tuples(None, {"filter": None, "before": None, "limit": None})
-        configs = [read_config(a, session.real(a[0])) for a in session.model.addresses()]
-        read = [session.attempt(partial(driver.get_tuple, config)) for config in configs]
-        shown = [item for item in read if item is not None and not isinstance(item, Raised)]
-        seen = [field(item, "config") for item in (*listed, *shown)]
+        everything = {"filter": None, "before": None, "limit": None}
+        shown = list(_quietly(lambda: driver.list_tuples(None, everything)) or ())
+        for address in session.model.addresses():
+            config = read_config(address, session.real(address[0]))
+            shown.append(_quietly(partial(driver.get_tuple, config)))
+        seen = [field(item, "config") for item in shown if shown_id(item) is not None]
         put = Put(step.thread, "", step.number, changes=(("notes", Value("integer", -1)),))
         planned = _planned(put, other)
         driver.put(put_call(put, planned, step.thread))
@@ -52,6 +54,14 @@ def _visit(session: Session, step: Elsewhere) -> tuple[list[Any], Any]:
         checkpoint = field(there, "checkpoint")
         values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else checkpoint
         return seen, values
+
+
+def _quietly(ask: Callable[[], Any]) -> Any:
+    """An answer, or None: whether what is unknown may raise is asked elsewhere."""
+    try:
+        return ask()
+    except Exception:  # noqa: BLE001 - a saver may raise anything
+        return None
 
 
 def _planned(step: Put, store: Store) -> PlannedPut:

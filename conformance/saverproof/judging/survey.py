@@ -61,8 +61,8 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
             address,
             "the checkpoint" if present else None,
             observed,
-            # What is raised for anything unknown has nothing to do with what happened here.
-            settled=not present and raises_for_unknown(session, address),
+            # What comes for anything unknown has nothing to do with what happened here.
+            settled=not present and answers_unknown_alike(session, address, observed),
         )
         return
     if not present:
@@ -71,8 +71,11 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
             if address in model.gone:
                 sheet.agree(_removal(model.gone[address]))
         else:
-            contract = _taken_from(session, *address[:2], observed) or "identity/unknown-is-none"
-            sheet.differ(contract, "extra", address, None, observed)
+            alike = answers_unknown_alike(session, address, observed)
+            contract = "identity/unknown-is-none"
+            if not alike:
+                contract = _taken_from(session, *address[:2], observed) or contract
+            sheet.differ(contract, "extra", address, None, observed, settled=alike)
             model.haunt(address)
         return
     if observed is None:
@@ -82,12 +85,13 @@ def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) 
     judge_tuple(sheet, model, address, observed, session.real(address[0]))
 
 
-def raises_for_unknown(session: Session, address: Address) -> bool:
-    """Whether the saver raises for what was never there, too, in a thread as known as this."""
+def answers_unknown_alike(session: Session, address: Address, observed: Any) -> bool:
+    """Whether what was never there, in a thread as known as this one, gets such an answer too."""
     thread, namespace, _ = address
     known = thread if thread in session.model.threads else _NEVER_USED
     config = read_config((known, namespace, _NO_SUCH_NUMBER), session.real(known))
-    return isinstance(session.attempt(lambda: session.reader.get_tuple(config)), Raised)
+    answer = session.attempt(lambda: session.reader.get_tuple(config))
+    return answer is not None and isinstance(answer, Raised) == isinstance(observed, Raised)
 
 
 def _removal(operation: str) -> str:
