@@ -99,7 +99,7 @@ def bare(target: Target, folder: Path, loop: EventLoop, logs: list[list[Call]]) 
                     answer = getattr(saver, name)(*arguments, **named)
                     if name == "list":
                         list(answer)
-                except Exception:  # noqa: BLE001, S112 - as it did when it was judged
+                except Exception:  # noqa: BLE001 - as it did when it was judged
                     continue
     return time.perf_counter() - started
 
@@ -136,7 +136,7 @@ class Watch:
     @contextmanager
     def over_searches(self) -> Iterator[None]:
         """Take the times of every search in the block."""
-        look_into = Search._look_into  # noqa: SLF001 - where a search turns to a violation
+        look_into = Search._look_into
 
         def timed(search: Search, *arguments: Any) -> None:
             started = time.perf_counter()
