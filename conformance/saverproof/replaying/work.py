@@ -16,6 +16,7 @@ from saverproof.targets.target import Target
 OTHERS = {
     "atomicity": "saverproof.replaying.sweeps",
     "durability": "saverproof.replaying.kills",
+    "concurrency": "saverproof.replaying.crowds",
     "graph": "saverproof.replaying.graphs",
 }
 """The families that programs alone do not put to the test, and the modules that replay them."""

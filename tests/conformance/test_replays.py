@@ -1,0 +1,106 @@
+"""What is recorded of each wrong saver shows its flaw again, and nothing on the right one.
+
+One wrong saver for each contract that programs can judge, and a few of the families that take
+longer; ``SAVERPROOF_SEEDS`` (``make selftest-full``) tries all of them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
+from tests.conformance.replay_targets import ref_to
+from tests.conformance.reproducer_support import of_the_right_saver
+from tests.conformance.selftest_support import EVERY_FAMILY, api_of, family_of
+from tests.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import WRONG, WrongSaver
+
+from saverproof.items import Finding, Plan
+from saverproof.judging.item import OTHER_JUDGES, hunt, judge
+from saverproof.replaying.answer import Answer, Status
+from saverproof.replaying.work import replay
+from saverproof.reproducing import trying
+from saverproof.targets.loading import load
+
+ROOT = Path(__file__).parents[2]
+
+FEW = {"no-rollback", "commit-every-third", "parents-not-stored", "read-is-counted"}
+"""Of the families that are not judged by programs alone: one each."""
+
+
+def chosen() -> Iterator[WrongSaver]:
+    """Those that hang are left out: they would take this process along."""
+    seen: set[str] = set()
+    for wrong in WRONG:
+        if wrong.hangs:
+            continue
+        slow = family_of(wrong) in OTHER_JUDGES
+        if EVERY_FAMILY or wrong.name in FEW or not (slow or wrong.breaks in seen):
+            seen.add(wrong.breaks)
+            yield wrong
+
+
+def plan_for(wrong: WrongSaver, folder: Path, *, right: bool = False) -> Plan:
+    ref = ref_to(wrong.name, right=right)
+    family = family_of(wrong)
+    target = load(ref)
+    facts = facts_of(target, folder) if family == "interface" else facts_from(EVERY_OPERATION)
+    profile = "default" if EVERY_FAMILY else "quick"
+    api = api_of(wrong, family)
+    plan = plan_of(target, family, api, folder, profile=profile, facts=facts)
+    return Plan(**{**asdict(plan), "target": ref.to_json()})
+
+
+def found(wrong: WrongSaver, plan: Plan) -> Finding:
+    target = load(ref_to(wrong.name))
+    if plan.family in OTHER_JUDGES:
+        outcome = judge(plan, target, lambda _: None)
+    else:
+        outcome = hunt(plan, target, wrong.breaks)
+    return next(finding for finding in outcome.findings if finding.contract == wrong.breaks)
+
+
+def replayed(plan: Plan, finding: Finding) -> Answer:
+    data = {"plan": asdict(plan), "contract": finding.contract, "program": finding.program}
+    return Answer.from_json(replay(data, lambda _: None))
+
+
+def exit_of(script: str, family: str) -> int:
+    """How a script ends: one of a program in this process, another in its own."""
+    if family in OTHER_JUDGES:
+        ended = subprocess.run([sys.executable, "-"], input=script.encode(), cwd=ROOT, check=False)
+        return ended.returncode
+    try:
+        exec(compile(script, "<script>", "exec"), {"__name__": "script"})
+    except SystemExit as ending:
+        return 1 if ending.code else 0
+    return 0
+
+
+def is_repaired(wrong: WrongSaver) -> bool:
+    """Whether the right saver is the wrong one without its mistake, and not another one."""
+    return any(right in wrong.saver.__bases__ for right in (ReferenceSaver, SqliteReference))
+
+
+@pytest.mark.parametrize("wrong", list(chosen()), ids=lambda wrong: wrong.name)
+def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
+    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A process for each script would take minutes; others beside this test have them.
+    monkeypatch.setattr(trying, "complains_alone", lambda text, promise: True)
+    plan = plan_for(wrong, tmp_path)
+    finding = found(wrong, plan)
+    assert replayed(plan, finding).status is Status.FAILING
+    mended = replayed(plan_for(wrong, tmp_path, right=True), finding)
+    if is_repaired(wrong):
+        assert mended.status is Status.FIXED, mended.said
+    assert mended.status is not Status.FAILING, mended.said
+    if finding.reproducer:
+        assert exit_of(finding.reproducer, plan.family) == 1
+        assert exit_of(of_the_right_saver(finding.reproducer), plan.family) == 0
