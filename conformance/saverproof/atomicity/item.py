@@ -121,6 +121,7 @@ class Item:
                 for problem in problems:
                     self.record.note(problem)
                 self._sweep(bench, sweeps, effort)
+                self.record.settle()
                 self._walk(bench, effort)
                 for name in self.record.found:
                     for found in self.record.told(name):

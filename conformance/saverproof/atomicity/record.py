@@ -83,6 +83,9 @@ class Record:
     local: bool = True
     """Whether all that was seen were statements of SQLite."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _unfired: dict[str, str] = field(default_factory=dict)
+    """Operations with a cancellation that never came, and which."""
+    _cancelled: set[str] = field(default_factory=set)
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
     """Each broken contract, the operations that break it, and the plainest trial of each."""
 
@@ -116,15 +119,30 @@ class Record:
         if verdict.outcome == "not-fired":
             why = f" ({verdict.summary})" if verdict.summary else ""
             text = f"a fault never fired{why}: {operation}, {attack.describe()}"
+            if attack.kind == "cancellation":
+                self._unfired.setdefault(operation, text)
+                return
             for contract in _judged(attack, sight):
                 self.unknown.setdefault(contract, text)
             return
+        if attack.kind == "cancellation":
+            self._cancelled.add(operation)
         self.injected[attack.name] += 1
         self.checked.update(_judged(attack, sight))
         # After a failure the same call was made again, and looked for once the saver was closed.
         self.checked[SILENT] += sight.whole and sight.retry is Ending.RETURNED
         if verdict.contract is not None:
             self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
+
+    def settle(self) -> None:
+        """All was tried. Whether an await suspends may hang on how soon a server answers: where one
+        did not, others must have been cancelled.
+        """
+        for operation, text in self._unfired.items():
+            if operation in self._cancelled:
+                self.note(text)
+            else:
+                self.unknown.setdefault(CANCELLED, text)
 
     def nothing_known(self, why: str) -> None:
         """No operation could be tried at all."""

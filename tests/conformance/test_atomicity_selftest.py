@@ -1,0 +1,79 @@
+"""Every wrong saver of the atomicity family is caught by faults, and blamed for its own mistake."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.test_atomicity import OPERATIONS, plan_for
+from tests.wrong_savers import WRONG, WrongSaver
+
+from saverproof.atomicity import bench, effort
+from saverproof.atomicity.item import judge
+from saverproof.atomicity.worker import Worker
+from saverproof.contracts.registry import contract, contracts
+from saverproof.targets.target import Target
+
+FAMILY = "atomicity"
+
+
+class Losing:
+    """A driver that cuts the connections of the savers that are open."""
+
+    name, modules = "losing", ("sqlite3",)
+
+    def __init__(self) -> None:
+        self.open: list[Any] = []
+
+    def install(self) -> Any:
+        return lambda: None
+
+    def lose(self) -> None:
+        for saver in self.open:
+            saver.database.connection.close()
+
+
+def target_of(wrong: WrongSaver) -> Target:
+    losing = Losing()
+
+    @contextmanager
+    def opened(workspace: Any) -> Iterator[Any]:
+        with wrong.make(workspace) as saver:
+            losing.open.append(saver)
+            try:
+                yield saver
+            finally:
+                losing.open.remove(saver)
+
+    drivers = (losing,) if wrong.breaks.endswith("lost-connection") else ()
+    return Target(name=wrong.name, open=opened, drop=wrong.drop, drivers=drivers)
+
+
+def wrong_savers() -> list[WrongSaver]:
+    return [wrong for wrong in WRONG if wrong.breaks.startswith(f"{FAMILY}/")]
+
+
+@pytest.mark.parametrize("wrong", wrong_savers(), ids=lambda wrong: wrong.name)
+def test_a_wrong_saver_is_caught_and_rightly_blamed(
+    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
+    every = dataclasses.replace(effort.EFFORTS["quick"], most=140)
+    monkeypatch.setitem(effort.EFFORTS, "quick", every)
+    monkeypatch.setattr("saverproof.atomicity.item.shortened", lambda bench, found, stack: [found])
+    api = "sync" if "sync" in wrong.apis else "async"
+    plan = plan_for(tmp_path, api, OPERATIONS)
+    outcome = judge(plan, target_of(wrong), lambda _: None)
+    blamed = {finding.contract for finding in outcome.findings}
+    assert wrong.breaks in blamed, f"not caught: {wrong.note}"
+    allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
+    assert blamed <= allowed, f"blamed for {sorted(blamed - allowed)} as well"
+
+
+def test_no_contract_is_without_a_wrong_saver() -> None:
+    broken = {wrong.breaks for wrong in WRONG}
+    assert {known.id for known in contracts(FAMILY)} <= broken
