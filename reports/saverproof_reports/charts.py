@@ -76,7 +76,7 @@ def kill_bars(trials: Sequence[Mapping[str, Any]], order: Iterable[str]) -> list
     for trial in trials:
         row = counted.setdefault(f"{trial['operation']}, {trial['kind']}", Counter())
         row[trial["outcome"]] += trial.get("count", 1)
-    return [composition(label, counts, outcomes) for label, counts in counted.items()]
+    return [composition(label, counts, outcomes) for label, counts in sorted(counted.items())]
 
 
 def recovery_columns(trials: Sequence[Mapping[str, Any]], columns: int = 24) -> list[Column]:

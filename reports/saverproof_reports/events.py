@@ -8,8 +8,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            with a ``reason`` is not applicable); ``items`` (the planned ``[family, api]`` pairs).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
            id to count), ``findings``, ``unknown`` and ``inapplicable`` (contract id to reason),
-           ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults, crash, power)
-           and ``stale``.
+           ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults, crash, power,
+           concurrency) and ``stale``.
 ``end``    everything planned was judged.
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
@@ -23,7 +23,7 @@ from typing import Any
 
 from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
-from saverproof_reports.sections import merge_crash, merge_faults, merge_power
+from saverproof_reports.sections import merge_crash, merge_crowds, merge_faults, merge_power
 from saverproof_reports.verdicts import Evidence, decide
 
 Event = Mapping[str, Any]
@@ -87,6 +87,7 @@ def _judged(
         "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
         "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
+        **_concurrency(extras),
         "timing": {
             "operations": sum(item.get("operations", 0) for item in items),
             "saver_s": round(sum(item.get("saver_s", 0.0) for item in items), 3),
@@ -94,6 +95,12 @@ def _judged(
         },
         "stale": [entry for item in items for entry in item.get("stale", [])],
     }
+
+
+def _concurrency(extras: list[Any]) -> dict[str, Any]:
+    """The section of what was done by several callers at once, if anything was."""
+    played = [extra["concurrency"] for extra in extras if extra.get("concurrency")]
+    return {"concurrency": merge_crowds(played)} if played else {}
 
 
 def _contract(

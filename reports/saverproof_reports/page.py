@@ -1,14 +1,15 @@
 """The report as one self-contained HTML page: no network, nothing that a saver said is markup."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from saverproof_reports import charts, wording
 from saverproof_reports.diff import diff
@@ -19,12 +20,29 @@ from saverproof_reports.text import slug
 
 def html(report: Mapping[str, Any]) -> str:
     """`report` as an HTML page."""
+    savers = _anchored(report["savers"])
     return render(
         "report.html.j2",
-        report=report,
-        families=families(report["savers"]),
-        several=len(report["savers"]) > 1,
+        report={**report, "savers": savers},
+        families=families(savers),
+        several=len(savers) > 1,
     )
+
+
+def _anchored(savers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The savers, each with an ``anchor`` of its own: different names may have one slug."""
+    taken: set[str] = set()
+    anchored: list[Mapping[str, Any]] = []
+    for judged in savers:
+        name = slug(judged["saver"]["name"])
+        anchor = next(
+            one
+            for number in count(1)
+            if (one := name if number == 1 else f"{name}-{number}") not in taken
+        )
+        taken.add(anchor)
+        anchored.append({**judged, "anchor": anchor})
+    return anchored
 
 
 def render(template: str, **values: Any) -> str:
@@ -60,6 +78,7 @@ def _templates() -> Environment:
     templates.filters |= {
         "slug": slug,
         "web": _web,
+        "spans": _spans,
         "thousands": "{:,}".format,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
     }
@@ -75,6 +94,17 @@ def _web(link: object) -> str:
     """`link` if it is a web address, else '': an address of another kind may run code."""
     text = link if isinstance(link, str) else ""
     return text if text.startswith(("https://", "http://")) else ""
+
+
+def _spans(text: str) -> Markup:
+    """`text` with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    code = Markup("<code>{}</code>")
+    return Markup("").join(
+        code.format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
+    )
 
 
 def _broken(judged: Mapping[str, Any], verdict: str, level: str | None) -> list[Mapping[str, Any]]:

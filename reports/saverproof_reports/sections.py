@@ -37,6 +37,11 @@ def merge_power(sections: Iterable[Section]) -> dict[str, Any]:
     return merged
 
 
+def merge_crowds(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``concurrency`` sections as one: counts added."""
+    return _merged(sections, {"scenes": {}, "operations": 0})
+
+
 def recoveries(trial: Section) -> list[float]:
     """Recovery times in milliseconds of one entry of ``trials_detail``."""
     return list(trial.get("recovery_ms", ()))
@@ -60,6 +65,8 @@ def _merged(sections: Iterable[Section], empty: dict[str, Any]) -> dict[str, Any
 def _joined(one: Any, other: Any) -> Any:
     if one is None or type(one) is not type(other) or isinstance(other, str | bool):
         return other
+    if isinstance(other, list):
+        return [*one, *(item for item in other if item not in one or isinstance(item, Mapping))]
     if isinstance(other, Mapping):
         return {
             **one,

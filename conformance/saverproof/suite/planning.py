@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from saverproof.capability import Capability
+from saverproof.contracts.links import link_of
 from saverproof.contracts.registry import Contract, contracts
 from saverproof.targets.facts import Facts
 
@@ -78,6 +79,7 @@ def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]
                 "since": contract.since,
                 "statement": contract.statement,
                 "source": contract.source,
+                "link": link_of(contract.source),
                 "reason": inapplicable(contract, facts),
             }
             for contract in contracts()
