@@ -47,7 +47,7 @@ def api_of(wrong: WrongSaver, family: str) -> str:
     """The API through which to judge a family of a wrong saver."""
     if family == "parity":
         return "crossed"
-    return "sync" if "sync" in wrong.apis else wrong.apis[0]
+    return next((api for api in wrong.apis if api in ("sync", "async")), "sync")
 
 
 def _facts(wrong: WrongSaver, folder: Path) -> dict[str, Any]:

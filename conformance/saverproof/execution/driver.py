@@ -10,6 +10,17 @@ from typing import Any, Protocol, TypeVar
 from saverproof.execution.calls import Config, PutCall, PutWritesCall
 
 T = TypeVar("T")
+_MOST_LISTED = 10_000
+
+
+class EndlessListing(Exception):  # noqa: N818 - of the saver, as far as can be seen
+    """A listing went on after more items than any program stores."""
+
+
+def _take(item: Any, listed: list[Any]) -> None:
+    if len(listed) == _MOST_LISTED:
+        raise EndlessListing(f"the listing went on after {_MOST_LISTED:,} items")
+    listed.append(item)
 
 
 def takes_task_path(method: Any) -> bool:
@@ -89,7 +100,13 @@ class SyncDriver:
         return self._timed(self.saver.get_tuple, config)
 
     def list_tuples(self, config: Config | None, arguments: dict[str, Any]) -> list[Any]:
-        return self._timed(lambda: list(self.saver.list(config, **arguments)))
+        def collect() -> list[Any]:
+            listed: list[Any] = []
+            for item in self.saver.list(config, **arguments):
+                _take(item, listed)
+            return listed
+
+        return self._timed(collect)
 
     def first_listed(self, config: Config) -> Any:
         """Take one item of a listing and leave it, as a ``for`` with a ``return`` does."""
@@ -156,7 +173,10 @@ class AsyncDriver:
 
     def list_tuples(self, config: Config | None, arguments: dict[str, Any]) -> list[Any]:
         async def collect() -> list[Any]:
-            return [item async for item in self.saver.alist(config, **arguments)]
+            listed: list[Any] = []
+            async for item in self.saver.alist(config, **arguments):
+                _take(item, listed)
+            return listed
 
         return self._timed(collect())
 

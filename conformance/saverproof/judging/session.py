@@ -107,7 +107,10 @@ class Session:
         """Do it; an exception of the saver becomes a :class:`Raised`."""
         pulse.beat(len(self.taken))
         try:
-            return operation()
+            answer = operation()
+            # Some objects raise whatever is asked of them, their class included.
+            isinstance(answer, Raised)
+            return answer
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a saver may raise anything

@@ -1,0 +1,133 @@
+"""Savers that misbehave in any way are reported; nothing of what they do escapes into the kit."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.reference.saver import ReferenceSaver
+
+from saverproof import Target, Workspace
+from saverproof.judging.item import hunt
+
+
+class UnspeakableError(Exception):
+    """Cannot be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+class Stranger(BaseException):
+    """Derived from no Exception."""
+
+
+class Shapeless:
+    """Raises whatever is asked of it."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise ValueError(f"no {name} here")
+
+
+class Surrogate(str):
+    """Text that no encoding takes."""
+
+
+def raising(error: type[BaseException], *arguments: Any) -> Callable[..., Any]:
+    """What raises."""
+
+    def answer(*_: Any, **__: Any) -> Any:
+        raise error(*arguments)
+
+    return answer
+
+
+def giving(value: Any) -> Callable[..., Any]:
+    """What gives always the same."""
+    return lambda *_, **__: value
+
+
+def endless(*_: Any, **__: Any) -> Iterator[None]:
+    """A listing without an end."""
+    return itertools.repeat(None)
+
+
+ODD: dict[str, Callable[..., Any]] = {
+    "raises-system-exit": raising(SystemExit, 3),
+    "raises-generator-exit": raising(GeneratorExit),
+    "raises-stop-iteration": raising(StopIteration),
+    "raises-stop-async-iteration": raising(StopAsyncIteration),
+    "raises-recursion-error": raising(RecursionError),
+    "raises-memory-error": raising(MemoryError),
+    "raises-no-exception-class": raising(Stranger),
+    "raises-what-cannot-be-shown": raising(UnspeakableError),
+    "raises-lone-surrogates": raising(ValueError, "\ud800 \x1b[31m"),
+    "gives-nothing": giving(None),
+    "gives-a-number": giving(42),
+    "gives-the-class": giving(ReferenceSaver),
+    "gives-an-empty-dict": giving({}),
+    "gives-nested-nonsense": giving({"configurable": [{"checkpoint_id": 7}]}),
+    "gives-something-shapeless": giving(Shapeless()),
+    "gives-text-of-no-encoding": giving(Surrogate("\ud800")),
+    "gives-numbers-for-ever": endless,
+}
+FAMILY_OF = {
+    "put": "identity",
+    "put_writes": "pending-writes",
+    "get_tuple": "identity",
+    "list": "ordering",
+    "delete_thread": "deletion",
+    "get_next_version": "channels",
+}
+
+
+def misbehaving(operation: str, odd: Callable[..., Any]) -> Target:
+    """A saver that is right but for one operation, which misbehaves from its fourth call on."""
+
+    @contextmanager
+    def open_(workspace: Workspace) -> Iterator[ReferenceSaver]:
+        saver = ReferenceSaver.at(workspace.path)
+        saver.setup()
+        right, calls = getattr(saver, operation), itertools.count(1)
+
+        def sometimes(*arguments: Any, **named: Any) -> Any:
+            return (odd if next(calls) > 3 else right)(*arguments, **named)
+
+        setattr(saver, operation, sometimes)
+        try:
+            yield saver
+        finally:
+            saver.close()
+
+    return Target(name="odd", open=open_)
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("operation", ["put", "get_tuple", "list"])
+def test_whatever_a_saver_answers_is_reported(operation: str, odd: str, tmp_path: Path) -> None:
+    check_report(operation, odd, tmp_path)
+
+
+@pytest.mark.parametrize("odd", ["raises-what-cannot-be-shown", "raises-system-exit"])
+@pytest.mark.parametrize("operation", ["put_writes", "delete_thread", "get_next_version"])
+def test_whatever_is_raised_is_reported(operation: str, odd: str, tmp_path: Path) -> None:
+    check_report(operation, odd, tmp_path)
+
+
+def check_report(operation: str, odd: str, folder: Path) -> None:
+    """A short search finds something, and what it says can be printed and stored."""
+    target = misbehaving(operation, ODD[odd])
+    facts = facts_from(EVERY_OPERATION)
+    plan = plan_of(target, FAMILY_OF[operation], "sync", folder, facts=facts)
+    findings = hunt(plan, target, "", steps=80).findings
+    assert findings
+    for finding in findings:
+        assert finding.summary.isprintable()
+        (finding.observed + finding.expected + finding.reproducer).encode("utf-8")
