@@ -1,6 +1,7 @@
 """The HTML page: what it holds, and that a real browser shows it without complaint."""
 
 import json
+import re
 import shutil
 import subprocess
 from html import escape
@@ -12,6 +13,7 @@ from tests.reports.sample import (
     BAD_PLACES,
     comparison_report,
     extra,
+    finding,
     good_report,
     run_event,
     saver_events,
@@ -242,3 +244,35 @@ def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
 def test_the_browser_would_have_complained(tmp_path):
     _, console = browse(html(good_report()).replace('"use strict"', '"changed"'), tmp_path)
     assert "Content Security Policy" in console[0]
+
+
+def test_savers_whose_names_look_alike_have_anchors_of_their_own():
+    events = [run_event(), *saver_events("my saver", [finding("ordering/pages-tile")])]
+    events += saver_events("my-saver", [finding("ordering/pages-tile")])
+    page = html(report_of([*events, {"event": "end"}]))
+    identities = re.findall(r' id="([^"]+)"', page)
+    assert len(identities) == len(set(identities))
+    assert {"my-saver", "my-saver-2", "my-saver-2--ordering-pages-tile"} <= set(identities)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(identities)
+
+
+def test_notes_and_scenes_of_several_callers_are_shown():
+    crowd = {"scenes": {"several processes": 4}, "operations": 70, "raised": {}, "notes": ["slow"]}
+    section = {"concurrency": crowd, "faults": {"points": 1, "notes": ["half of <all>"]}}
+    page = html(report_of([run_event(), *saver_events("x", sections=section), {"event": "end"}]))
+    for text in (
+        "Many callers at once",
+        "several processes",
+        "70 operations",
+        "half of &lt;all&gt;",
+    ):
+        assert text in page
+
+
+def test_names_in_backticks_are_code():
+    events = [run_event(), *saver_events("x", [finding("ordering/pages-tile")])]
+    events[1]["contracts"][5] |= {"source": "`a.b` <c>; one ` too many", "link": None}
+    page = html(report_of(events))
+    assert "`a.b` &lt;c&gt;; one ` too many" in page
+    events[1]["contracts"][5] |= {"source": "`a.<b>`: c"}
+    assert "<code>a.&lt;b&gt;</code>: c" in html(report_of(events))
