@@ -15,7 +15,7 @@ from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
 from saverproof.plugin.judging import JUDGE, Judged
 from saverproof.plugin.live import Live
 from saverproof.plugin.pinned import pinned, run_examples
-from saverproof.plugin.run import RUN, Run
+from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.scratch import scratch_folder
 from saverproof.targets.facts import Facts
 from saverproof_reports import Baseline
@@ -91,6 +91,7 @@ class FamilyItem(pytest.Item):
             profile=run.profile,
             seed=run.seed,
             folder=folder,
+            examples=str(run.folder / FOLDER / "examples"),
         )
 
     def _event(self, outcome: Outcome, run: Run) -> dict[str, Any]:

@@ -86,6 +86,6 @@ def _keep_out_of_git(folder: Path) -> None:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    left = [path.name for path in folder.iterdir()]
-    if left in ([], [".gitignore"]):
+    files = [path.name for path in folder.rglob("*") if not path.is_dir()]
+    if files in ([], [".gitignore"]):
         shutil.rmtree(folder)

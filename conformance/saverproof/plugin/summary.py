@@ -116,9 +116,11 @@ def _violation(terminal: Any, contract: Mapping[str, Any], run: Run) -> None:
     for line in detail_lines({"contract": contract["id"], **found[0]}):
         terminal.line(line)
     for one in found:
-        if one["reproducer"]:
-            path = os.path.relpath(run.report / one["reproducer"], run.folder)
-            terminal.line(f"  reproduce python {path}")
+        for kind, command in (("reproducer", "python"), ("artefact", "saverproof replay")):
+            if one[kind]:
+                path = os.path.relpath(run.report / one[kind], run.folder)
+                terminal.line(f"  reproduce {command} {path}")
+                break
 
 
 def _others(judged: Mapping[str, Any]) -> Iterator[str]:
