@@ -76,8 +76,10 @@ class Scene:
         in_step = self._arguments["in_step"]
         callers = [(self.caller(saver, number), made) for saver, number, made in users]
         self.pauses.trace(callers[0][0].saver)
+        self.pauses.on = True
         if self.api == "async":
             self.loop.run(_gathered(callers, in_step))
+            self.pauses.on = False
             return
         barrier = threading.Barrier(len(callers))
         threads = [
@@ -93,6 +95,7 @@ class Scene:
             thread.start()
         for thread in threads:
             thread.join()
+        self.pauses.on = False
 
     def played(self, scene: Callable[[], object]) -> dict[str, Any]:
         """Run a scene under the watch, and tell what its callers were answered."""
@@ -204,6 +207,7 @@ def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """One of several processes that work at the same time."""
     scene = Scene(arguments)
     scene.pauses.install()
+    scene.pauses.on = True
 
     def play() -> None:
         with scene.saver() as saver:

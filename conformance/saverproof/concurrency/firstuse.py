@@ -22,6 +22,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     scene = Scene(arguments)
     scene.pauses.install()
+    scene.pauses.on = True
     told: dict[str, Any] = {"opening": None}
 
     def guarded() -> None:

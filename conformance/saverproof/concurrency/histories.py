@@ -43,7 +43,7 @@ PATIENCE_S = {Crowd.SHARED: 4.0, Crowd.INSTANCES: 11.0, Crowd.PROCESSES: 11.0}
 """Longer than the common patience of a database whose lock is held by another."""
 
 THEMES = {
-    Crowd.SHARED: (WRITES, DELETING, RIVALS, MIXED, LONG, PUTS),
+    Crowd.SHARED: (RIVALS, DELETING, WRITES, MIXED, DELETING, LONG, PUTS, RIVALS),
     Crowd.INSTANCES: (FOLLOWING, WRITES, PUTS, MIXED, RIVALS),
     Crowd.PROCESSES: (FOLLOWING, WRITES, PUTS, MIXED),
 }
@@ -69,7 +69,7 @@ class Script:
         """For a body."""
         return {
             "schedule": self.schedule.to_json(),
-            "savers": 1 if self.crowd is Crowd.SHARED else 2,
+            "savers": 1 if self.crowd is Crowd.SHARED else len(self.callers),
             "in_step": self.theme.in_step,
             "patience_s": PATIENCE_S[self.crowd],
             "before": [one.to_json() for one in self.before],
@@ -102,7 +102,7 @@ def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: Effort) 
     name = f"{seed}:{crowd.name}:{number}"
     themes = [one for one in THEMES[crowd] if able.deletes or one is not DELETING]
     theme, turn = themes[number % len(themes)], number + number // len(themes)
-    callers = effort.callers if crowd is not Crowd.PROCESSES else 3
+    callers = effort.callers if crowd is Crowd.SHARED else min(effort.callers, 3)
     if crowd is Crowd.PROCESSES:
         pause = PAUSE_BETWEEN_PROCESSES_S
         schedule = Schedule(name, statements=0.5, pause_s=pause, alone=True)

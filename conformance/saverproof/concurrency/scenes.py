@@ -155,7 +155,7 @@ def race(bench: Bench, number: int, record: Record) -> None:
     with bench.store() as store:
         shared = store | {
             "schedule": Schedule(
-                seed, statements=0.7, pause_s=_PAUSE_S, budget_s=0.4, alone=True
+                seed, statements=0.7, pause_s=_PAUSE_S, budget_s=0.25, alone=True
             ).to_json(),
             "callers": [[one.to_json() for one in made] for made in callers],
             "at": time.monotonic() + _MEETS_AFTER_S,

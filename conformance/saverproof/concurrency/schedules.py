@@ -37,7 +37,7 @@ class Schedule:
     statements: float = 0.0
     lines: float = 0.0
     pause_s: float = 0.003
-    budget_s: float = 0.5
+    budget_s: float = 0.35
     """How long all pauses together may take."""
     alone: bool = False
 
@@ -66,11 +66,13 @@ class Schedule:
 
 def schedule_of(number: int, seed: str) -> Schedule:
     """One of several kinds in turn."""
-    if number % 5 == 4:
-        return Schedule(seed, 1e-6)
-    if number % 2:
-        return Schedule(seed, 1e-5, lines=0.15)
-    return Schedule(seed, 1e-5, statements=0.5, lines=0.02)
+    match number % 6:
+        case 1 | 3:
+            return Schedule(seed, 1e-5, lines=0.2)
+        case 5:
+            return Schedule(seed, 1e-6)
+        case _:
+            return Schedule(seed, 1e-5, statements=0.5, lines=0.08)
 
 
 class Pauses:
@@ -82,6 +84,8 @@ class Pauses:
         self._local = threading.local()
         self._threads = 0
         self._spent_s = 0.0
+        self.on = False
+        """Whether threads pause: one that is alone need not."""
 
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
@@ -105,6 +109,8 @@ class Pauses:
     def at(self, share: float) -> None:
         """Perhaps stand still here."""
         self._moves += 1
+        if not self.on:
+            return
         choose = self._choices()
         if choose.random() >= share or self._spent_s > self.schedule.budget_s:
             return

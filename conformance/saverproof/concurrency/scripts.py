@@ -1,13 +1,125 @@
-"""Standalone scripts that show what is wrong between callers."""
+"""Standalone scripts that show what is wrong between callers: no part of the kit is in them."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
 from typing import Any
 
+from saverproof.concurrency import hammers
+from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, PROCESSES, THREADS, TORN
 from saverproof.concurrency.record import Problem
+from saverproof.contracts.registry import contract
+from saverproof.process import pulse
+from saverproof.programs.identifiers import mint
+from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
 from saverproof.targets.target import Target
+
+PATIENCE_S = 45.0
+"""How long a script may take: longer than any waits for an answer that never comes."""
+
+_SYNC = {"await": "", "def": "def", "with": "with", "list": "list", "for": "for", "a": ""}
+_ASYNC = {
+    "await": "await ",
+    "def": "async def",
+    "with": "with",
+    "list": "alist",
+    "for": "async for",
+    "a": "a",
+}
 
 
 def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str) -> str:
     """The source of a script that shows a problem by itself, or "" if none was seen to."""
+    opening = opening_of(target)
+    if opening is None:
+        return ""
+    text = script(target, opening, problem.contract, scene, api)
+    return text if text and complains(text, problem.contract) else ""
+
+
+def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], api: str) -> str:
+    """The source of a script for a contract; "" for one that needs a schedule to be seen."""
+    words = dict(_SYNC if api == "sync" else _ASYNC)
+    managed = opens_asynchronously(target)
+    if managed:
+        words["with"] = "async with"
+    body = _body(target, name, scene, api)
+    if not body:
+        return ""
+    words |= {
+        "opening": opening.expression,
+        "ids": ", ".join(f'"{mint(number)}"' for number in range(1, 6)),
+    }
+    code = _filled(f"{hammers.HEAD}\n{body}", words)
+    if api == "sync" and managed:
+        # The saver lives on a loop that another thread runs.
+        return ""
+    lines = [*_head(name, target.name), *_imports(code, opening), "", "", code.strip(), ""]
+    return "\n".join(lines)
+
+
+def _body(target: Target, name: str, scene: dict[str, Any], api: str) -> str:
+    tail = hammers.MAIN if api == "sync" else hammers.ASYNC_MAIN
+    if name == ITERATION:
+        return (hammers.BETWEEN if api == "sync" else hammers.ASYNC_BETWEEN) + tail
+    if name == NOTHING:
+        return (hammers.TRACES if target.durable else hammers.TRACES_IN_MEMORY) + tail
+    if name in (THREADS, TORN):
+        return (hammers.CROWD if api == "sync" else hammers.ASYNC_CROWD) + tail
+    if name in (PROCESSES, FIRST) and api == "sync":
+        return hammers.PROCESSES
     return ""
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for word, meaning in words.items():
+        text = text.replace(f"<{word}>", meaning)
+    return text
+
+
+def _head(name: str, saver: str) -> list[str]:
+    text = textwrap.wrap(f'"""{name}: {contract(name).statement}', 97)
+    return [
+        *text[:-1],
+        f'{text[-1]}"""',
+        f"# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it.",
+    ]
+
+
+_OWN = ("asyncio", "faulthandler", "os", "sqlite3", "subprocess", "sys", "tempfile", "time")
+
+
+def _imports(code: str, opening: Opening) -> list[str]:
+    given = [line for line in opening.imports if line.partition(" ")[2] not in _OWN]
+    own = [f"import {name}" for name in _OWN if f"{name}." in code or f"import {name}" in given]
+    own += [line for line in hammers.FROM if line.rpartition(" ")[2] in code]
+    lines = [*own, *given]
+    if opening.folders and "import sys" not in lines:
+        lines.append("import sys")
+    lines += [f"sys.path.insert(0, {folder!r})" for folder in opening.folders]
+    return [*dict.fromkeys(lines), *opening.local, *opening.before]
+
+
+def complains(text: str, promise: str) -> bool:
+    """Whether the script, in a process of its own, ends with 1 and names the promise."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "script.py"
+        path.write_text(text, encoding="utf-8")
+        pulse.beat(0)
+        try:
+            ended = subprocess.run(
+                [sys.executable, str(path)],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE_S,
+                cwd=folder,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+    said = ended.stderr.decode("utf-8", "replace")
+    return ended.returncode == 1 and promise in said
