@@ -25,6 +25,8 @@ class Plan:
     """Private scratch folder of this item; workspaces are made below it."""
     journal: str | None = None
     """If set, each step is appended to this file as a JSON line before it is executed."""
+    examples: str | None = None
+    """If set, the folder of the example database: programs that broke a contract before."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

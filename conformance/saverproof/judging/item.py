@@ -20,6 +20,7 @@ from saverproof.judging.deaths import contract_of_death
 from saverproof.judging.effort import EFFORTS, Effort
 from saverproof.judging.features import of_family
 from saverproof.judging.findings import finding
+from saverproof.judging.remembering import remember, remembered
 from saverproof.judging.search import Search
 from saverproof.judging.standing import judge_standing
 from saverproof.judging.trial import Trials
@@ -106,7 +107,9 @@ class Item:
             standing = judge_standing(plan, wanted, takes_path=self.takes_path)
             with self._shared_store(trials):
                 if self.until not in standing.checked:
+                    self._try_again(trials, search)
                     self._search(trials, search, chosen)
+        remember(plan, (violation.program for violation in search.found.values()))
         findings = [finding(plan, self.target, violation) for violation in search.found.values()]
         # What is settled by simpler programs was counted as whatever it first looked like.
         seen = dict.fromkeys(search.found, 1)
@@ -147,6 +150,12 @@ class Item:
             yield
             trials.calls += store.total_calls
             trials.seconds += store.total_seconds
+
+    def _try_again(self, trials: Trials, search: Search) -> None:
+        """Follow up what showed a flaw in an earlier run."""
+        search.watch_inputs = True
+        for program in remembered(self.plan):
+            search.follow_up(trials.replay(program, watch_inputs=True, count=True))
 
     def _search(self, trials: Trials, search: Search, chosen: list[Theme]) -> None:
         for theme, number in self._programs(chosen):

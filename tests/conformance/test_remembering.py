@@ -1,0 +1,87 @@
+"""Programs that broke a contract are tried again first in the next run."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis.database import DirectoryBasedExampleDatabase
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.conformance.selftest_support import target_of
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers import WRONG
+from tests.wrong_savers.registry import opener
+
+from saverproof import Target
+from saverproof.items import Plan
+from saverproof.judging import item
+from saverproof.judging.effort import Effort
+from saverproof.judging.item import Item
+from saverproof.judging.remembering import remember, remembered
+from saverproof.programs.steps import Put
+
+WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))
+RIGHT = Target(name="wrong", open=opener(ReferenceSaver))
+CONTRACT = "upsert/put-is-idempotent"
+SOME = Effort(steps=400, examples=0, bulk=False)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    facts = facts_from(EVERY_OPERATION) | {"name": "wrong"}
+    plan = plan_of(WRONG_ONE, "upsert", "sync", folder, facts=facts)
+    return replace(plan, examples=str(tmp_path / ".saverproof" / "examples"))
+
+
+def found(plan: Plan, target: Target) -> set[str]:
+    """The contracts that judging finds broken."""
+    outcome = Item(plan, target, lambda _: None, SOME).judged()
+    return {finding.contract for finding in outcome.findings}
+
+
+def test_what_was_found_is_found_again_without_a_search(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CONTRACT in found(plan, WRONG_ONE)
+    monkeypatch.setattr(item.Item, "_search", lambda *_: None)
+    assert CONTRACT in found(plan, WRONG_ONE)
+
+
+def test_a_repaired_saver_makes_it_forgotten(plan: Plan) -> None:
+    found(plan, WRONG_ONE)
+    assert remembered(plan)
+    assert found(plan, RIGHT) == set()
+    assert remembered(plan) == []
+
+
+def test_each_saver_family_and_api_has_its_own(plan: Plan) -> None:
+    remember(plan, [(Put("a", "", 1),)])
+    for other in (
+        replace(plan, api="async"),
+        replace(plan, family="channels"),
+        replace(plan, facts={**plan.facts, "name": "another"}),
+    ):
+        assert remembered(other) == []
+    assert remembered(plan) == [(Put("a", "", 1),)]
+
+
+def test_a_saver_that_breaks_nothing_leaves_no_folder(plan: Plan) -> None:
+    assert found(plan, RIGHT) == set()
+    assert not Path(plan.examples or "").exists()
+
+
+def test_the_folder_is_for_its_owner_alone(plan: Plan) -> None:
+    remember(plan, [(Put("a", "", 1),)])
+    assert stat.S_IMODE(Path(plan.examples or "").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("kept", [b"\xff", b"[1]", b'[{"step": "Gone"}]', b"{}"])
+def test_what_another_version_kept_is_passed_over(plan: Plan, kept: bytes) -> None:
+    remember(plan, [(Put("a", "", 1),)])
+    database = DirectoryBasedExampleDatabase(plan.examples or "")
+    database.save(b"saverproof:wrong:upsert:sync", kept)
+    assert remembered(plan) == [(Put("a", "", 1),)]
