@@ -6,6 +6,7 @@ longer; ``SAVERPROOF_SEEDS`` (``make selftest-full``) tries all of them.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,11 +76,13 @@ def replayed(plan: Plan, finding: Finding) -> Answer:
     return Answer.from_json(replay(data, lambda _: None))
 
 
-def exit_of(script: str, family: str) -> int:
-    """How a script ends: one of a program in this process, another in its own."""
+def exit_of(script: str, family: str, folder: Path) -> int:
+    """How a script ends: that of a program in this process, any other in its own."""
     if family in OTHER_JUDGES:
-        ended = subprocess.run([sys.executable, "-"], input=script.encode(), cwd=ROOT, check=False)
-        return ended.returncode
+        file = folder / "script.py"
+        file.write_text(script, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run([sys.executable, str(file)], env=environment, check=False).returncode
     try:
         exec(compile(script, "<script>", "exec"), {"__name__": "script"})
     except SystemExit as ending:
@@ -106,5 +109,6 @@ def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
         assert mended.status is Status.FIXED, mended.said
     assert mended.status is not Status.FAILING, mended.said
     if finding.reproducer:
-        assert exit_of(finding.reproducer, plan.family) == 1
-        assert exit_of(of_the_right_saver(finding.reproducer), plan.family) == 0
+        assert exit_of(finding.reproducer, plan.family, tmp_path) == 1
+        repaired = of_the_right_saver(finding.reproducer)
+        assert exit_of(repaired, plan.family, tmp_path) == 0

@@ -14,7 +14,6 @@ from saverproof.concurrency.judging import able_of, judge_history, semantics_of
 from saverproof.concurrency.names import ORDER, PROCESSES, THREADS, TORN
 from saverproof.concurrency.record import Record
 from saverproof.concurrency.records import Operation
-from saverproof.concurrency.reporting import finding
 from saverproof.concurrency.scenes import ask, iterate, race
 from saverproof.concurrency.schedules import Schedule
 from saverproof.items import Plan
@@ -22,6 +21,7 @@ from saverproof.replaying.answer import Answer, Status, unclear
 from saverproof.targets.target import Target
 from saverproof_faults.kill import HarnessError
 
+WIDTH = 2_400
 TIMES = 10
 """Threads and processes never meet in the same way twice: a scene is played so often."""
 
@@ -41,8 +41,9 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
             for _ in _plays(bench, data, record):
                 played += 1
                 if contract in record.found:
-                    shown = finding(plan, target, record.found[contract])
-                    return Answer(Status.FAILING, shown.summary, shown.expected, shown.observed)
+                    shown = record.found[contract].problem
+                    observed = f"{shown.observed[:WIDTH]}\n{shown.stacks[:WIDTH]}".strip()
+                    return Answer(Status.FAILING, shown.summary, shown.expected, observed)
     except HarnessError as problem:
         return unclear(problem)
     except KeyError as missing:

@@ -9,18 +9,20 @@ from saverproof.durability.bench import Bench, NoCleanRunError
 from saverproof.durability.places import KillPlace, Kind
 from saverproof.durability.power import Power
 from saverproof.durability.record import Record, Trial
-from saverproof.durability.reporting import finding
 from saverproof.durability.resuming import Resuming
 from saverproof.durability.sweep import Subject, trial_of
 from saverproof.durability.workloads import Workload
 from saverproof.graphs.installed import durability_modes
 from saverproof.graphs.scenarios import SCENARIOS
-from saverproof.items import Finding, Plan
+from saverproof.items import Plan
 from saverproof.programs.codec import from_json, to_json
+from saverproof.programs.describing import describe
 from saverproof.replaying.answer import Answer, Status, unclear
 from saverproof.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
+from saverproof_reports.wording import KILL_OUTCOMES
 
+WIDTH = 1_200
 MOST_IMAGES = 1_000
 INSTANTS = 20
 """Kills at an instant are never exactly the same again: so many are tried."""
@@ -48,10 +50,6 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
         raise ValueError(f"found no {missing}, expected a recorded kill") from None
 
 
-def _failing(found: Finding) -> Answer:
-    return Answer(Status.FAILING, found.summary, found.expected, found.observed)
-
-
 # --- a program whose process is killed -----------------------------------------------------
 
 
@@ -73,7 +71,7 @@ def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
             ]
     for trial in tried:
         if contract in trial.blamed:
-            return _failing(finding(bench.plan, contract, trial))
+            return _shown(trial)
     fired = _fired(tried)
     if data.get("beside"):
         return unclear("it was seen beside a second process, and is not seen without one")
@@ -85,6 +83,15 @@ def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
         said = f"the place is gone, and {fired} others of the operation show nothing"
         return Answer(Status.FIXED, said)
     return Answer(Status.FIXED, "the same kill leaves everything as it should be")
+
+
+def _shown(trial: Trial) -> Answer:
+    verdict, program = trial.verdict, trial.run.program
+    expected = "every operation that had returned, and of the one in flight all or nothing"
+    gone = "; ".join(describe(program[position]) for position in verdict.lost)
+    observed = trial.trouble or (f"gone: {gone}" if gone else f"in part: {len(verdict.torn)} facts")
+    said = f"killed {trial.place.describe()}: {KILL_OUTCOMES[verdict.outcome]}"
+    return Answer(Status.FAILING, said, expected, observed[:WIDTH])
 
 
 def _tried(bench: Bench, subject: Subject, place: KillPlace) -> Trial:
@@ -121,9 +128,10 @@ def _power(bench: Bench, data: Mapping[str, Any]) -> Answer:
     power = _Recorded(bench, frozenset(), MOST_IMAGES, lambda: None)
     power.given = Workload("as recorded", from_json(data["program"]))
     power.run()
-    found = power.finding()
-    if found is not None:
-        return _failing(found)
+    if power.flaw is not None:
+        said = f"a power cut leaves a store that is wrong: {KILL_OUTCOMES[power.flaw.outcome]}"
+        expected = "the first so many operations, each of them whole"
+        return Answer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
     if not power.images:
         return unclear(power.inapplicable or "; ".join(power.notes) or "no disk image was made")
     said = f"none of {power.images} disks that a power cut may leave is wrong"
@@ -158,7 +166,8 @@ def _graph(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
     again = _Again(bench, bench.plan, record, wanted, 1, 0, lambda: None, {})
     moments = again.killed(data["scenario"], data["mode"], data["kill"])
     if again.findings:
-        return _failing(again.findings[contract])
+        found = again.findings[contract]
+        return Answer(Status.FAILING, found.summary, found.expected, found.observed)
     if not record.checked[contract]:
         return unclear("; ".join([*record.unknown.values(), *record.notes]) or "nothing was killed")
     return Answer(Status.FIXED, f"killed at each of {moments} moments, the graph goes on rightly")
