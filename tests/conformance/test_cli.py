@@ -1,10 +1,14 @@
 """The command line as a user meets it."""
 
+from pathlib import Path
+
 import pytest
+from click import Context
 from click.testing import CliRunner
 
 from saverproof.cli import main
 from saverproof.contracts.registry import contracts
+from saverproof.plugin.options import SUITE_OPTIONS
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -17,6 +21,21 @@ def test_help_says_how_a_saver_is_judged() -> None:
     assert status == 0
     assert "pytest --saver=sqlite" in output
     assert "list" in output
+
+
+def test_every_command_and_option_stands_in_the_readme() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    for name in main.list_commands(Context(main)):
+        assert f"saverproof {name}" in readme
+    for option in SUITE_OPTIONS:
+        assert f"`--{option.replace('_', '-')}" in readme
+
+
+def test_each_command_explains_itself() -> None:
+    for name in main.list_commands(Context(main)):
+        status, output = run(name, "--help")
+        assert status == 0
+        assert len(output.splitlines()) > 8, f"{name}: too little to learn from"
 
 
 def test_list_targets_names_the_bundled_ones() -> None:

@@ -8,7 +8,7 @@ from saverproof.cli import main
 def test_the_bundled_saver_passes_the_four_scenarios() -> None:
     result = CliRunner().invoke(main, ["verify", "sqlite"])
     assert result.exit_code == 0, result.output
-    assert [line.split()[0] for line in result.output.splitlines()] == ["ok"] * 4
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["ok"] * 4
     assert "10 of 10 checkpoints" in result.output
 
 

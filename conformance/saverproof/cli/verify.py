@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from saverproof.cli._console import told, working
 from saverproof.durability.bench import DEADLINE_S, Bench
 from saverproof.durability.integrity import sqlite_files
 from saverproof.durability.judging import Outcome
@@ -25,6 +26,7 @@ from saverproof.targets.finding import find
 from saverproof.targets.loading import load
 from saverproof.targets.probing import probe
 from saverproof_faults.kill import DiedBy, KillAt
+from saverproof_reports.text import harmless, one_line
 
 Said = tuple[bool | None, str]
 """Whether a scenario went well (None: it cannot be played here), and what was seen."""
@@ -32,6 +34,7 @@ Said = tuple[bool | None, str]
 _GRAPH = "saverproof.durability.graph_bodies:run"
 _LOOK = "saverproof.durability.bodies:look"
 _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
+_COLOURS = {True: "green", False: "red", None: "yellow"}
 
 
 @click.command(name="verify")
@@ -39,12 +42,19 @@ _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
 def command(saver: str) -> None:
     """Try on SAVER, in seconds: a graph run, a crash, a failure inside an operation, raw SQL.
 
-    SAVER is what pytest --saver takes. The exit status is 1 if a scenario failed.
+    SAVER is what pytest --saver takes. It is no proof, but it takes seconds, and what it finds
+    is real; `pytest --saver` judges in full.
+
+    \b
+    exit status 0  nothing failed
+    exit status 1  a scenario failed
+    exit status 2  the saver cannot be opened
     """
     setting = Setting.current()
     setting.apply()
     ref = find(saver, Path(setting.folder))
-    facts = probe(ref, setting)
+    with working(f"getting to know {one_line(saver, 80)}"):
+        facts = probe(ref, setting)
     if not facts["durable"]:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
@@ -57,7 +67,7 @@ def command(saver: str) -> None:
 
 def _told(name: str, said: Said) -> bool | None:
     well, seen = said
-    click.echo(f"{_WORDS[well]:8}{name}: {seen}")
+    told(f"{_WORDS[well]:8}{name}: {harmless(seen)}", colour=_COLOURS[well])
     return well
 
 

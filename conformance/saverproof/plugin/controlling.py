@@ -148,7 +148,8 @@ class Controlling:
         if self._earlier is not None:
             summary.write_comparison(terminalreporter, self._earlier, self._report, self._run)
         if self._results.written is not None:
-            terminalreporter.line(f"report: {self._results.written}")
+            page = self._results.written.with_suffix(".html")
+            terminalreporter.line(f"report: {page} (beside it: report.json, report.md)")
         if self._trouble is not None:
             terminalreporter.line(f"ERROR: {self._trouble}", red=True)
         if os.environ.get("GITHUB_ACTIONS") == "true":

@@ -7,7 +7,7 @@ import pytest
 
 PROFILES = ("quick", "default", "deep")
 APIS = ("both", "sync", "async")
-_SUITE_OPTIONS = {
+SUITE_OPTIONS = {
     "saver_profile": "default",
     "saver_api": "both",
     "saver_families": None,
@@ -17,6 +17,7 @@ _SUITE_OPTIONS = {
     "saver_in_process": False,
     "saver_watchdog": 10.0,
 }
+"""The options that mean nothing without ``--saver``, and their defaults."""
 
 
 def add(parser: pytest.Parser) -> None:
@@ -34,13 +35,13 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--saver-profile",
         choices=PROFILES,
-        default=_SUITE_OPTIONS["saver_profile"],
+        default=SUITE_OPTIONS["saver_profile"],
         help="how long to search: quick, default or deep",
     )
     group.addoption(
         "--saver-api",
         choices=APIS,
-        default=_SUITE_OPTIONS["saver_api"],
+        default=SUITE_OPTIONS["saver_api"],
         help="which API to drive: sync, async or both (default: both where both exist)",
     )
     group.addoption(
@@ -73,7 +74,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--saver-watchdog",
         type=_seconds,
-        default=_SUITE_OPTIONS["saver_watchdog"],
+        default=SUITE_OPTIONS["saver_watchdog"],
         metavar="SECONDS",
         help="how long a saver may take for one call before it counts as hung (default: 10)",
     )
@@ -90,7 +91,7 @@ def refuse_without_saver(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: one is.
     """
-    for name, default in _SUITE_OPTIONS.items():
+    for name, default in SUITE_OPTIONS.items():
         if config.getoption(name, default) != default:
             option = "--" + name.replace("_", "-")
             raise pytest.UsageError(f"{option}: found no --saver, expected one beside it")
