@@ -19,7 +19,6 @@ from saverproof.graphs.installed import abilities, durability_modes
 from saverproof.graphs.notes import FileNotes, Notes
 from saverproof.graphs.plain import plain
 from saverproof.graphs.player import Observation, Player
-from saverproof.graphs.resumable import Resumable, Stuck, resumable, resumables, thread_config
 from saverproof.graphs.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS, maker, scenario
 from saverproof.graphs.steps import Invoke, from_json, to_json
 from saverproof.values import same
@@ -142,51 +141,6 @@ class Mortal(InMemorySaver):
     def put_writes(self, *arguments: Any) -> None:
         self._live()
         super().put_writes(*arguments)
-
-
-@pytest.mark.parametrize("known", resumables(), ids=lambda known: known.name)
-def test_a_graph_killed_anywhere_and_resumed_comes_to_the_same_end(known: Resumable) -> None:
-    whole = Mortal(10**6)
-    expected = _carry_on(known, whole, Notes())
-    for lives in range(whole.operations):
-        saver, notes = Mortal(lives), Notes()
-        with pytest.raises(Killed):
-            _carry_on(known, saver, notes)
-        saver.lives = 10**6
-        assert _carry_on(known, saver, notes) == expected
-
-
-def _carry_on(known: Resumable, saver: Mortal, notes: Notes) -> Any:
-    acknowledged = bool(saver.acknowledged) + saver.acknowledged.count("update")
-    graph = known.make(saver, notes)
-    return known.carry_on(graph, SyncCaller(), thread_config("t"), SYNC, acknowledged)
-
-
-def test_a_graph_that_lost_what_was_acknowledged_does_not_come_to_its_end() -> None:
-    known = resumable("sequence")
-    graph = known.make(InMemorySaver(), Notes())
-    with pytest.raises(Exception, match="no input"):
-        known.carry_on(graph, SyncCaller(), thread_config("t"), SYNC, acknowledged=1)
-
-
-def test_a_graph_that_never_ends_is_given_up() -> None:
-    known = resumable("question")
-
-    class Deaf(InMemorySaver):
-        def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
-            kept = [write for write in writes if write[0] == "__interrupt__"]
-            super().put_writes(config, kept, task_id, task_path)
-
-        def put(self, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> Any:
-            return (
-                config
-                if metadata["step"] > 1
-                else super().put(config, checkpoint, metadata, versions)
-            )
-
-    graph = known.make(Deaf(), Notes())
-    with pytest.raises(Stuck, match="question: after 20 runs"):
-        known.carry_on(graph, SyncCaller(), thread_config("t"), SYNC)
 
 
 def test_every_graph_can_be_made_for_both_apis() -> None:

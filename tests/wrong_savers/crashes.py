@@ -92,13 +92,17 @@ class WriteBehind(SqliteReference):
         if "behind" in self.__dict__:
             self.__dict__["behind"].join()
 
-    def _selected(self, config: Any) -> Any:
+    def get_tuple(self, config: Any) -> Any:
         self._wait()
-        return super()._selected(config)
+        return super().get_tuple(config)
 
-    def _find(self, config: Any) -> Any:
+    def list(self, config: Any, **options: Any) -> Any:
         self._wait()
-        return super()._find(config)
+        yield from super().list(config, **options)
+
+    def get_delta_channel_history(self, *, config: Any, channels: Any) -> Any:
+        self._wait()
+        return super().get_delta_channel_history(config=config, channels=channels)
 
     def delete_thread(self, thread_id: str) -> None:
         self._wait()

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from saverproof.atomicity.assembling import indented
 from saverproof.atomicity.judging import SILENT
 from saverproof.atomicity.plainfaults import PlainFault
 from saverproof.atomicity.running import complains
@@ -111,11 +112,11 @@ class _Body:
         harmed = [line.format(call=again, coroutine=f"{name}()") for line in fault.call]
         if fault.raises and self.contract != SILENT:
             kind = "BaseException" if "cancelled" in harmed[0] else "Exception"
-            harmed = [f"with contextlib.suppress({kind}):", *_indented(harmed)]
+            harmed = [f"with contextlib.suppress({kind}):", *indented(harmed)]
         self.lines += [
             f"{name} = lambda: {call.removeprefix('await ')}",
             "if failing:",
-            *_indented([*fault.before, *harmed, *fault.after]),
+            *indented([*fault.before, *harmed, *fault.after]),
         ]
         if position in self.spell:
             self._waiting.append(again)
@@ -147,9 +148,9 @@ class _Body:
         keyword = "async with" if writer.voice.managed else "with"
         writer.say(
             f"{first} shown(saver):",
-            *_indented(_listing(writer, program)),
+            *indented(_listing(writer, program)),
             f"{first} run(saver, path, failing):",
-            *_indented(
+            *indented(
                 [line.replace(_SHOW, f"states.append({wait}shown(saver))") for line in self.lines]
             ),
             "    return states",
@@ -187,7 +188,3 @@ def _listing(writer: Writer, program: Program) -> Iterator[str]:
     yield 'return [(one.config["configurable"]["checkpoint_ns"], one.checkpoint["id"],'
     yield '         one.checkpoint["channel_values"], sorted(map(repr, one.pending_writes or ())))'
     yield "        for one in found]"
-
-
-def _indented(lines: list[str] | Iterator[str]) -> list[str]:
-    return [f"    {line}" for line in lines]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import sys
-import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from saverproof.atomicity.assembling import all_folded, head, imports, indented
 from saverproof.atomicity.judging import CANCELLED, SILENT, USABLE
 from saverproof.atomicity.plainfaults import PlainFault, plain_faults
 from saverproof.atomicity.record import Found
@@ -14,7 +12,7 @@ from saverproof.atomicity.running import complains
 from saverproof.atomicity.speaking import NotSpokenError, Speaker
 from saverproof.programs.steps import CopyThread, SetUp
 from saverproof.reproducing.opening import Opening, looks_of, opening_of, opens_asynchronously
-from saverproof.reproducing.source import WIDTH, folded, quoted
+from saverproof.reproducing.source import quoted
 from saverproof.reproducing.voice import Voice
 from saverproof.targets.target import Target
 
@@ -66,7 +64,7 @@ def _program(
     ]
     if verdict.contract != SILENT and fault.raises:
         kind = "BaseException" if "cancelled" in operation[0] else "Exception"
-        operation = [f"with contextlib.suppress({kind}):", *_indented(operation)]
+        operation = [f"with contextlib.suppress({kind}):", *indented(operation)]
     first += [*fault.before, *operation, *fault.after]
     if verdict.contract == USABLE or (verdict.contract == CANCELLED and verdict.outcome != "torn"):
         return speaker.with_saver([*first, *_use(speaker, thread, database)])
@@ -96,7 +94,7 @@ def _opening_fails(
         *speaker.with_saver(first),
         *fault.before,
         "with contextlib.suppress(Exception):",
-        *_indented(speaker.with_saver(failing)),
+        *indented(speaker.with_saver(failing)),
         *fault.after,
         *speaker.with_saver(then),
     ]
@@ -131,28 +129,10 @@ def _script(
     if opening.drop:
         heads.append("contextlib.ExitStack() as cleanup")
         dropping = [f"cleanup.callback(lambda: {opening.drop.format('path')})"]
-    lines = [f"with {', '.join(heads)}:", *_indented([*dropping, *main])]
+    lines = [f"with {', '.join(heads)}:", *indented([*dropping, *main])]
     if speaker.in_coroutine:
-        lines = ["async def main():", *_indented(lines), "asyncio.run(main())"]
-    body = [part for line in (*speaker.helpers(), *lines) for part in folded(line)]
-    top = [*_head(promise, name), *_imports(opening, fault, "\n".join((*fault.top, *body)))]
+        lines = ["async def main():", *indented(lines), "asyncio.run(main())"]
+    body = all_folded((*speaker.helpers(), *lines))
+    code = "\n".join((*fault.top, *body))
+    top = [*head(promise, name), *imports(opening, fault.imports, code)]
     return "\n".join([*top, *fault.top, *opening.before, *body, ""])
-
-
-def _head(promise: str, name: str) -> list[str]:
-    safe = promise.replace("\\", "\\\\").replace('"', "'")
-    *doc, last = textwrap.wrap(f'"""{safe}', WIDTH - 3)
-    return [*doc, f'{last}"""', f"# Exits with 1 while {name} breaks this promise, else with 0."]
-
-
-def _imports(opening: Opening, fault: PlainFault, code: str) -> list[str]:
-    names = ("asyncio", "contextlib", "sqlite3", "tempfile")
-    own = {f"import {name}" for name in names if re.search(rf"\b{name}\.", code)}
-    lines = sorted({*own, *fault.imports, *opening.imports})
-    standard = [line for line in lines if line.split()[1].split(".")[0] in sys.stdlib_module_names]
-    paths = [f"sys.path.insert(0, {quoted(folder)})" for folder in opening.folders]
-    return [*standard, *(line for line in lines if line not in standard), *paths, *opening.local]
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return [f"    {line}" for line in lines]

@@ -14,6 +14,7 @@ from saverproof.durability.power import POWER, Power
 from saverproof.durability.record import KILLED, Record
 from saverproof.durability.reporting import finding
 from saverproof.durability.resuming import NO_RERUN, RESUME, Resuming
+from saverproof.durability.shortening import shortened
 from saverproof.durability.sweep import Sweep
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.target import Target
@@ -78,17 +79,21 @@ class Item:
         with Bench(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if self.wanted & {*KILLED}:
-                Sweep(bench, self.record, effort, frozenset(able), lambda: self._tell(bench)).run()
+                self._kill(bench, effort, frozenset(able))
             if POWER in self.wanted:
                 self._cut_power(bench, effort, frozenset(able))
             if self.wanted & {RESUME, NO_RERUN}:
                 self._resume(bench, effort)
-        self.findings += [
-            finding(self.plan, contract, trial)
-            for contract, trial in self.record.found.items()
-            if contract in self.wanted
-        ]
         self.extra["crash"] = self.record.as_data()
+
+    def _kill(self, bench: Bench, effort: Effort, able: frozenset[str]) -> None:
+        sweep = Sweep(bench, self.record, effort, able, lambda: self._tell(bench))
+        sweep.run()
+        for contract, trial in self.record.found.items():
+            if contract in self.wanted:
+                trials = shortened(sweep, contract, trial)
+                self.findings.append(finding(self.plan, self.target, contract, trials))
+                self._tell(bench)
 
     def _cut_power(self, bench: Bench, effort: Effort, able: frozenset[str]) -> None:
         power = Power(bench, able, effort.images, lambda: self._tell(bench))

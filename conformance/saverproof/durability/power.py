@@ -13,6 +13,7 @@ from typing import Any
 
 from saverproof.durability.bench import DEADLINE_S, Bench, NoCleanRunError
 from saverproof.durability.judging import Outcome, Run, judge
+from saverproof.durability.power_scripts import power_reproducer
 from saverproof.durability.recordings import from_text
 from saverproof.durability.sweep import trouble_in
 from saverproof.durability.workloads import Workload, drawn, workloads
@@ -214,5 +215,5 @@ class Power:
                 "program": to_json(run.program),
                 "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},
             },
-            reproducer="",
+            reproducer=power_reproducer(self.bench.target, self.bench.plan.api),
         )

@@ -75,7 +75,7 @@ class Trial:
         return tuple(found)
 
     @property
-    def rank(self) -> tuple[object, ...]:
+    def rank(self) -> tuple[int, ...]:
         """Lower for what is shorter to tell and surer to be seen again."""
         order = (Kind.ACKNOWLEDGED, Kind.STATEMENT, Kind.CALL, Kind.IO, Kind.INSTANT)
         return (self.beside, order.index(self.place.kind), self.acknowledged, self.place.index)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from saverproof.durability.judging import Outcome
 from saverproof.durability.places import Kind
 from saverproof.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, Trial
+from saverproof.durability.scripting import reproducer
 from saverproof.durability.shown import parts_of
 from saverproof.items import Finding, Plan
 from saverproof.programs.codec import to_json
 from saverproof.programs.describing import describe
+from saverproof.targets.target import Target
 
 WIDTH = 1_200
 _EXPECTED = {
@@ -19,8 +23,9 @@ _EXPECTED = {
 }
 
 
-def finding(plan: Plan, contract: str, trial: Trial) -> Finding:
-    """A broken contract as the report has it."""
+def finding(plan: Plan, target: Target, contract: str, trials: Sequence[Trial]) -> Finding:
+    """A broken contract as the report has it; ``trials`` show it, the plainest first."""
+    trial = trials[0]
     return Finding(
         contract=contract,
         api=plan.api,
@@ -35,7 +40,7 @@ def finding(plan: Plan, contract: str, trial: Trial) -> Finding:
             "kill": trial.place.to_json(),
             "beside": trial.beside,
         },
-        reproducer="",
+        reproducer=reproducer(target, contract, trials, plan.api),
     )
 
 

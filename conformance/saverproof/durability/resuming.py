@@ -34,6 +34,7 @@ SHARES = {
     "two turns": 1,
     "a graph inside": 1,
     "retries": 1,
+    "breakpoints": 2,
     "a question inside": 1,
     "updates": 1,
     "a delta channel": 1,

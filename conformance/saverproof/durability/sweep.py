@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -50,7 +51,7 @@ class Sweep:
 
     def run(self) -> None:
         """Everything; what the saver cannot even do undisturbed becomes unknown."""
-        fixed = [s for s in map(self._rehearsed, workloads(self.able)) if s is not None]
+        fixed = [s for s in map(self.rehearsed, workloads(self.able)) if s is not None]
         if not fixed:
             for contract in KILLED:
                 self.record.unknown[contract] = "; ".join(self.record.notes)
@@ -58,7 +59,7 @@ class Sweep:
         chosen = self._choose(f"{self.bench.plan.seed}:fixed", fixed, self.effort.swept)
         for number in range(self.effort.programs):
             seed = f"{self.bench.plan.seed}:{self.bench.plan.api}:{number}"
-            subject = self._rehearsed(drawn(seed, self.able, self.effort.length))
+            subject = self.rehearsed(drawn(seed, self.able, self.effort.length))
             if subject is not None:
                 share = self.effort.drawn // self.effort.programs
                 chosen += self._choose(seed, [subject], share)
@@ -74,7 +75,8 @@ class Sweep:
 
     # --- what to kill, and where -----------------------------------------------------------
 
-    def _rehearsed(self, workload: Workload) -> Subject | None:
+    def rehearsed(self, workload: Workload) -> Subject | None:
+        """The workload with its places; None if the saver does not get through it."""
         try:
             run, versions = self.bench.rehearsed(workload)
             subject = Subject(workload, run, versions)
@@ -126,17 +128,28 @@ class Sweep:
     # --- one process -----------------------------------------------------------------------
 
     def _kill(self, subject: Subject, place: KillPlace) -> None:
-        with self.bench.store() as arguments:
-            arguments |= {
-                "program": to_json(subject.workload.program),
-                "versions": subject.versions,
-                "threads": list(subject.workload.threads),
-            }
+        with self._arguments(subject) as arguments:
             result = self.bench.killed(arguments, place)
             if self._unusable(result, place):
                 return
             view = self.bench.looked(arguments, afresh=self._number in self._afresh)
         self.record.tried(trial_of(subject, place, result, view))
+
+    def again(self, subject: Subject, place: KillPlace) -> Trial:
+        """One more kill, which the record does not hear of."""
+        with self._arguments(subject) as arguments:
+            result = self.bench.killed(arguments, place)
+            view = self.bench.looked(arguments, afresh=False)
+        return trial_of(subject, place, result, view)
+
+    @contextmanager
+    def _arguments(self, subject: Subject) -> Iterator[dict[str, Any]]:
+        with self.bench.store() as arguments:
+            yield arguments | {
+                "program": to_json(subject.workload.program),
+                "versions": subject.versions,
+                "threads": list(subject.workload.threads),
+            }
 
     def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
         """Whether the process ended by itself otherwise than by returning."""
@@ -151,7 +164,7 @@ class Sweep:
 
     def _beside(self, subject: Subject) -> None:
         other, last = survivors("other-")
-        second = self._rehearsed(other)
+        second = self.rehearsed(other)
         if second is None:
             return
         choose = Random(f"{self.bench.plan.seed}:beside")

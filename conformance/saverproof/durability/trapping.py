@@ -210,7 +210,7 @@ class _Calls(_Base):
         return self
 
     def _heard(self, frame: FrameType, event: str, function: Any) -> None:
-        if event not in ("c_call", "c_return") or not _changes(function):
+        if event not in ("c_call", "c_return") or not changes(function):
             return
         self.index += 1
         place = self.place
@@ -225,7 +225,8 @@ class _Calls(_Base):
         )
 
 
-def _changes(function: Any) -> bool:
+def changes(function: Any) -> bool:
+    """Whether a function changes files or talks to a socket."""
     if getattr(function, "__name__", "") not in _CHANGING:
         return False
     owner = getattr(function, "__self__", None)

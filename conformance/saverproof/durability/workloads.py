@@ -90,6 +90,9 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
         CopyThread("a", "c") if "copy_thread" in able else None,
         DeleteForRuns(("run-1",)) if "delete_for_runs" in able else None,
         Prune(("a", "b"), "keep_latest") if "prune" in able else None,
+        # More than one checkpoint is to go, each with writes.
+        _put("b", 2, 1),
+        _writes("b", 2, 1, 2),
         DeleteThread("b") if "delete_thread" in able else None,
         _put("d", 1),
         DeleteThread("a") if "delete_thread" in able else None,

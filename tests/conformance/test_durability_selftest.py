@@ -1,0 +1,63 @@
+"""Every wrong saver of the durability family is caught by kills, and blamed for its own mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conformance.test_durability import judged
+from tests.wrong_savers import WRONG, WrongSaver
+
+from saverproof.contracts.registry import contract, contracts
+from saverproof.items import Finding, Outcome
+from saverproof_faults.io import available
+
+FAMILY = "durability"
+POWER, RESUMED = {"durability/power-cut"}, {"durability/resume", "durability/no-rerun"}
+
+
+def wrong_savers() -> list[WrongSaver]:
+    return [wrong for wrong in WRONG if wrong.breaks.startswith(f"{FAMILY}/")]
+
+
+def effort_for(wrong: WrongSaver) -> dict[str, int]:
+    """As much as it takes to see the contract broken."""
+    if wrong.breaks in POWER:
+        return {"swept": 12, "images": 120}
+    return {"swept": 60, "graphs": 40} if wrong.breaks in RESUMED else {"swept": 120}
+
+
+def killed(wrong: WrongSaver, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    where = f"tests.conformance.crash_savers:{wrong.name.replace('-', '_')}"
+    return judged(where, folder, monkeypatch, wrong.apis[0], **effort_for(wrong))
+
+
+@pytest.mark.parametrize("wrong", wrong_savers(), ids=lambda wrong: wrong.name)
+def test_a_wrong_saver_is_caught_and_rightly_blamed(
+    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if wrong.breaks in POWER and available() is not None:
+        pytest.skip(str(available()))
+    outcome = killed(wrong, tmp_path, monkeypatch)
+    found = {finding.contract: finding for finding in outcome.findings}
+    assert wrong.breaks in found, f"not caught: {wrong.note}; {outcome.unknown}"
+    allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
+    assert found.keys() <= allowed, f"blamed for {sorted(found.keys() - allowed)} as well"
+    assert_shown_by_itself(found[wrong.breaks], tmp_path)
+
+
+def assert_shown_by_itself(finding: Finding, folder: Path) -> None:
+    """The finding's script ends with 1, and says which promise is broken."""
+    assert finding.reproducer, finding.steps
+    script = folder / "script.py"
+    script.write_text(finding.reproducer)
+    command = [sys.executable, str(script)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert (ended.returncode, finding.contract in ended.stderr) == (1, True), ended.stderr
+
+
+def test_no_contract_is_without_a_wrong_saver() -> None:
+    broken = {wrong.breaks for wrong in WRONG}
+    assert {known.id for known in contracts(FAMILY)} <= broken
