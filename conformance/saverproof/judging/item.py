@@ -104,7 +104,7 @@ class Item:
             trials = self._trials(loop, wanted)
             search = Search(trials, wanted)
             chosen = self._themes(trials)
-            standing = judge_standing(plan, wanted, takes_path=self.takes_path)
+            standing = judge_standing(plan, self.target, wanted, takes_path=self.takes_path)
             with self._shared_store(trials):
                 if self.until not in standing.checked:
                     self._try_again(trials, search)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from saverproof.items import Finding, Plan
+from saverproof.reproducing import operation_reproducer
+from saverproof.targets.target import Target
 
 BASE = ("put", "put_writes", "get_tuple", "list", "delete_thread")
 
@@ -17,7 +19,9 @@ class Standing:
     findings: list[Finding] = field(default_factory=list)
 
 
-def judge_standing(plan: Plan, wanted: frozenset[str], *, takes_path: bool) -> Standing:
+def judge_standing(
+    plan: Plan, target: Target, wanted: frozenset[str], *, takes_path: bool
+) -> Standing:
     """Judge the contracts on which operations there are and which parameters they have."""
     standing = Standing()
     operations = plan.facts["operations"]
@@ -27,22 +31,34 @@ def judge_standing(plan: Plan, wanted: frozenset[str], *, takes_path: bool) -> S
         missing = [name for name in BASE if name not in there]
         if missing:
             standing.findings.append(
-                _finding(plan, "interface/complete", ", ".join(BASE), f"no {', '.join(missing)}")
+                Finding(
+                    "interface/complete",
+                    plan.api,
+                    "functional",
+                    f"there is no {', '.join(missing)}",
+                    ", ".join(BASE),
+                    ", ".join(name for name in BASE if name in there),
+                    (),
+                    [],
+                    operation_reproducer(target, missing[0], plan.api, name="interface/complete"),
+                )
             )
     if "pending-writes/accepts-task-path" in wanted:
         standing.checked["pending-writes/accepts-task-path"] = 1
         if not takes_path:
             method = "aput_writes" if plan.api == "async" else "put_writes"
+            contract = "pending-writes/accepts-task-path"
             standing.findings.append(
-                _finding(
-                    plan,
-                    "pending-writes/accepts-task-path",
+                Finding(
+                    contract,
+                    plan.api,
+                    "functional",
+                    f"{method} has no parameter named task_path",
                     f"{method}(config, writes, task_id, task_path)",
-                    f"{method} without a parameter named task_path",
+                    f"{method} without task_path",
+                    (),
+                    [],
+                    operation_reproducer(target, "task_path", plan.api, name=contract),
                 )
             )
     return standing
-
-
-def _finding(plan: Plan, contract: str, expected: str, observed: str) -> Finding:
-    return Finding(contract, plan.api, "functional", "operation", expected, observed, (), [], "")
