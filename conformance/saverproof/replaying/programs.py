@@ -52,7 +52,7 @@ def _standing(plan: Plan, trials: Trials, contract: str) -> Answer:
     """Which operations there are, and with which parameters."""
     with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
         takes_path = store.drivers[0].takes_paths
-    standing = judge_standing(plan, frozenset({contract}), takes_path=takes_path)
+    standing = judge_standing(plan, trials.target, frozenset({contract}), takes_path=takes_path)
     if standing.findings:
         found = standing.findings[0]
         return Answer(Status.FAILING, found.summary, found.expected, found.observed)
