@@ -15,7 +15,7 @@ from saverproof.graphs.installed import durability_modes
 from saverproof.graphs.notes import FileNotes
 from saverproof.graphs.player import HISTORY, RESULT, STATE, Observation, Player
 from saverproof.graphs.scenarios import SCENARIOS, maker
-from saverproof.graphs.steps import Answer, Invoke, Program, Update
+from saverproof.graphs.steps import Answer, Invoke, Program, Update, to_json
 from saverproof.targets.opening import EventLoop
 from saverproof_faults.kill import Acks
 
@@ -78,7 +78,7 @@ def _played(
         for observation in player.play(program):
             if observation.kind in (RESULT, STATE, HISTORY):
                 seen[observation.kind] = canonical(_promised(observation))
-    return {"seen": seen}
+    return {"seen": seen, "left": to_json(program)}
 
 
 def _player(arguments: Arguments, graph: str, driver: Driver, loop: EventLoop) -> Player:

@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,13 +15,14 @@ from typing import Any
 from saverproof.durability.bench import DEADLINE_S, Bench, NoCleanRunError
 from saverproof.durability.graph_bodies import NODES, OPERATIONS, RESUMED
 from saverproof.durability.graph_log import WRITES, Operation, read_log
+from saverproof.durability.graph_scripts import graph_reproducer
 from saverproof.durability.judging import Outcome
 from saverproof.durability.record import Record
 from saverproof.graphs.describing import describe
 from saverproof.graphs.installed import durability_modes
 from saverproof.graphs.player import RESULT
 from saverproof.graphs.scenarios import SCENARIOS, Scenario
-from saverproof.graphs.steps import to_json
+from saverproof.graphs.steps import from_json, to_json
 from saverproof.items import Finding, Plan
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
 
@@ -30,11 +31,11 @@ NO_RERUN = "durability/no-rerun"
 SHARES = {
     "fan-out": 5,
     "branches that join": 3,
+    "channels that keep their values": 2,
     "a question": 1,
     "two turns": 1,
     "a graph inside": 1,
     "retries": 1,
-    "breakpoints": 2,
     "a question inside": 1,
     "updates": 1,
     "a delta channel": 1,
@@ -46,6 +47,8 @@ of the kills each gets: where nodes work side by side, some are finished when ot
 _BODIES = "saverproof.durability.graph_bodies"
 _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
 _WIDTH = 1_200
+_MOST_TOLD = 4
+"""Trials for which a script is tried, until one shows the flaw by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +145,12 @@ class Resuming:
     told: Callable[[], None]
     findings: dict[str, Finding]
     _kills: int = 0
+    _told: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
         """Every scenario that the saver and the installed LangGraph can play, in turn."""
         shows = list(self._shows())
-        if not shows:
+        if not shows and self.most:
             for contract in (RESUME, NO_RERUN):
                 self.record.unknown[contract] = "; ".join(self.record.notes)
             return
@@ -163,7 +167,7 @@ class Resuming:
         known = {scenario.name: scenario for scenario in SCENARIOS}
         modes = list(durability_modes())
         others = [mode for mode in modes if mode != "sync"]
-        names = list(SHARES)[: max(1, self.most // 3)]
+        names = list(SHARES)[: -(-self.most // 3)]
         for number, name in enumerate(names):
             objection = known[name].objection(self.plan.facts["capabilities"])
             if objection is not None:
@@ -260,7 +264,10 @@ class Resuming:
     def _find(
         self, contract: str, resumed: Resumed, what: str, expected: str, observed: str
     ) -> None:
-        if contract not in self.wanted or contract in self.findings:
+        if contract not in self.wanted or self._scripted(contract):
+            return
+        script = self._script(contract, resumed)
+        if contract in self.findings and not script:
             return
         show = resumed.show
         steps = [describe(step) for step in show.scenario.program]
@@ -279,7 +286,26 @@ class Resuming:
                 "mode": show.mode,
                 "kill": resumed.place,
             },
-            reproducer="",
+            reproducer=script,
+        )
+
+    def _scripted(self, contract: str) -> bool:
+        """Whether it was told of with a script, or often enough without."""
+        found = self.findings.get(contract)
+        self._told[contract] += 1
+        return found is not None and (bool(found.reproducer) or self._told[contract] > _MOST_TOLD)
+
+    def _script(self, contract: str, resumed: Resumed) -> str:
+        seen, show = resumed.view.value, resumed.show
+        left = show.scenario.program if seen is None else from_json(seen["left"])
+        return graph_reproducer(
+            self.bench.target,
+            contract,
+            show.scenario,
+            show.mode,
+            self.plan.api,
+            resumed.place,
+            left,
         )
 
 

@@ -26,6 +26,7 @@ _WHERE: Mapping[str, str] = {
         "nested": "nested nested_asking nested_deep nested_many remembering called_twice",
         "functions": "reviewed interview counting stumbling errands",
         "deltas": "delta delta_abreast",
+        "relays": "relayed",
     }.items()
     for name in names.split()
 }

@@ -169,16 +169,23 @@ def _head(contract_id: str, name: str) -> list[str]:
 
 
 def _imports(code: str, module: str, opening: Opening) -> list[str]:
-    """The imports of the code, first what Python brings along; then what opens the saver."""
+    """The imports of the code, and what comes before the saver can be opened."""
+    lines = import_lines(code, _OWN, module, opening)
+    return [*lines, *(["", *opening.before] if opening.before else [])]
+
+
+def import_lines(code: str, own: str, module: str, opening: Opening) -> list[str]:
+    """Those import statements of ``own`` and of a module that the code uses, first what Python
+    brings along; then what opens the saver.
+    """
     given = inspect.getsource(importlib.import_module(module))
     used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
-    groups = _merged([*_import_nodes(_OWN), *_import_nodes(given)], used)
+    groups = _merged([*_import_nodes(own), *_import_nodes(given)], used)
     for name, found in _merged(_import_nodes("\n".join(opening.imports)), None).items():
         groups.setdefault(name, set()).update(found)
     lines = _sorted(groups)
     lines += [f"sys.path.insert(0, {folder!r})" for folder in opening.folders]
-    lines += _sorted(_merged(_import_nodes("\n".join(opening.local)), None))
-    return [*lines, *(["", *opening.before] if opening.before else [])]
+    return lines + _sorted(_merged(_import_nodes("\n".join(opening.local)), None))
 
 
 def _import_nodes(source: str) -> list[ast.Import | ast.ImportFrom]:

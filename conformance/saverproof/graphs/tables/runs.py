@@ -23,6 +23,12 @@ SCENARIOS: tuple[Scenario, ...] = (
     planned("values easily taken for nothing", "empty_values", Invoke({"text": "in"})),
     planned("a loop", "cycle", Invoke({"left": 12})),
     planned("commands that lead on", "commanded", Invoke(log("in")), Invoke(log("x", "y"))),
+    planned(
+        "channels that keep their values",
+        "relayed",
+        Invoke({"given": "in"}),
+        Invoke({"given": "again"}),
+    ),
     planned("fan-out", "fan_out", Invoke({"parts": list(range(12))})),
     planned(
         "streams",
