@@ -20,6 +20,7 @@ from saverproof_savers.codec import Address, make_config
 from saverproof_savers.connection import Store, T, Work
 from saverproof_savers.delta import read_delta
 from saverproof_savers.listing import Listing
+from saverproof_savers.pruning import check_strategy
 from saverproof_savers.queries import Queries
 from saverproof_savers.reading import read_one
 from saverproof_savers.recent import RecentCheckpoints
@@ -141,11 +142,7 @@ class SaverCore(BaseCheckpointSaver[Any]):
         return lambda cursor: removing.copy_thread(cursor, self.queries, source, target)
 
     def _pruning(self, thread_ids: Sequence[str], strategy: str) -> Work[None]:
-        if strategy not in removing.STRATEGIES:
-            raise ValueError(
-                f"prune: found strategy {strategy!r}, expected one of "
-                f"{', '.join(removing.STRATEGIES)}"
-            )
+        check_strategy(strategy)
         prune = removing.prune if strategy == "keep_latest" else removing.delete_thread
         wanted = list(dict.fromkeys(map(str, thread_ids)))
 

@@ -18,9 +18,11 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from saverproof_savers import snapshot_removing as removing
 from saverproof_savers.aio import run_in
 from saverproof_savers.errors import SchemaError, UndecodableError
 from saverproof_savers.files import MEMORY, OpenOptions
+from saverproof_savers.pruning import check_strategy
 from saverproof_savers.search import Search
 from saverproof_savers.snapshot_state import (
     State,
@@ -171,6 +173,31 @@ class SnapshotSqliteSaver(InMemorySaver):
         base = super().delete_thread
         self._writing(lambda: base(thread_id))
 
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Remove the checkpoints whose metadata name one of these runs, with their writes."""
+        wanted = frozenset(map(str, run_ids))
+        self._writing(lambda: removing.delete_for_runs(self._state(), self.serde, wanted))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a whole thread to a new one. Raises ValueError if the target holds data."""
+        source, target = str(source_thread_id), str(target_thread_id)
+        if source != target:
+            self._writing(lambda: removing.copy_thread(self._state(), source, target))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Remove old checkpoints of these threads, as `SqliteSaver.prune` does."""
+        check_strategy(strategy)
+        base = super().delete_thread
+
+        def work() -> None:
+            for thread_id in dict.fromkeys(map(str, thread_ids)):
+                if strategy == "delete":
+                    base(thread_id)
+                else:
+                    removing.prune(self._state(), self.serde, thread_id)
+
+        self._writing(work)
+
     def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Any:
         """For each channel, the writes of the ancestors since the nearest stored value, and it."""
         base = super().get_delta_channel_history
@@ -218,6 +245,18 @@ class SnapshotSqliteSaver(InMemorySaver):
         """Async `delete_thread`."""
         await self._in_thread(lambda: self.delete_thread(thread_id))
 
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Async `delete_for_runs`."""
+        await self._in_thread(lambda: self.delete_for_runs(run_ids))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Async `copy_thread`."""
+        await self._in_thread(lambda: self.copy_thread(source_thread_id, target_thread_id))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Async `prune`."""
+        await self._in_thread(lambda: self.prune(thread_ids, strategy=strategy))
+
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Any:
@@ -241,7 +280,7 @@ class SnapshotSqliteSaver(InMemorySaver):
         def change(cursor: Cursor) -> T:
             self._refresh(cursor)
             result = work()
-            self._revision = save(cursor, State(self.storage, self.writes, self.blobs))
+            self._revision = save(cursor, self._state())
             return result
 
         with self._lock:
@@ -251,6 +290,9 @@ class SnapshotSqliteSaver(InMemorySaver):
                 # Whatever the memory holds now, the file is what counts.
                 self._forget()
                 raise
+
+    def _state(self) -> State:
+        return State(self.storage, self.writes, self.blobs)
 
     def _refresh(self, cursor: Cursor) -> None:
         if self._revision is None or stored_revision(cursor) != self._revision:

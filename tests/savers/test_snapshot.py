@@ -217,3 +217,33 @@ def test_async_methods_answer_as_the_sync_ones(snapshot: SnapshotSqliteSaver) ->
         assert await snapshot.aget_tuple(at()) is None
 
     asyncio.run(main())
+
+
+def test_what_runs_and_pruning_leave_is_whole(snapshot: SnapshotSqliteSaver) -> None:
+    put(snapshot, 1, {"a": 1, "b": 1}, metadata={"run_id": "old"})
+    put(snapshot, 2, {"a": 1, "b": 2}, parent=1, versions={"b": 2})
+    put(snapshot, 3, {"a": 1, "b": 3}, parent=2, versions={"b": 3})
+    snapshot.put_writes(at(number=1), [("a", 1)], "task")
+    snapshot.delete_for_runs(["old"])
+    assert numbers(snapshot) == [3, 2]
+    assert values_of(snapshot, 2)["b"] == 2
+    snapshot.prune(["thread", "unknown"])
+    assert numbers(snapshot) == [3]
+    assert {key[2:] for key in snapshot.blobs if key[2] == "b"} == {("b", 3)}
+    snapshot.prune(["thread"], strategy="delete")
+    assert numbers(snapshot) == []
+    with pytest.raises(ValueError, match="found strategy 'all'"):
+        snapshot.prune(["thread"], strategy="all")
+
+
+def test_a_copy_stands_alone(snapshot: SnapshotSqliteSaver) -> None:
+    put(snapshot, 1, {"a": 1})
+    snapshot.put_writes(at(number=1), [("a", 1)], "task")
+    snapshot.copy_thread("thread", "thread")
+    asyncio.run(snapshot.acopy_thread("thread", "copy"))
+    snapshot.delete_thread("thread")
+    assert numbers(snapshot, at("copy")) == [1]
+    assert values_of(snapshot, 1, thread_id="copy") == {"a": 1}
+    put(snapshot, 1, {"a": 1})
+    with pytest.raises(ValueError, match="'copy' holds data already"):
+        snapshot.copy_thread("thread", "copy")

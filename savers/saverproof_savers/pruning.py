@@ -1,0 +1,98 @@
+"""Which checkpoints of a thread pruning removes: plain data in, plain data out."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+STRATEGIES = ("keep_latest", "delete")
+_TRIGGERS = ("__", "branch:", "start:")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What pruning needs to know of a checkpoint."""
+
+    parent_id: str | None
+    channels: Mapping[str, Collection[Any]]
+    """The version of each channel, and something more if it has a value."""
+    delta_channels: frozenset[str]
+    """Channels of which LangGraph says in the metadata that they are kept as deltas."""
+    root_id: str | None
+    """The checkpoint of the root namespace from which the call in this namespace started."""
+
+    @classmethod
+    def of(
+        cls,
+        parent_id: str | None,
+        channels: Mapping[str, Collection[Any]],
+        metadata: Mapping[str, Any],
+    ) -> "Stored":
+        """What the metadata of a checkpoint says of it."""
+        counters = metadata.get("counters_since_delta_snapshot")
+        parents = metadata.get("parents")
+        return cls(
+            parent_id,
+            channels,
+            frozenset(counters if isinstance(counters, dict) else ()),
+            parents.get("") if isinstance(parents, dict) else None,
+        )
+
+
+Namespace: TypeAlias = dict[str, Stored]
+"""The checkpoints of one namespace by id."""
+
+
+def check_strategy(strategy: str) -> None:
+    """Raise ValueError unless `strategy` is one that `prune` knows."""
+    if strategy not in STRATEGIES:
+        raise ValueError(
+            f"prune: found strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}"
+        )
+
+
+def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
+    """The namespace and id of what may go, the newest of each namespace being kept.
+
+    So is what its delta channels are rebuilt from. Namespaces of a task (`node:task`) go if their
+    call started from a root checkpoint that goes: nothing can come back to them. A namespace that
+    is a bare node name is the memory of a subgraph, and stays.
+    """
+    gone: list[tuple[str, str]] = []
+    gone_roots: set[str] = set()
+    # The root namespace comes first.
+    for checkpoint_ns in sorted(namespaces):
+        stored = namespaces[checkpoint_ns]
+        newest = max(stored)
+        if ":" in checkpoint_ns and stored[newest].root_id in gone_roots:
+            kept: set[str] = set()
+        else:
+            kept = _needed(stored, newest)
+        dropped = stored.keys() - kept
+        gone.extend((checkpoint_ns, checkpoint_id) for checkpoint_id in dropped)
+        if checkpoint_ns == "":
+            gone_roots = set(dropped)
+    return gone
+
+
+def _needed(stored: Namespace, newest: str) -> set[str]:
+    """The newest checkpoint, and the ancestors that one of its channels may be rebuilt from.
+
+    Nothing in a database says for certain which channels are delta channels. One that has a
+    version and no value may be one, and then needs its ancestors up to the nearest value; the
+    channels by which LangGraph triggers nodes lose their values in every step, and are none.
+    """
+    needed = {newest}
+    for channel, entry in stored[newest].channels.items():
+        if len(entry) > 1:
+            continue
+        if channel.startswith(_TRIGGERS) and channel not in stored[newest].delta_channels:
+            continue
+        ancestor = stored[newest].parent_id
+        passed: set[str] = {newest}
+        while ancestor in stored and ancestor not in passed:
+            passed.add(ancestor)
+            if len(stored[ancestor].channels.get(channel, ())) > 1:
+                break
+            ancestor = stored[ancestor].parent_id
+        needed |= passed
+    return needed

@@ -1,0 +1,76 @@
+"""Deleting runs, pruning and copying threads in the state of LangGraph's saver in memory."""
+
+from collections.abc import Collection, Iterable
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from saverproof_savers.pruning import Namespace, Stored, pruned
+from saverproof_savers.snapshot_state import State
+
+
+def delete_for_runs(state: State, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
+    """Remove the checkpoints of these runs, with their writes and the values nobody else reads."""
+    for thread_id in list(state.storage):
+        gone = [
+            (checkpoint_ns, checkpoint_id)
+            for checkpoint_ns, checkpoints in state.storage[thread_id].items()
+            for checkpoint_id, (_, metadata, _) in checkpoints.items()
+            if serde.loads_typed(metadata).get("run_id") in run_ids
+        ]
+        _remove(state, serde, thread_id, gone)
+
+
+def prune(state: State, serde: SerializerProtocol, thread_id: str) -> None:
+    """Remove what `pruned` says of the thread."""
+    namespaces: dict[str, Namespace] = {}
+    for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items():
+        for checkpoint_id, (checkpoint, metadata, parent_id) in checkpoints.items():
+            versions = serde.loads_typed(checkpoint)["channel_versions"]
+            channels = {
+                channel: _entry(state, (thread_id, checkpoint_ns, channel, version))
+                for channel, version in versions.items()
+            }
+            namespaces.setdefault(checkpoint_ns, {})[checkpoint_id] = Stored.of(
+                parent_id, channels, serde.loads_typed(metadata)
+            )
+    _remove(state, serde, thread_id, pruned(namespaces))
+
+
+def _entry(state: State, key: tuple[str, str, str, object]) -> list[object]:
+    kind, value = state.blobs.get(key, ("empty", b""))
+    return [key[-1]] if kind == "empty" else [key[-1], value]
+
+
+def _remove(
+    state: State, serde: SerializerProtocol, thread_id: str, gone: Iterable[tuple[str, str]]
+) -> None:
+    touched = set()
+    for checkpoint_ns, checkpoint_id in gone:
+        del state.storage[thread_id][checkpoint_ns][checkpoint_id]
+        state.writes.pop((thread_id, checkpoint_ns, checkpoint_id), None)
+        touched.add(checkpoint_ns)
+    for checkpoint_ns in touched:
+        used = {
+            (channel, version)
+            for checkpoint, _, _ in state.storage[thread_id][checkpoint_ns].values()
+            for channel, version in serde.loads_typed(checkpoint)["channel_versions"].items()
+        }
+        for key in list(state.blobs):
+            if key[:2] == (thread_id, checkpoint_ns) and key[2:] not in used:
+                del state.blobs[key]
+
+
+def copy_thread(state: State, source: str, target: str) -> None:
+    """Copy everything of `source` to `target`. Raises ValueError if `target` holds anything."""
+    taken = any(state.storage.get(target, {}).values())
+    if taken or any(key[0] == target and batch for key, batch in state.writes.items()):
+        raise ValueError(f"copy_thread: the target thread {target!r} holds data already")
+    for checkpoint_ns, checkpoints in list(state.storage.get(source, {}).items()):
+        state.storage[target][checkpoint_ns].update(checkpoints)
+    for (thread_id, *place), batch in list(state.writes.items()):
+        if thread_id == source:
+            checkpoint_ns, checkpoint_id = place
+            state.writes[target, checkpoint_ns, checkpoint_id] = dict(batch)
+    for (thread_id, checkpoint_ns, channel, version), value in list(state.blobs.items()):
+        if thread_id == source:
+            state.blobs[target, checkpoint_ns, channel, version] = value
