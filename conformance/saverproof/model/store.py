@@ -281,6 +281,7 @@ class Model:
                     before=self.gone.pop((target, namespace, number), None),
                 )
                 self.threads.setdefault(target, {}).setdefault(namespace, {})[number] = copied
+                self.ghosts.discard((target, namespace, number))
         for address in [a for a in self.writes if a[0] == source]:
             self.writes[(target, *address[1:])] = {
                 key: replace(w, marks={"deletion/copy-complete"})
