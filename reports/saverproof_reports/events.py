@@ -75,6 +75,9 @@ def _judged(
     saver: Event, items: list[Event], versions: Mapping[str, str], complete: bool
 ) -> dict[str, Any]:
     planned = [(family, api) for family, api in saver.get("items", [])]
+    # Workers finish in any order; the report of a run does not depend on it.
+    rank = {pair: number for number, pair in enumerate(planned)}
+    items = sorted(items, key=lambda item: rank.get((item["family"], item["api"]), len(rank)))
     reported = {(item["family"], item["api"]) for item in items}
     unreported = [] if complete else [pair for pair in planned if pair not in reported]
     extras = [item.get("extra") or {} for item in items]

@@ -4,9 +4,9 @@ import copy
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.reports.sample import Data, comparison_report, good_report
+from tests.reports.sample import Data, comparison_events, comparison_report, good_report
 
-from saverproof_reports import assemble, validate
+from saverproof_reports import assemble, report_of, validate
 from saverproof_reports.schemas import schema
 
 ENVIRONMENT = {"python": "3.11.7", "platform": "Linux", "packages": {"langgraph": "1.2.22"}}
@@ -142,3 +142,9 @@ def test_a_violation_without_a_script_names_none():
 @pytest.mark.parametrize("name", ["report-1", "artefact-1"])
 def test_each_schema_is_a_json_schema(name):
     Draft202012Validator.check_schema(schema(name))
+
+
+def test_the_order_in_which_items_come_in_makes_no_difference():
+    run, saver, *items, end = comparison_events()[:20]
+    one = report_of([run, saver, *items, end])
+    assert report_of([run, saver, *reversed(items), end]) == one
