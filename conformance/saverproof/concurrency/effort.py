@@ -21,10 +21,10 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(shared=8, instances=3, processes=3, races=1),
-    "default": Effort(shared=16, instances=5, processes=4, races=3),
+    "quick": Effort(shared=8, instances=3, processes=3, races=2),
+    "default": Effort(shared=16, instances=5, processes=4, races=4),
     "deep": Effort(shared=120, instances=60, processes=40, races=20, length=14),
 }
 
-SLOW = Effort(shared=3, instances=2, processes=1, races=1)
+SLOW = Effort(shared=3, instances=2, processes=1, races=2)
 """Where each process is a fresh interpreter."""

@@ -105,7 +105,7 @@ def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: Effort) 
     callers = effort.callers if crowd is Crowd.SHARED else min(effort.callers, 3)
     if crowd is Crowd.PROCESSES:
         pause = PAUSE_BETWEEN_PROCESSES_S
-        schedule = Schedule(name, statements=0.5, pause_s=pause, alone=True)
+        schedule = Schedule(name, statements=0.5, pause_s=pause, most=120, alone=True)
     else:
         # Not in step with the themes: each theme meets each schedule.
         schedule = schedule_of(turn, name)

@@ -86,8 +86,9 @@ class Item:
             if NOTHING in self.wanted:
                 ask(bench, self.record)
             if FIRST in self.wanted:
+                file = None
                 for number in range(effort.races):
-                    race(bench, number, self.record)
+                    file = race(bench, number, self.record, file)
                     self._tell()
             if self.wanted & HISTORIES:
                 self._histories(bench, effort)
@@ -138,6 +139,7 @@ class Item:
         effort: Effort,
         semantics: Semantics,
     ) -> None:
+        contract_of_loss = THREADS if crowd is Crowd.SHARED else PROCESSES
         broken = judged = slow = 0
         why = ""
         for turn in range(number):
@@ -145,7 +147,6 @@ class Item:
             played = play(bench, script)
             self.record.scenes[crowd.value] += 1
             self._tell()
-            contract_of_loss = THREADS if crowd is Crowd.SHARED else PROCESSES
             problems = self._ends(contract_of_loss, played)
             if not problems and (played.trouble or played.slow):
                 why = played.trouble or played.slow
@@ -163,7 +164,7 @@ class Item:
             # What hangs or dies costs its watchdog, once.
             if played.hung or played.died or slow >= 2 or broken >= ENOUGH:
                 break
-        if not judged:
+        if number and not judged:
             self.record.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
 
     @staticmethod

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from saverproof.concurrency.bench import Bench
+from saverproof.concurrency.firstuse import Meeting, held
 from saverproof.concurrency.iteration import By
 from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, PROCESSES
 from saverproof.concurrency.record import Problem, Record
 from saverproof.concurrency.records import Event, Kind, Operation
 from saverproof.concurrency.schedules import Schedule
+from saverproof.concurrency.traces import sqlite_files
 from saverproof_faults.kill import DiedBy, TrialResult
 
 RACERS = 4
-_MEETS_AFTER_S = 0.15
-_PAUSE_S = 0.03
 
 
 def died(contract: str, result: TrialResult) -> Problem | None:
@@ -140,9 +141,13 @@ def ask(bench: Bench, record: Record) -> None:
 # --- races for a new store -----------------------------------------------------------------------
 
 
-def race(bench: Bench, number: int, record: Record) -> None:
-    """Let several processes create one store."""
-    seed = f"{bench.plan.seed}:race:{number}"
+def race(bench: Bench, number: int, record: Record, file: Path | None = None) -> Path | None:
+    """Let several processes create one store, side by side.
+
+    Gives the SQLite file that it is in, below its folder, if they did meet over it, none kept apart
+    by a gate. With that ``file`` another process holds it for a moment when they come: a state in
+    which each of them is itself, for a time too short to be met by chance.
+    """
     callers = [
         [
             Operation(Kind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
@@ -151,21 +156,25 @@ def race(bench: Bench, number: int, record: Record) -> None:
         ]
         for n in range(RACERS)
     ]
-    scene = {"scene": "race", "number": number, "seed": seed}
-    with bench.store() as store:
+    scene = {"scene": "race", "number": number, "file": None if file is None else str(file)}
+    meeting = bench.folder / f"meeting-{number}"
+    Meeting.prepare(meeting, RACERS)
+    with bench.store() as store, ExitStack() as stack:
+        folder = Path(store["path"])
         shared = store | {
-            "schedule": Schedule(
-                seed, statements=0.7, pause_s=_PAUSE_S, budget_s=0.25, alone=True
-            ).to_json(),
+            "schedule": Schedule("").to_json(),
             "callers": [[one.to_json() for one in made] for made in callers],
-            "at": time.monotonic() + _MEETS_AFTER_S,
+            "meeting": str(meeting),
+            "racers": RACERS,
+            "side_by_side": file is None,
         }
-        results = bench.together(
-            "firstuse:race",
-            [shared | {"schedule": _of(shared, n), "caller": n} for n in range(RACERS)],
-        )
+        if file is not None:
+            stack.enter_context(held(folder / file, meeting, RACERS))
+        results = bench.together("firstuse:race", [shared | {"caller": n} for n in range(RACERS)])
         after = [Operation(Kind.GET, 0, 10 + n).to_json() for n in range(RACERS)]
         last = bench.looked("bodies:end", shared | {"after": after})
+        files = [path.relative_to(folder) for path in sqlite_files(folder)]
+    meeting.unlink()
     record.scenes["races for a new store"] += 1
     problems: list[Problem] = []
     events: list[Event] = []
@@ -177,22 +186,21 @@ def race(bench: Bench, number: int, record: Record) -> None:
             record.unknown[FIRST] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         else:
             record.checked[FIRST] += 1
-            problems += _wrong_in_race(result.value)
+            problems += _wrong_in_race(result.value, one_more=file is not None)
             events += [Event.from_json(event) for event in result.value["events"]]
     record.operations += len(events)
     if last.died_by is DiedBy.FINISHED:
         problems += _lost_in_race(events, [Event.from_json(e) for e in last.value["events"]])
     record.saw(problems, scene)
+    met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
+    return files[0] if files and met else None
 
 
-def _of(shared: Mapping[str, Any], number: int) -> dict[str, Any]:
-    schedule: dict[str, Any] = shared["schedule"]
-    return {**schedule, "seed": f"{schedule['seed']}:{number}"}
-
-
-def _wrong_in_race(told: Mapping[str, Any]) -> Iterator[Problem]:
+def _wrong_in_race(told: Mapping[str, Any], *, one_more: bool) -> Iterator[Problem]:
     expected = "every process to open the store, and to write to it"
-    steps = (f"{RACERS} processes open the same new store at once, and each puts a checkpoint",)
+    also = ", which one more holds for a moment" if one_more else ""
+    racing = f"{RACERS} processes at once on a new store{also}"
+    steps = (f"{racing}: each opens it and puts a checkpoint",)
     still = told["standstill"]
     if still is not None and still["hung"]:
         observed = f"no answer for {still['seconds']:g} s"
@@ -204,7 +212,7 @@ def _wrong_in_race(told: Mapping[str, Any]) -> Iterator[Problem]:
         if event.error is not None:
             errors.append(f"{event.operation.kind.value} raised {event.error}")
     if errors:
-        summary = f"with {RACERS} processes at once on a new store: {errors[0]}"
+        summary = f"{racing}: {errors[0]}"
         yield Problem(FIRST, summary, expected, "; ".join(errors), steps=steps)
 
 

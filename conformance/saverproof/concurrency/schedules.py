@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ Result = TypeVar("Result")
 Tracer = Callable[[FrameType, str, Any], Any]
 
 _NAP_S = 0.0002
+_LONGEST_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,9 @@ class Schedule:
     """How a history's threads take turns.
 
     ``switch_s`` is the interpreter's switch interval. At a share of the database's calls
-    (``statements``) and of the saver's own lines (``lines``), a thread stands still until another
-    one has moved, at most for ``pause_s``; with ``alone`` it cannot tell, and always waits about
-    as long, as between processes.
+    (``statements``) and of the saver's own lines (``lines``), a thread stands still until others
+    have moved, at most for ``pause_s`` if none of them can; ``most`` pauses are made. With
+    ``alone`` it cannot tell, and waits about as long in any case, as between processes.
     """
 
     seed: str
@@ -37,8 +39,7 @@ class Schedule:
     statements: float = 0.0
     lines: float = 0.0
     pause_s: float = 0.003
-    budget_s: float = 0.35
-    """How long all pauses together may take."""
+    most: int = 300
     alone: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class Pauses:
         self._moves = 0
         self._local = threading.local()
         self._threads = 0
-        self._spent_s = 0.0
+        self._made = 0
         self.on = False
         """Whether threads pause: one that is alone need not."""
 
@@ -112,21 +113,20 @@ class Pauses:
         if not self.on:
             return
         choose = self._choices()
-        if choose.random() >= share or self._spent_s > self.schedule.budget_s:
+        if choose.random() >= share or self._made >= self.schedule.most:
             return
-        began = time.perf_counter()
-        self._pause(choose.uniform(0.2, 1.0) * self.schedule.pause_s)
-        self._spent_s += time.perf_counter() - began
-
-    def _pause(self, seconds: float) -> None:
+        self._made += 1
         if self.schedule.alone:
-            time.sleep(seconds)
+            time.sleep(choose.uniform(0.2, 1.0) * self.schedule.pause_s)
             return
         # Some steps of others, a few or as many as an operation takes.
-        enough = self._moves + self._choices().randint(1, 10)
-        deadline = time.perf_counter() + self.schedule.pause_s
-        while self._moves < enough and time.perf_counter() < deadline:
+        enough = self._moves + choose.randint(1, 10)
+        began = time.perf_counter()
+        while self._moves < enough:
             time.sleep(_NAP_S)
+            waited = time.perf_counter() - began
+            if waited > _LONGEST_S or (waited > self.schedule.pause_s and not _others_could_run()):
+                return
 
     def _choices(self) -> Random:
         choose: Random | None = getattr(self._local, "choose", None)
@@ -145,6 +145,28 @@ class Pauses:
             return on_line if frame.f_code.co_filename.startswith(folders) else None
 
         return on_call
+
+
+def _others_could_run() -> bool:
+    """Whether another thread of this process waits for nothing but a processor."""
+    return could_run(os.getpid(), but=threading.get_native_id())
+
+
+def could_run(process: int, *, but: int = 0) -> bool:
+    """Whether a thread of a process waits for nothing but a processor, as on a machine that has
+    much else to do. ``but`` is one that does not count. False where the system does not tell.
+    """
+    try:
+        tasks = os.listdir(f"/proc/{process}/task")
+        return any(_state_of(process, task) == "R" for task in tasks if task != str(but))
+    except OSError:
+        return False
+
+
+def _state_of(process: int, task: str) -> str:
+    path = f"/proc/{process}/task/{task}/stat"
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
 
 
 def folders_of(saver: Any) -> tuple[str, ...]:

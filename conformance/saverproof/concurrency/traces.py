@@ -115,6 +115,12 @@ def _is_sqlite(path: Path) -> bool:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
+def sqlite_files(folder: Path) -> list[Path]:
+    """The databases below a folder."""
+    logs = ("-wal", "-shm", "-journal")
+    return [path for path in _files(folder) if not path.name.endswith(logs) and _is_sqlite(path)]
+
+
 def _names(path: Path) -> bool:
     return MARK.encode() in path.read_bytes()
 
@@ -122,9 +128,7 @@ def _names(path: Path) -> bool:
 def dumped(folder: Path) -> dict[str, list[str]]:
     """The rows of every table of every SQLite file, as texts."""
     found: dict[str, list[str]] = {}
-    for path in _files(folder):
-        if path.name.endswith(("-wal", "-shm", "-journal")) or not _is_sqlite(path):
-            continue
+    for path in sqlite_files(folder):
         with closing(raw.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             for table in _tables(connection):
                 quoted = table.replace('"', '""')

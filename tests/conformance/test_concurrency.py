@@ -1,0 +1,143 @@
+"""Savers that many use at once: what is broken is found, and nothing else."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers import WRONG, WrongSaver
+
+from saverproof import target
+from saverproof.capability import Capability
+from saverproof.concurrency import item, reporting
+from saverproof.concurrency.effort import EFFORTS, Effort
+from saverproof.contracts.registry import contract, contracts
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.targets.facts import METHODS
+from saverproof.targets.loading import load
+from saverproof.targets.reference import TargetRef
+
+BUNDLED = "saverproof_savers.targets:sqlite"
+MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
+CONCURRENT = [wrong for wrong in WRONG if wrong.breaks.startswith("concurrency/")]
+SHORT = Effort(shared=8, instances=3, processes=2, races=2)
+SCENES_ALONE = Effort(shared=0, instances=0, processes=0, races=0)
+
+
+def attribute_of(wrong: WrongSaver) -> str:
+    return wrong.name.replace("-", "_")
+
+
+def is_durable(wrong: WrongSaver) -> bool:
+    return not issubclass(wrong.saver, ReferenceSaver)
+
+
+SAVERS = SimpleNamespace(
+    **{
+        attribute_of(wrong): target(name=wrong.name, drop=wrong.drop, durable=is_durable(wrong))(
+            wrong.make
+        )
+        for wrong in CONCURRENT
+    }
+)
+
+
+def judged(where: str, folder: Path, api: str, monkeypatch: Any, effort: Effort) -> Outcome:
+    module, _, attribute = where.partition(":")
+    ref = TargetRef(where, module, None, attribute)
+    made = load(ref)
+    facts = {
+        "durable": made.durable,
+        "capabilities": [str(capability) for capability in Capability],
+        "absent": {},
+        "operations": {name: list(methods) for name, methods in METHODS.items()},
+        "packages": {"langgraph-checkpoint": version("langgraph-checkpoint")},
+        "opens_ms": 5.0,
+    }
+    monkeypatch.setitem(EFFORTS, "quick", effort)
+    plan = Plan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder))
+    return item.judge(plan, made, lambda progress: None)
+
+
+def blamed(outcome: Outcome) -> set[str]:
+    return {finding.contract for finding in outcome.findings}
+
+
+def the(outcome: Outcome, name: str) -> Finding:
+    return next(f for f in outcome.findings if f.contract == f"concurrency/{name}")
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = judged(BUNDLED, tmp_path, api, monkeypatch, SHORT)
+    assert (outcome.findings, outcome.unknown) == ((), {})
+    assert outcome.checked.keys() == MUST_AND_SHOULD
+    # Every workspace is gone.
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("sp_")]
+
+
+@pytest.mark.parametrize("wrong", CONCURRENT, ids=lambda wrong: wrong.name)
+def test_a_wrong_saver_is_caught_and_rightly_blamed(
+    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
+    where = f"tests.conformance.test_concurrency:SAVERS.{attribute_of(wrong)}"
+    found = blamed(judged(where, tmp_path, "sync", monkeypatch, SHORT))
+    allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
+    assert wrong.breaks in found, f"not caught: {wrong.note}"
+    assert found <= allowed, f"blamed for {sorted(found - allowed)} as well"
+
+
+def test_no_contract_is_without_a_wrong_saver() -> None:
+    assert {wrong.breaks for wrong in CONCURRENT} == MUST_AND_SHOULD
+
+
+@pytest.mark.parametrize(
+    ("where", "api", "blocked"),
+    [("langgraph_sqlite", "sync", "in cursor: with self.lock:"),
+     ("langgraph_sqlite_async", "async", "in setup: async with self.lock:")],
+)  # fmt: skip
+def test_the_official_savers_block_while_they_list(
+    where: str, api: str, blocked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saver = f"saverproof_savers.targets:{where}"
+    outcome = judged(saver, tmp_path, api, monkeypatch, SCENES_ALONE)
+    assert blamed(outcome) == {"concurrency/iteration-does-not-block"}
+    found = the(outcome, "iteration-does-not-block")
+    # Both sides: the call that waits, and the listing that it waits for.
+    assert blocked in found.observed
+    assert "list: yield CheckpointTuple(" in found.observed
+    assert "it was answered as soon as the listing had been closed" in found.observed
+    # The script was run by itself, and complained.
+    assert "saverproof" not in found.reproducer.partition('"""')[2].partition("#")[0]
+    assert found.reproducer
+
+
+def test_the_saver_in_memory_breaks_where_it_is_iterated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saver = "saverproof_savers.targets:memory"
+    outcome = judged(saver, tmp_path, "async", monkeypatch, SCENES_ALONE)
+    found = the(outcome, "iteration-does-not-block")
+    assert "dictionary changed size during iteration" in found.observed
+    assert found.reproducer
+    assert the(outcome, "reads-change-nothing").reproducer
+    assert len(outcome.findings) == 2
+
+
+def test_a_saver_that_is_wrong_with_one_caller_too_is_not_judged_with_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency:forgetful"
+    outcome = judged(where, tmp_path, "sync", monkeypatch, SHORT)
+    assert blamed(outcome) == set()
+    assert "from one caller alone" in outcome.unknown["concurrency/threads-lose-nothing"]
+
+
+forgetful = target(name="forgetful", durable=False)(
+    next(wrong for wrong in WRONG if wrong.breaks == "pending-writes/complete").make
+)

@@ -1,0 +1,230 @@
+"""The search for legal orders, and what a history is blamed for, on histories made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from saverproof.concurrency.judging import judge_history, semantics_of
+from saverproof.concurrency.linearizability import Answer, Step, search
+from saverproof.concurrency.names import ORDER, PROCESSES, THREADS, TORN
+from saverproof.concurrency.orders import Semantics
+from saverproof.concurrency.records import Event, Kind, Operation, Phase, Shown
+
+Write = tuple[str, int]
+"""("write", value) or ("read", value), of one number that begins as 0."""
+
+
+def register(state: int, action: Write) -> Iterator[int]:
+    kind, value = action
+    if kind == "write":
+        yield value
+    elif state == value:
+        yield state
+
+
+def step(began: int, ended: int, kind: str, value: int, *, certain: bool = True) -> Step[Write]:
+    return Step(began, ended, (kind, value), certain)
+
+
+LEGAL = {
+    "one after the other": [step(0, 1, "write", 1), step(2, 3, "read", 1)],
+    "a read may be ordered before a write that overlaps it": [
+        step(0, 9, "write", 1),
+        step(1, 2, "read", 0),
+        step(3, 4, "read", 1),
+    ],
+    "two writes that overlap, read the other way round": [
+        step(0, 9, "write", 1),
+        step(1, 8, "write", 2),
+        step(10, 11, "read", 1),
+    ],
+    "one that raised took effect late": [
+        step(0, 1, "write", 1, certain=False),
+        step(2, 3, "read", 0),
+        step(4, 5, "read", 1),
+    ],
+    "one that raised never took effect": [
+        step(0, 1, "write", 1, certain=False),
+        step(2, 3, "read", 0),
+    ],
+    "nothing at all": [],
+}
+ILLEGAL = {
+    "a stale read": [step(0, 1, "write", 1), step(2, 3, "read", 0)],
+    "back to the old value": [
+        step(0, 9, "write", 1),
+        step(1, 2, "read", 1),
+        step(3, 4, "read", 0),
+    ],
+    "two readers see two writes in different orders": [
+        step(0, 9, "write", 1),
+        step(0, 9, "write", 2),
+        step(10, 11, "read", 1),
+        step(12, 13, "read", 2),
+    ],
+    "a value that nobody wrote": [step(0, 9, "write", 1), step(0, 9, "read", 3)],
+    "one that raised, seen and then gone": [
+        step(0, 1, "write", 1, certain=False),
+        step(2, 3, "read", 1),
+        step(4, 5, "read", 0),
+    ],
+}
+
+
+@pytest.mark.parametrize("steps", LEGAL.values(), ids=LEGAL.keys())
+def test_a_legal_history_has_an_order(steps: list[Step[Write]]) -> None:
+    assert search(steps, 0, register) is Answer.LEGAL
+
+
+@pytest.mark.parametrize("steps", ILLEGAL.values(), ids=ILLEGAL.keys())
+def test_an_illegal_history_has_none(steps: list[Step[Write]]) -> None:
+    assert search(steps, 0, register) is Answer.ILLEGAL
+
+
+def test_a_search_that_is_cut_off_says_so() -> None:
+    writes = [step(0, 99, "write", value) for value in range(1, 12)]
+    impossible = [*writes, step(100, 101, "read", 99)]
+    assert search(impossible, 0, register, most=500) is Answer.CUT_OFF
+
+
+# --- histories -----------------------------------------------------------------------------------
+
+PUT = Operation(Kind.PUT, 0, 1, tag=1)
+AGAIN = Operation(Kind.PUT, 0, 1, tag=2_000)
+BATCH = Operation(Kind.WRITES, 0, 1, tag=1_000, task=100, count=2)
+GET = Operation(Kind.GET, 0, 1)
+LATEST = Operation(Kind.LATEST, 0)
+LIST = Operation(Kind.LIST, 0)
+PUT_B = Operation(Kind.PUT, 2, 1, tag=1_000)
+BATCH_B = Operation(Kind.WRITES, 2, 1, tag=1_001, task=2, count=2)
+DELETE_B = Operation(Kind.DELETE, 2)
+GET_B = Operation(Kind.GET, 2, 1)
+
+FIRST = Shown(1, ("p1",) * 3)
+WHOLE = Shown(1, ("p1",) * 3, ((100, ("w1000.0", "w1000.1")),))
+PART = Shown(1, ("p1",) * 3, ((100, ("w1000.0",)),))
+SECOND = Shown(1, ("p2000",) * 3)
+
+
+def call(
+    began: int,
+    ended: int,
+    operation: Operation,
+    *shown: Shown,
+    error: str | None = None,
+    phase: Phase = Phase.DURING,
+) -> Event:
+    return Event(0, operation, began, ended, error, shown, phase)
+
+
+def before(operation: Operation) -> Event:
+    return call(-2, -1, operation, phase=Phase.BEFORE)
+
+
+def after(operation: Operation, *shown: Shown) -> Event:
+    return call(1_000, 1_001, operation, *shown, phase=Phase.AFTER)
+
+
+HISTORIES = {
+    "nothing wrong": (set(), [before(PUT), call(0, 1, BATCH), after(GET, WHOLE)]),
+    "a batch is gone": ({THREADS}, [before(PUT), call(0, 1, BATCH), after(GET, FIRST)]),
+    "a checkpoint is gone": ({THREADS}, [before(PUT), after(GET)]),
+    "a checkpoint is listed twice": ({THREADS}, [before(PUT), after(LIST, FIRST, FIRST)]),
+    "a part is gone": ({THREADS}, [before(PUT), call(0, 1, BATCH), after(GET, PART)]),
+    "a part is seen": (
+        {TORN},
+        [before(PUT), call(0, 9, BATCH), call(1, 2, GET, PART), after(GET, WHOLE)],
+    ),
+    "parts of two puts": (
+        {TORN},
+        [
+            before(PUT),
+            call(0, 9, AGAIN),
+            call(1, 2, GET, Shown(1, ("p1", "p2000", "p1"))),
+            after(GET, SECOND),
+        ],
+    ),
+    "another checkpoint": ({TORN}, [before(PUT), call(0, 1, GET, Shown(2, ("p1",) * 3))]),
+    "an older put has the last word": (
+        {THREADS},
+        [before(PUT), call(0, 1, AGAIN), after(GET, FIRST)],
+    ),
+    "puts at the same time, in either order": (
+        set(),
+        [before(PUT), call(0, 9, AGAIN), call(1, 2, GET, FIRST), after(GET, SECOND)],
+    ),
+    "a stale read": (
+        {ORDER},
+        [before(PUT), call(0, 1, BATCH), call(2, 3, GET, FIRST), after(GET, WHOLE)],
+    ),
+    "a stale latest": (
+        {ORDER},
+        [
+            before(PUT),
+            call(0, 1, Operation(Kind.PUT, 0, 7, tag=1_000)),
+            call(2, 3, LATEST, FIRST),
+        ],
+    ),
+    "half of a deleted thread": (
+        {TORN},
+        [
+            call(0, 1, PUT_B),
+            call(2, 3, BATCH_B),
+            call(4, 9, DELETE_B),
+            call(5, 8, GET_B, Shown(1, ("p1000",) * 3)),
+        ],
+    ),
+    "a thread before it is deleted, and after": (
+        set(),
+        [
+            call(0, 1, PUT_B),
+            call(2, 3, BATCH_B),
+            call(4, 9, DELETE_B),
+            call(5, 6, GET_B, Shown(1, ("p1000",) * 3, ((2, ("w1001.0", "w1001.1")),))),
+            call(7, 8, GET_B),
+        ],
+    ),
+    "an error": ({THREADS}, [before(PUT), call(0, 1, BATCH, error="no"), after(GET, FIRST)]),
+}
+
+
+@pytest.mark.parametrize(("contracts", "events"), HISTORIES.values(), ids=HISTORIES.keys())
+def test_a_history_is_blamed_on_what_it_breaks(contracts: set[str], events: list[Event]) -> None:
+    assert judge_history(events, shared=True).broken() == contracts
+
+
+def test_errors_between_processes_are_advice_unless_they_took_effect() -> None:
+    raised = [before(PUT), call(0, 1, BATCH, error="database is locked")]
+    clean = judge_history([*raised, after(GET, FIRST)], shared=False)
+    assert (clean.broken(), clean.raised) == (set(), 1)
+    assert judge_history([*raised, after(GET, WHOLE)], shared=False).broken() == {PROCESSES}
+
+
+def test_only_the_events_that_show_it_are_told() -> None:
+    noise = [call(n, n + 1, GET, FIRST) for n in range(10, 20, 2)]
+    events = [before(PUT), *noise, call(30, 31, BATCH), call(40, 41, GET, FIRST)]
+    (problem,) = judge_history(events, shared=True).problems
+    assert [event.began for event in problem.events if event.operation.kind is Kind.GET] == [40]
+
+
+def test_what_a_saver_does_alone_is_no_flaw_between_callers() -> None:
+    """A saver that keeps the first of two puts, and the last of two batches, is wrong elsewhere."""
+    later = Operation(Kind.WRITES, 0, 1, tag=2_000, task=100, count=2)
+    kept = Shown(1, ("p1",) * 3, ((100, ("w2000.0", "w2000.1")),))
+    events = [
+        before(PUT),
+        call(0, 1, AGAIN),
+        call(2, 3, BATCH),
+        call(4, 5, later),
+        after(GET, kept),
+    ]
+    semantics = semantics_of(events)
+    assert semantics == Semantics(replaces=False, first_stays=False)
+    assert judge_history(events, shared=True, semantics=semantics).broken() == set()
+
+
+def test_events_survive_the_journey_between_processes() -> None:
+    event = call(1, 2, LIST, WHOLE, error=None, phase=Phase.AFTER)
+    assert Event.from_json(event.to_json()) == event
