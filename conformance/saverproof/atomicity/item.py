@@ -20,6 +20,7 @@ from saverproof.atomicity.judging import LOST_CONNECTION
 from saverproof.atomicity.record import Found, Record
 from saverproof.atomicity.reporting import Told, finding, finding_of_walk
 from saverproof.atomicity.retracing import places_of, retraced
+from saverproof.atomicity.room import room_in
 from saverproof.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
 from saverproof.atomicity.shortening import shortened
 from saverproof.atomicity.sight import Ending, Sight
@@ -42,13 +43,18 @@ Progress = Callable[[dict[str, Any]], None]
 
 
 def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
-    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised."""
+    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised.
+
+    Raises:
+        SaverproofError: there is no room for workspaces.
+    """
     from saverproof.judging.item import applicable
 
     started = time.perf_counter()
     reasons = {one.id: applicable(plan, one) for one in contracts(FAMILY)}
     item = Item(plan, target, progress)
-    why = item.run()
+    with room_in(plan.folder):
+        why = item.run()
     if why is not None:
         reasons = {name: reason or why for name, reason in reasons.items()}
         item.record = Record()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from saverproof.atomicity.room import room_in
 from saverproof.contracts.registry import contracts
 from saverproof.durability.bench import Bench
 from saverproof.durability.effort import EFFORTS, SLOW, Effort
@@ -29,7 +30,7 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised.
 
     Raises:
-        HarnessError: no process could be started to be killed.
+        SaverproofError: no process could be started, or there is no room for workspaces.
     """
     from saverproof.judging.item import applicable
 
@@ -38,7 +39,8 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     wanted = frozenset(name for name, reason in reasons.items() if reason is None)
     item = Item(plan, target, progress, wanted)
     if wanted:
-        item.run()
+        with room_in(plan.folder):
+            item.run()
     found = item.findings
     return Outcome(
         checked={name: times for name, times in item.record.checked.items() if name in wanted},

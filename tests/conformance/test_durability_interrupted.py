@@ -1,0 +1,78 @@
+"""A run that is ended while processes are killed leaves none of them behind, and no folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+import psutil
+import pytest
+
+PATIENCE_S = 60.0
+TRIALS = "saverproof-kill-*"
+"""The folders of the processes that are killed."""
+
+
+def eventually(condition: Callable[[], object]) -> bool:
+    deadline = monotonic() + PATIENCE_S
+    while monotonic() < deadline:
+        if condition():
+            return True
+        threading.Event().wait(0.05)
+    return False
+
+
+@contextmanager
+def killing(folder: Path, *more: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A run in the middle of its trials, and the temporary folder of all that belongs to it."""
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    arguments = ["--saver=sqlite", "--saver-families=durability", "--saver-api=sync", *more]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**environment, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        try:
+            # The probe has a store, too, but no processes to be killed.
+            assert eventually(lambda: any(temporary.rglob(TRIALS)))
+            assert eventually(lambda: len(psutil.Process(run.pid).children(recursive=True)) > 1)
+            yield run, temporary
+        finally:
+            run.kill()
+
+
+def left_of(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [one for one in processes if one.is_running() and one.status() != "zombie"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_ended_leaves_no_process(how: signal.Signals, tmp_path: Path) -> None:
+    with killing(tmp_path) as (run, temporary):
+        children = psutil.Process(run.pid).children(recursive=True)
+        run.send_signal(how)
+        run.wait(PATIENCE_S)
+        assert eventually(lambda: not left_of(children)), left_of(children)
+        assert eventually(lambda: not list(temporary.rglob(TRIALS)))
+
+
+def test_a_worker_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    with killing(tmp_path, "-n", "1", "--max-worker-restart=0") as (run, temporary):
+        children = psutil.Process(run.pid).children(recursive=True)
+        (worker,) = psutil.Process(run.pid).children()
+        worker.kill()
+        run.wait(PATIENCE_S)
+        assert eventually(lambda: not left_of(children)), left_of(children)
+        assert eventually(lambda: not list(temporary.rglob(TRIALS)))

@@ -1,0 +1,50 @@
+"""A full disk, or a folder without permission, is told in one line."""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.test_atomicity import plan_for
+
+from saverproof.atomicity import item as atomicity
+from saverproof.atomicity.room import NoRoomError, room_in
+from saverproof.durability import item as durability
+from saverproof.errors import SaverproofError
+from saverproof.items import Plan
+from saverproof.targets.target import Target
+from saverproof_faults.kill import HarnessError
+from saverproof_savers import targets
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    "error", [FULL, shutil.Error([("a", "b", str(FULL))]), PermissionError(errno.EACCES, "no")]
+)
+def test_no_room_is_one_line(error: OSError) -> None:
+    says = r"workspaces below /here: found '.*', expected room"
+    with pytest.raises(NoRoomError, match=says), room_in("/here"):
+        raise error
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(FileNotFoundError), room_in("/here"):
+        raise FileNotFoundError(errno.ENOENT, "none")
+    with pytest.raises(SaverproofError, match="killed: no zygote"), room_in("/here"):
+        raise HarnessError("no zygote")
+
+
+Judge = Callable[[Plan, Target, Callable[[Any], None]], Any]
+
+
+@pytest.mark.parametrize("judge", [atomicity.judge, durability.judge])
+def test_a_folder_that_cannot_be_made_is_one_line(judge: Judge, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    plan = plan_for(file / "below", "sync", ["put", "put_writes"])
+    with pytest.raises(NoRoomError, match="Not a directory"):
+        judge(plan, targets.sqlite, lambda _: None)
