@@ -53,7 +53,7 @@ def _judged(judged: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     whole: dict[str, Any] = harmless_data(rest)
     whole["saver"] = harmless_data(judged["saver"], 2 * _NAME_LIMIT)
     whole["saver"]["name"] = one_line(judged["saver"]["name"], _NAME_LIMIT)
-    saver = slug(whole["saver"]["name"], 30)
+    saver = whole["saver"]["name"]
     contracts = [_contract(contract, saver, names) for contract in judged["contracts"]]
     return {
         "saver": whole.pop("saver"),
@@ -68,7 +68,7 @@ def _contract(contract: Mapping[str, Any], saver: str, names: set[str]) -> dict[
     rest = {key: value for key, value in contract.items() if key != "violations"}
     checked = {"sync": 0, "async": 0, "crossed": 0, **contract.get("checked", {})}
     violations = [
-        _violation(violation, f"{saver}-{slug(contract['id'])}", names)
+        _violation(violation, saver, contract["id"], names)
         for violation in contract.get("violations", ())
     ]
     return {
@@ -80,10 +80,17 @@ def _contract(contract: Mapping[str, Any], saver: str, names: set[str]) -> dict[
     }
 
 
-def _violation(violation: Mapping[str, Any], prefix: str, names: set[str]) -> dict[str, Any]:
+def violation_name(saver: str, contract: str, api: str, phase: str) -> str:
+    """What the files of a violation are called, without their endings; the first of several."""
+    return f"{slug(saver, 30)}-{slug(contract)}-{slug(api)}-{slug(phase)}"
+
+
+def _violation(
+    violation: Mapping[str, Any], saver: str, contract: str, names: set[str]
+) -> dict[str, Any]:
     exact = ("reproducer_source", "artefact_data")
     whole = harmless_data({key: value for key, value in violation.items() if key not in exact})
-    name = _unused(f"{prefix}-{slug(violation['api'])}-{slug(violation['phase'])}", names)
+    name = _unused(violation_name(saver, contract, violation["api"], violation["phase"]), names)
     source, artefact = violation.get("reproducer_source"), violation.get("artefact_data")
     result = {"reproducer": None, "artefact": None, **whole}
     if source:

@@ -53,12 +53,14 @@ def test_a_bad_target_is_one_line(
         (["--saver-api=async", "--saver=bad:nothing"], "bad has no attribute 'nothing'"),
         (["--saver-known=none.toml"], r"none.toml: cannot be read: No such file"),
         (["--saver=bad:other"], "both are named 'toy', expected different names"),
+        (["--saver=bad:alike"], "'toy' and 'Toy' would share their files in the report"),
         (["--hypothesis-seed=x"], "--hypothesis-seed: found 'x', expected an integer"),
     ],
 )
 def test_a_bad_option_is_one_line(project: Project, arguments: list[str], pattern: str) -> None:
-    if "other" in arguments[0]:
-        project.write("bad.py", "import toys, dataclasses\nother = dataclasses.replace(toys.toy)\n")
+    if "bad:" in arguments[0]:
+        text = "from toys import toy\nfrom dataclasses import replace\nother = replace(toy)\n"
+        project.write("bad.py", f"{text}alike = replace(toy, name='Toy')\n")
     assert_one_line(project.judge(*arguments), pattern)
 
 

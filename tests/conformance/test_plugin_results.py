@@ -56,11 +56,14 @@ def test_a_violated_contract_is_told_in_full(project: Project, workers: tuple[st
     assert broken["pending-writes/complete"]["checked"] == {"sync": 10, "async": 10, "crossed": 0}
 
 
-def test_the_reproducer_is_where_the_failure_says(project: Project) -> None:
-    project.script(filter={"findings": ["filter/equality"]})
+def test_each_reproducer_is_where_the_failure_says(project: Project) -> None:
+    project.script(filter={"findings": ["filter/equality", "filter/equality"]})
     result = project.judge("-k", "filter and toy-sync")
-    named = next(line for line in result.output.splitlines() if "reproduce " in line).split()[-1]
-    assert (project.folder / named).read_text() == "raise SystemExit('still there')\n"
+    lines = [line for line in result.output.splitlines() if "reproduce " in line]
+    named = {line.split()[-1] for line in lines}
+    assert (len(lines), len(named)) == (4, 2), "both in the failure, and in the summary"
+    for path in named:
+        assert (project.folder / path).read_text() == "raise SystemExit('still there')\n"
 
 
 def test_results_are_for_the_owner_alone_and_out_of_git(project: Project) -> None:

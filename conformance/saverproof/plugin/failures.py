@@ -74,8 +74,11 @@ def _field(name: str, text: str) -> list[str]:
 
 def reproducer_path(finding: Mapping[str, Any], saver: str, run: Run) -> str:
     """Where the report puts the finding's reproducer, relative to the invocation folder."""
-    from saverproof_reports.text import slug
+    from saverproof_reports.assembly import violation_name
 
-    parts = slug(saver, 30), slug(finding["contract"]), slug(finding["api"]), slug(finding["phase"])
-    path = run.report / "reproducers" / f"{'-'.join(parts)}.py"
+    name = violation_name(saver, finding["contract"], finding["api"], finding["phase"])
+    # The report numbers those that would have the same name, from the second on.
+    number = finding.get("number", 1)
+    suffix = "" if number == 1 else f"-{number}"
+    path = run.report / "reproducers" / f"{name}{suffix}.py"
     return str(path.relative_to(run.folder) if path.is_relative_to(run.folder) else path)

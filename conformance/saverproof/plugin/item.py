@@ -1,6 +1,7 @@
 """One item of the suite: a family of contracts, judged through one API of one saver."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -102,8 +103,18 @@ class FamilyItem(pytest.Item):
             "family": self.family,
             "api": self.api,
             "seed": run.seed,
-            "findings": [self._finding(finding, run) for finding in outcome.findings],
+            "findings": self._findings(outcome, run),
         }
+
+    def _findings(self, outcome: Outcome, run: Run) -> list[dict[str, Any]]:
+        """The findings for the report; ``number`` counts those of one contract and phase."""
+        seen: Counter[tuple[str, str]] = Counter()
+        found = []
+        for finding in outcome.findings:
+            seen[finding.contract, finding.phase] += 1
+            number = seen[finding.contract, finding.phase]
+            found.append(self._finding(finding, run) | {"number": number})
+        return found
 
     def _finding(self, finding: Finding, run: Run) -> dict[str, Any]:
         entries = run.known[self.facts["name"]]

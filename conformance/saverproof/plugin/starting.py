@@ -24,6 +24,7 @@ from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
 from saverproof_reports import Baseline, ReportError, load_report
+from saverproof_reports.text import slug
 
 
 def start(config: pytest.Config) -> None:
@@ -61,6 +62,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
     with ThreadPoolExecutor(max_workers=4) as pool:
         savers = tuple(pool.map(lambda ref: probe(ref, setting), refs))
     _check_names(savers)
+    _check_slugs(savers)
     _check_apis(savers, config.getoption("saver_api"))
     report = config.getoption("saver_report")
     return Run(
@@ -119,6 +121,18 @@ def _check_names(savers: Iterable[Facts]) -> None:
             raise TargetError(
                 f"--saver {other.saver} and --saver {ref.saver}: both are named "
                 f"{facts['name']!r}, expected different names (target(name=…))"
+            )
+
+
+def _check_slugs(savers: Iterable[Facts]) -> None:
+    names: dict[str, str] = {}
+    for facts in savers:
+        name = facts["name"]
+        other = names.setdefault(slug(name, 30), name)
+        if other != name:
+            raise TargetError(
+                f"--saver: {other!r} and {name!r} would share their files in the report, "
+                "expected names that differ in letters and digits"
             )
 
 
