@@ -43,6 +43,7 @@ OTHER_JUDGES = {
 }
 """The families that programs alone do not put to the test, and the modules that judge them."""
 LARGE = "serialization/large"
+CLOSE = "lifecycle/close-idempotent"
 _EVERY_S = 0.2
 
 
@@ -93,6 +94,7 @@ class Item:
     until: str | None = None
     last_word: float = 0.0
     takes_path: bool = False
+    closes: bool = True
 
     def judged(self) -> Outcome:
         """Run the programs of every theme, follow up what they show, and sum up."""
@@ -109,6 +111,8 @@ class Item:
                 if self.until not in standing.checked:
                     self._try_again(trials, search)
                     self._search(trials, search, chosen)
+        if not self.closes and CLOSE in wanted:
+            reasons[CLOSE] = "the saver has no method that closes it"
         remember(plan, (violation.program for violation in search.found.values()))
         findings = [finding(plan, self.target, violation) for violation in search.found.values()]
         # What is settled by simpler programs was counted as whatever it first looked like.
@@ -189,6 +193,7 @@ class Item:
         with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
             serde = store.saver.serde
             self.takes_path = store.drivers[0].takes_paths
+            self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
             return [
                 _within(theme, serde, able)
                 for theme in themes(plan.family)
