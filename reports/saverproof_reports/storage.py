@@ -52,8 +52,14 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def remove_report(folder: Path) -> None:
-    """Remove the report in `folder`, if there is one, with its reproducers and artefacts."""
-    listed = _listed(folder)
+    """Remove the report in `folder` with its reproducers and artefacts.
+
+    Nothing is touched if report.json is not there, or is somebody else's.
+    """
+    try:
+        listed = _listed_in(read_report(folder))
+    except ReportError:
+        return
     for relative in (*listed, *_OWN):
         (folder / relative).unlink(missing_ok=True)
     for parent in {(folder / relative).parent for relative in listed}:
@@ -105,12 +111,15 @@ def _side_files(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _listed(folder: Path) -> set[str]:
     """The reproducers and artefacts that the report in `folder`, if there is one, speaks of."""
     try:
-        earlier = read_report(folder)
+        return _listed_in(read_report(folder))
     except ReportError:
         return set()
+
+
+def _listed_in(report: Mapping[str, Any]) -> set[str]:
     return {
         violation[kind]
-        for violation in violations(earlier)
+        for violation in violations(report)
         for kind in ("reproducer", "artefact")
         if violation[kind]
     }

@@ -126,6 +126,14 @@ def test_an_example_of_another_saver_is_left_alone(project: Project) -> None:
     assert "is the entry stale?" in result.output
 
 
+def test_an_example_in_the_folder_that_the_run_replaces_is_refused(project: Project) -> None:
+    pin(project)
+    result = judge_filters(project, "--saver-report=.")
+    assert result.status == 4
+    assert "which this run replaces; expected it elsewhere" in result.errors[0]
+    assert (project.folder / "pinned.json").exists()
+
+
 def test_an_example_that_is_missing_ends_the_run_in_one_line(project: Project) -> None:
     project.write("known.toml", PINNED)
     result = judge_filters(project)

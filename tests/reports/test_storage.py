@@ -7,6 +7,7 @@ import pytest
 from tests.reports.sample import comparison_report, good_report
 
 from saverproof_reports import ReportError, read_artefact, read_report, validate, write_report
+from saverproof_reports.storage import remove_report
 
 
 def test_what_was_written_is_read_back(tmp_path):
@@ -119,3 +120,17 @@ def test_a_report_names_no_file_outside_its_folder(tmp_path):
     (tmp_path / "report.json").write_text(text.replace(inside, inside + "../"))
     with pytest.raises(ReportError, match="expected text like"):
         read_report(tmp_path)
+
+
+def test_a_report_is_removed_with_its_files_and_nothing_else(tmp_path):
+    write_report(comparison_report(), tmp_path)
+    (tmp_path / "reproducers" / "mine.py").write_text("kept")
+    remove_report(tmp_path)
+    assert [path.name for path in sorted(tmp_path.rglob("*"))] == ["reproducers", "mine.py"]
+
+
+def test_a_report_of_somebody_else_is_left_alone(tmp_path):
+    for name in ("report.json", "report.html"):
+        (tmp_path / name).write_text("{}")
+    remove_report(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from saverproof.errors import SaverproofError, TargetError
+from saverproof.errors import KnownFileError, SaverproofError, TargetError
 from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
 from saverproof.plugin.collecting import Collecting
@@ -65,9 +65,11 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
     _check_slugs(savers)
     _check_apis(savers, config.getoption("saver_api"))
     report = config.getoption("saver_report")
+    known = {facts["name"]: _known(facts, shared) for facts in savers}
+    _check_examples(known, folder / (report or FOLDER))
     return Run(
         savers=savers,
-        known={facts["name"]: _known(facts, shared) for facts in savers},
+        known=known,
         families=families,
         apis=config.getoption("saver_api"),
         profile=config.getoption("saver_profile"),
@@ -148,6 +150,16 @@ def _check_apis(savers: Iterable[Facts], apis: str) -> None:
 def _known(facts: Facts, shared: tuple[Entry, ...]) -> tuple[Entry, ...]:
     own = () if facts["known"] is None else read_known(Path(facts["known"]))
     return tuple(entry for entry in (*shared, *own) if entry.holds_for(facts["version"]))
+
+
+def _check_examples(known: Mapping[str, Iterable[Entry]], report: Path) -> None:
+    """An example in the folder that this run replaces would be gone before it is run."""
+    for entry in (entry for entries in known.values() for entry in entries):
+        if entry.example and Path(entry.example).resolve().is_relative_to(report.resolve()):
+            raise KnownFileError(
+                f"{entry.file}: {entry.id}: found its example in {report}, which this run "
+                "replaces; expected it elsewhere (saverproof known copies examples)"
+            )
 
 
 def _seed(config: pytest.Config) -> int:
