@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from saverproof.reproducing.opening import Opening
 from saverproof.reproducing.source import WIDTH, folded, quoted
 
-_STANDARD = ("asyncio", "contextlib", "os", "signal", "sqlite3", "subprocess", "sys", "tempfile")
+_STANDARD = (
+    *("asyncio", "contextlib", "os", "pathlib", "signal", "sqlite3", "subprocess", "sys"),
+    "tempfile",
+)
 
 
 def head(promise: str, name: str) -> list[str]:

@@ -10,7 +10,7 @@ from saverproof.atomicity.running import complains
 from saverproof.atomicity.speaking import NotSpokenError, Speaker
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.durability.deaths import Death, deaths
-from saverproof.durability.record import Trial
+from saverproof.durability.record import REOPENS, Trial
 from saverproof.programs.steps import CopyThread, Program
 from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
 from saverproof.targets.target import Target
@@ -36,6 +36,15 @@ def reproducer(target: Target, contract: str, trials: Sequence[Trial], api: str)
         if complains(text, contract):
             return text
     return ""
+
+
+_CHECK = (
+    'for file in (file for file in pathlib.Path(path).rglob("*") if file.is_file()):',
+    '    if file.read_bytes().startswith(b"SQLite format 3"):',
+    "        with contextlib.closing(sqlite3.connect(file)) as other:",
+    '            (said,) = other.execute("PRAGMA integrity_check").fetchone()',
+    '        if said != "ok": raise ValueError(said)',
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,7 @@ class Run:
             *indented(["path = sys.argv[1]", *self.speaker.with_saver(self._dying())]),
             "    sys.exit()",
             *self.stored(self.clean()),
-            *self.stored(self._killed(allowed)),
+            *self.stored(self._killed(allowed, check=contract == REOPENS)),
         ]
         promise = f"{contract}: {contract_of(contract).statement}"
         return self.assembled(promise, death.top, death.imports, main)
@@ -140,8 +149,9 @@ class Run:
     def _dying(self) -> list[str]:
         return [f"{self.wait}die(0)", f"{self.wait}run(saver, die)"]
 
-    def _killed(self, allowed: str) -> list[str]:
-        looking = [f"found = {self.wait}shown(saver)", self.speaker.other()]
+    def _killed(self, allowed: str, *, check: bool) -> list[str]:
+        looking = [f"found = {self.wait}shown(saver)", *(_CHECK if check else ())]
+        looking.append(self.speaker.other())
         return [
             "killed = subprocess.run([sys.executable, __file__, path]).returncode",
             "if killed != -signal.SIGKILL: sys.exit(2)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saverproof.durability.judging import Outcome
-from saverproof.durability.places import Kind
+from saverproof.durability.places import OPENING, KillPlace, Kind
 from saverproof.durability.record import Trial
 from saverproof.durability.sweep import Subject, Sweep
 from saverproof.durability.workloads import OPERATIONS, Workload
@@ -20,7 +20,8 @@ from saverproof.programs.steps import (
 )
 from saverproof.values import Value
 
-_MOST_KILLS = 250
+_MOST_KILLS = 150
+"""Kills that are spent on one contract."""
 _MOST_SHOWN = 6
 
 
@@ -60,8 +61,13 @@ def shortened(sweep: Sweep, contract: str, trial: Trial) -> list[Trial]:
     """Trials of the shortest run that break the same contract; the trial itself if none does."""
     if trial.beside:
         return [trial]
+    left = _MOST_KILLS
     for subject in _subjects(sweep, trial):
-        shown = list(_shown(sweep, subject, contract, trial))
+        places = _places(subject, trial)[:left]
+        left -= len(places)
+        shown = list(_shown(sweep, subject, contract, places))
+        if not left and not shown:
+            break
         if shown:
             return sorted(shown, key=lambda one: one.rank)
     return [trial]
@@ -86,18 +92,27 @@ def _last(program: Program) -> str:
     return OPERATIONS[type(program[-1])]
 
 
-def _shown(sweep: Sweep, subject: Subject, contract: str, trial: Trial) -> Iterator[Trial]:
-    """Kills at places of the run's last operation, or after it, that break the contract."""
+def _places(subject: Subject, trial: Trial) -> list[KillPlace]:
+    """Those of the run's last operation, and after it."""
     last = len(subject.workload.program) - 1
+    first = OPENING if trial.place.operation == OPENING else last
     kinds = {Kind.ACKNOWLEDGED, trial.place.kind}
-    places = [p for p in subject.places if p.operation >= last and p.kind in kinds]
     if trial.place.kind is Kind.INSTANT:
-        places = [p for p in subject.places if p.operation >= last]
-    if trial.place.operation < 0:
-        places += [p for p in subject.places if p.operation < 0 and p.kind in kinds]
-    places.sort(key=lambda place: place.kind is not Kind.ACKNOWLEDGED)
+        kinds = {*Kind}
+    places = [
+        place
+        for place in subject.places
+        if place.kind in kinds and (place.operation >= last or place.operation == first)
+    ]
+    return sorted(places, key=lambda place: place.kind is not Kind.ACKNOWLEDGED)
+
+
+def _shown(
+    sweep: Sweep, subject: Subject, contract: str, places: list[KillPlace]
+) -> Iterator[Trial]:
+    """Kills that break the contract."""
     count = 0
-    for place in places[:_MOST_KILLS]:
+    for place in places:
         found = sweep.again(subject, place)
         if contract in found.blamed:
             count += 1
