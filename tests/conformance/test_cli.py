@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from saverproof.cli import main
 from saverproof.contracts.registry import contracts
+from saverproof.errors import JudgeError
 from saverproof.plugin.options import SUITE_OPTIONS
 
 
@@ -36,6 +37,25 @@ def test_each_command_explains_itself() -> None:
         status, output = run(name, "--help")
         assert status == 0
         assert len(output.splitlines()) > 8, f"{name}: too little to learn from"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (RuntimeError("a bug"), 2, "an error of saverproof itself"),
+        (JudgeError("the judge broke", "where it broke"), 2, "where it broke"),
+    ],
+)
+def test_only_an_answer_ends_with_status_1(
+    error: BaseException, status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise error
+
+    monkeypatch.setattr("saverproof.cli.list.installed", fails)
+    assert run("list", "targets")[0] == status
+    assert said in run("list", "targets")[1]
 
 
 def test_list_targets_names_the_bundled_ones() -> None:

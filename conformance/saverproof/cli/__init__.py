@@ -5,12 +5,16 @@ that ``saverproof --help`` and a single command stay quick.
 """
 
 import pkgutil
+import traceback
 from importlib import import_module
 
 import click
 
-from saverproof.errors import SaverproofError
+from saverproof.errors import JudgeError, SaverproofError
 from saverproof_reports.errors import ReportError
+
+_INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
 
 
 class _Commands(click.Group):
@@ -30,11 +34,22 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
+        # The exit status 1 says something of a saver, so that nothing else may end with it.
         try:
             return super().invoke(ctx)
         except (SaverproofError, ReportError) as error:
-            # One line and exit status 2, as for any other input that cannot be used.
+            if isinstance(error, JudgeError):
+                click.echo(error.details, err=True)
             raise click.UsageError(str(error), ctx=None) from error
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(_INTERRUPTED)
+        except Exception:  # noqa: BLE001 - it is shown, and never taken for an answer
+            traceback.print_exc()
+            click.echo("an error of saverproof itself, please report it", err=True)
+            ctx.exit(2)
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
