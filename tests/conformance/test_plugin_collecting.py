@@ -87,7 +87,7 @@ def test_an_installation_inside_the_project_does_not_bring_its_conftest_in(
     )  # fmt: skip
     assert result.status == 0, result.output
     assert str(inside) not in result.output
-    assert len(nodes(result)) == 29
+    assert len(nodes(result)) == 31
 
 
 def test_savers_and_settings_in_the_ini_file_still_count(project: Project) -> None:
@@ -105,7 +105,7 @@ def test_a_node_id_of_the_suite_selects_its_item(project: Project) -> None:
 def test_last_failed_reruns_what_failed(project: Project) -> None:
     project.script(ordering={"findings": ["ordering/pages-tile"]})
     assert project.judge("-q").outcomes["failed"] == 2
-    assert project.judge("-q", "--lf").outcomes == {"failed": 2, "deselected": 27}
+    assert project.judge("-q", "--lf").outcomes == {"failed": 2, "deselected": 29}
 
 
 def test_keywords_select_by_family_saver_and_api(project: Project) -> None:

@@ -115,7 +115,7 @@ def test_a_saver_that_ends_its_process_violates_a_contract(
     project.script(upsert={"do": act})
     result = project.judge("-k", "toy-sync and (upsert or filter)", "--saver-watchdog=1")
     assert result.status == 1
-    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 27}
+    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 29}
     assert f"VIOLATED upsert/put-replaces (sync): {reason}" in result.output
     contracts = {one["id"]: one for one in result.report()["savers"][0]["contracts"]}
     found = contracts["upsert/put-replaces"]["violations"][0]
@@ -142,7 +142,7 @@ def test_a_broken_kit_is_no_verdict_on_the_saver(project: Project) -> None:
 def test_an_opener_that_raises_later_fails_its_item_in_one_line(project: Project) -> None:
     project.script(upsert={"do": "refuse"})
     result = project.judge("-k", "toy-sync and (upsert or filter)")
-    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 27}
+    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 29}
     assert "target 'toy': opening raised OSError: disk full" in result.output
     assert "Traceback" not in result.output
 
@@ -157,7 +157,7 @@ def test_what_a_saver_prints_is_shown_with_its_item(project: Project) -> None:
 def test_in_process_judges_without_a_child(project: Project) -> None:
     project.script(**FLAW)
     result = project.judge(ONLY, "--saver-in-process")
-    assert result.outcomes == {"failed": 2, "passed": 2, "deselected": 25}
+    assert result.outcomes == {"failed": 2, "passed": 2, "deselected": 27}
 
 
 def test_the_first_failure_stops_the_run_on_request(project: Project) -> None:

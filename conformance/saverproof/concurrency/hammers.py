@@ -158,12 +158,12 @@ TRACES_IN_MEMORY = """
 
 _CHECKED = """
 
-<def> work(saver, caller):
+<def> work(saver, caller, number):
     for turn in range(15):
         task = f"00000000-0000-4000-8000-{caller:04}{turn:08}"
-        <await>saver.<a>put_writes(config("", 0), [("x", n) for n in range(10)], task)
-        check(<await>saver.<a>get_tuple(config("", 0)))
-        [check(found) <for> found in saver.<list>(config())]
+        <await>saver.<a>put_writes(config("", number), [("x", n) for n in range(10)], task)
+        check(<await>saver.<a>get_tuple(config("", number)))
+        [check(found) <for> found in saver.<list>(config("", number))]
 
 
 def check(found):
@@ -174,9 +174,10 @@ def check(found):
 """
 
 _WHOLE = """
-    tasks = {task for task, *_ in (<await>saver.<a>get_tuple(config("", 0))).pending_writes}
-    if len(tasks) != 4 * 15:
-        complain("60 batches, all acknowledged", f"{len(tasks)} of them")
+        found = <await>saver.<a>get_tuple(config("", number))
+        tasks = {task for task, *_ in found.pending_writes}
+        if len(tasks) != 4 * 15:
+            complain("60 batches, all acknowledged", f"{len(tasks)} of them")
 """
 
 CROWD = (
@@ -185,11 +186,12 @@ CROWD = (
 
 def show(saver, path):
     sys.setswitchinterval(1e-6)
-    put(saver, 0)
     pool = ThreadPoolExecutor(4)
-    for answer in [pool.submit(work, saver, caller) for caller in range(4)]:
+    for number in range(5):
+        put(saver, number)
+        answers = [pool.submit(work, saver, caller, number) for caller in range(4)]
         try:
-            answer.result()
+            [answer.result() for answer in answers]
         except Exception as error:
             complain("no error", f"{error!r}")
 """
@@ -201,14 +203,32 @@ ASYNC_CROWD = (
     + """
 
 async def show(saver, path):
-    await put(saver, 0)
-    try:
-        await asyncio.gather(*[work(saver, caller) for caller in range(4)])
-    except Exception as error:
-        complain("no error", f"{error!r}")
+    for number in range(5):
+        await put(saver, number)
+        try:
+            await asyncio.gather(*[work(saver, caller, number) for caller in range(4)])
+        except Exception as error:
+            complain("no error", f"{error!r}")
 """
     + _WHOLE.lstrip("\n")
 )
+
+FIRST = """
+
+<def> show():
+    with tempfile.TemporaryDirectory() as path:
+        # Another process is about to set the file up, and done with it in a second.
+        other = sqlite3.connect(path + "/<file>", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(1, other.execute, ["ROLLBACK"]).start()
+        try:
+            <with> <opening> as saver:
+                <await>put(saver, 0)
+        except Exception as error:
+            complain("a put that waits for its turn", f"{error!r}")
+
+
+"""
 
 PROCESSES = """
 
@@ -244,7 +264,7 @@ def show(path):
 if len(sys.argv) > 1:
     work(sys.argv[1], int(sys.argv[2]))
 else:
-    for _ in range(6):
+    for _ in range(3):
         with tempfile.TemporaryDirectory() as path:
             show(path)
 """

@@ -70,6 +70,9 @@ def _body(target: Target, name: str, scene: dict[str, Any], api: str) -> str:
         return (hammers.TRACES if target.durable else hammers.TRACES_IN_MEMORY) + tail
     if name in (THREADS, TORN):
         return (hammers.CROWD if api == "sync" else hammers.ASYNC_CROWD) + tail
+    if name == FIRST and scene.get("file"):
+        call = "show()" if api == "sync" else "asyncio.run(show())"
+        return hammers.FIRST.replace("<file>", str(scene["file"])) + call
     if name in (PROCESSES, FIRST) and api == "sync":
         return hammers.PROCESSES
     return ""
@@ -90,7 +93,7 @@ def _head(name: str, saver: str) -> list[str]:
     ]
 
 
-_OWN = ("asyncio", "faulthandler", "os", "sqlite3", "subprocess", "sys", "tempfile", "time")
+_OWN = ("asyncio", "faulthandler", "os", "sqlite3", "subprocess", "sys", "tempfile", "threading")
 
 
 def _imports(code: str, opening: Opening) -> list[str]:

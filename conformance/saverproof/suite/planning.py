@@ -25,6 +25,7 @@ FAMILIES = (
     "graph",
     "atomicity",
     "durability",
+    "concurrency",
 )
 """The families that have items, in the order in which they run."""
 
