@@ -94,10 +94,15 @@ def test_an_artefact_is_run_again(
 
 
 def test_what_still_fails_is_shown(project: Project) -> None:
-    result = replayed(project, "wrong")
-    shown = [line.split("  ")[-1] for line in result.output.splitlines()[-2:]]
+    result = replayed(project, "wrong", steps=["put 1", "put 2"])
     newest, oldest = (mint(number) for number in (2, 1))
-    assert shown == [f"['{newest}', '{oldest}']", f"['{oldest}', '{newest}']"]
+    for line in (
+        f"  expected  ['{newest}', '{oldest}']",
+        f"  observed  ['{oldest}', '{newest}']",
+        "  steps     1. put 1",
+        "            2. put 2",
+    ):
+        assert line in result.output.splitlines()
 
 
 def test_another_saver_may_be_tried(project: Project) -> None:

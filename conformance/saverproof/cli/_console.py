@@ -21,4 +21,4 @@ def working(what: str) -> Iterator[None]:
 
 def told(text: str, *, colour: str | None = None, bold: bool = False) -> None:
     """A line on standard output; coloured on a terminal only."""
-    click.echo(click.style(text, fg=colour, bold=bold or None))
+    click.echo(click.style(text, fg=colour, bold=bold or None) if colour else text)

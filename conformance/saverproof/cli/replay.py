@@ -1,7 +1,7 @@
 """``saverproof replay``: whether a recorded violation is still there."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,8 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     for line in _changed(recorded["versions"], facts):
         told(line)
     _tell(answer, f"{promised.id} ({recorded['api']})", facts["name"])
+    if answer.status is Status.FAILING:
+        _tell_more(promised, answer, recorded.get("steps", ()))
     sys.exit(EXIT[answer.status])
 
 
@@ -107,9 +109,18 @@ def _tell(answer: Answer, what: str, saver: str) -> None:
         colour=_COLOURS[answer.status],
         bold=True,
     )
-    if answer.status is Status.FAILING:
-        for name, text in (("expected", answer.expected), ("observed", answer.observed)):
-            first, *rest = harmless(text).split("\n")
-            told(f"  {name}  {first}")
-            for line in rest:
-                told(f"            {line}")
+
+
+def _tell_more(promised: Contract, answer: Answer, steps: Iterable[str]) -> None:
+    texts = {
+        "promise": promised.statement,
+        "expected": answer.expected,
+        "observed": answer.observed,
+    }
+    for name, text in texts.items():
+        first, *rest = harmless(text).split("\n")
+        told(f"  {name:<8}  {first}")
+        for line in rest:
+            told(f"            {line}")
+    for number, step in enumerate(steps, 1):
+        told(f"  {'steps' if number == 1 else '':<8}  {number}. {one_line(step, 1_000)}")
