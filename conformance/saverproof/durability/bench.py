@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,6 +28,7 @@ from saverproof_faults.kill import DiedBy, Harness, KillAt, TrialResult, View, W
 BODIES = "saverproof.durability.bodies"
 DEADLINE_S = 15.0
 _BEAT_S = 1.0
+_ROOM = 1 << 30
 
 
 class NoCleanRunError(Exception):
@@ -43,6 +47,8 @@ class Bench:
         self.folder = Path(plan.folder)
         self.kills = 0
         self.harness: Harness
+        self.stores: Path
+        """Where the stores of trials go."""
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:
@@ -52,8 +58,9 @@ class Bench:
             write_module(self.folder, self.plan.target, self.plan.api)
             path = [*sys.path, str(self.folder)]
             self.harness = stack.enter_context(
-                Harness(imports=[MODULE], path=path, scratch=self.folder)
+                Harness(imports=[MODULE], path=path, scratch=in_memory() or self.folder)
             )
+            self.stores = stack.enter_context(self.harness.folder())
             self._exit = stack.pop_all()
         return self
 
@@ -73,7 +80,7 @@ class Bench:
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
         """A new store, as arguments for bodies."""
-        with fresh_workspace(self.folder, self.target) as workspace:
+        with fresh_workspace(self.stores, self.target) as workspace:
             yield self.arguments(workspace)
 
     def arguments(self, workspace: Workspace) -> dict[str, Any]:
@@ -158,12 +165,34 @@ class Bench:
         look = self.harness.look_afresh if afresh else self.harness.look
         return look(f"{BODIES}:look", arguments, deadline_s=DEADLINE_S)
 
+    def looked_at_each(self, stores: list[dict[str, Any]]) -> list[View]:
+        """What one other process sees of several stores; alone, if one of them ends it."""
+        if len(stores) > 1:
+            view = self.harness.look(
+                f"{BODIES}:look_at_each", {"stores": stores}, deadline_s=DEADLINE_S
+            )
+            if view.value is not None:
+                return [replace(view, value=seen) for seen in view.value]
+        return [self.looked(store, afresh=False) for store in stores]
+
 
 def kill_at(place: KillPlace) -> KillAt:
     """What the harness is to do for a place: for most, the process dies by itself."""
     if place.kind is Kind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)
+
+
+def in_memory() -> Path | None:
+    """A file system in memory, if there is one with room.
+
+    A process that is killed leaves what it has written, synced or not: the trials of a run need
+    not wait for a disk. Whoever sets TMPDIR chooses another place.
+    """
+    folder = Path("/dev/shm")
+    if "TMPDIR" in os.environ or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        return None
+    return folder if shutil.disk_usage(folder).free >= _ROOM else None
 
 
 @contextmanager

@@ -195,9 +195,17 @@ def look(arguments: Arguments) -> dict[str, Any]:
     return seen
 
 
-def look_at_many(arguments: Arguments) -> list[dict[str, Any]]:
-    """``look`` at several stores, one after the other."""
-    return [look({**arguments, "path": path}) for path in arguments["paths"]]
+def look_at_each(arguments: Arguments) -> list[dict[str, Any]]:
+    """``look`` at several stores, each with arguments of its own."""
+    return [look(store) for store in arguments["stores"]]
 
 
-__all__ = ["AFTERWARDS", "look", "look_at_many", "rehearse", "survive", "watch_states", "write"]
+__all__ = [
+    "AFTERWARDS",
+    "look",
+    "look_at_each",
+    "rehearse",
+    "survive",
+    "watch_states",
+    "write",
+]

@@ -85,7 +85,7 @@ class Power:
     def _recorded(self, workload: Workload, versions: list[Any]) -> PowerCuts | None:
         with (
             self.bench.store() as arguments,
-            tempfile.TemporaryDirectory(dir=self.bench.folder) as folder,
+            tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
         ):
             file = Path(folder, "recording.json")
             arguments |= {
@@ -121,7 +121,7 @@ class Power:
     def _opened(
         self, workload: Workload, images: tuple[DiskImage, ...]
     ) -> Iterator[tuple[DiskImage, dict[str, Any]]]:
-        folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.folder))
+        folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.stores))
         try:
             paths = [folder / str(number) for number in range(len(images))]
             for image, path in zip(images, paths, strict=True):
@@ -133,22 +133,15 @@ class Power:
     def _looked(self, workload: Workload, paths: list[Path]) -> list[dict[str, Any]]:
         """What each store shows; one by one, if looking at one of them ends the process."""
         arguments = self.bench.arguments_at(paths[0], "power")
-        arguments |= {"threads": list(workload.threads), "paths": [str(path) for path in paths]}
-        look = self.bench.harness.look
-        view = look(f"{_BODIES}:look_at_many", arguments, deadline_s=2 * DEADLINE_S)
-        if view.value is not None:
-            return list(view.value)
-        return [
-            self._alone(look(f"{_BODIES}:look_at_many", {**arguments, "paths": [str(path)]}))
-            for path in paths
-        ]
+        arguments |= {"threads": list(workload.threads)}
+        stores = [{**arguments, "path": str(path)} for path in paths]
+        return [self._seen(view) for view in self.bench.looked_at_each(stores)]
 
     @staticmethod
-    def _alone(view: View) -> dict[str, Any]:
+    def _seen(view: View) -> dict[str, Any]:
         if view.value is None:
             return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
-        (seen,) = view.value
-        found: dict[str, Any] = seen
+        found: dict[str, Any] = view.value
         return found
 
     def _take(self, run: Run, image: DiskImage, seen: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.atomicity.calls import perform
-from saverproof.durability.bodies import look, saver_for, settled
+from saverproof.durability.bodies import saver_for, settled
 from saverproof.durability.recordings import to_text
 from saverproof_faults.io import Recorder
 from saverproof_faults.kill import Acks
@@ -62,8 +62,3 @@ def _setting(connection: WatchedConnection) -> str:
 def _holds(folder: str, name: str) -> bool:
     path = Path(folder, name)
     return not path.is_file() or path.stat().st_size > 0
-
-
-def look_at_many(arguments: Arguments) -> list[dict[str, Any]]:
-    """Open the stores in several folders, one after the other."""
-    return [look({**arguments, "path": path}) for path in arguments["paths"]]

@@ -196,7 +196,7 @@ class Resuming:
 
     @contextmanager
     def _trial(self, scenario: Scenario, mode: str) -> Iterator[dict[str, Any]]:
-        notes = tempfile.mkdtemp(prefix="graph-", dir=self.bench.folder)
+        notes = tempfile.mkdtemp(prefix="graph-", dir=self.bench.stores)
         try:
             with self.bench.store() as arguments:
                 yield arguments | {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -18,6 +18,8 @@ from saverproof.durability.workloads import Workload, drawn, survivors, workload
 from saverproof.programs.codec import to_json
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
+_BATCH = 8
+"""Stores that one process looks at."""
 TROUBLES = ("opening", "reading", "integrity", "writing")
 _MEANING = {
     "opening": "the store does not open",
@@ -47,7 +49,6 @@ class Sweep:
     able: frozenset[str]
     told: Callable[[], None]
     _afresh: frozenset[int] = frozenset()
-    _number: int = 0
 
     def run(self) -> None:
         """Everything; what the saver cannot even do undisturbed becomes unknown."""
@@ -67,9 +68,9 @@ class Sweep:
         Random(self.bench.plan.seed).shuffle(chosen)
         step = max(1, len(chosen) // max(1, self.effort.afresh))
         self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
-        for self._number, (subject, place) in enumerate(chosen):
-            self._kill(subject, place)
-            self.told()
+        numbered = list(enumerate(chosen))
+        for start in range(0, len(numbered), _BATCH):
+            self._kill(numbered[start : start + _BATCH])
         if "many_processes" in self.able:
             self._beside(fixed[0])
 
@@ -127,13 +128,31 @@ class Sweep:
 
     # --- one process -----------------------------------------------------------------------
 
-    def _kill(self, subject: Subject, place: KillPlace) -> None:
-        with self._arguments(subject) as arguments:
-            result = self.bench.killed(arguments, place)
-            if self._unusable(result, place):
-                return
-            view = self.bench.looked(arguments, afresh=self._number in self._afresh)
-        self.record.tried(trial_of(subject, place, result, view))
+    def _kill(self, batch: list[tuple[int, tuple[Subject, KillPlace]]]) -> None:
+        """Kill a few processes, one after the other; then have one other look at all stores."""
+        killed: list[tuple[Subject, KillPlace, TrialResult]] = []
+        stores: list[dict[str, Any]] = []
+        afresh: list[bool] = []
+        with ExitStack() as stack:
+            for number, (subject, place) in batch:
+                arguments = stack.enter_context(self._arguments(subject))
+                result = self.bench.killed(arguments, place)
+                if not self._unusable(result, place):
+                    killed.append((subject, place, result))
+                    stores.append(arguments)
+                    afresh.append(number in self._afresh)
+                self.told()
+            views = self._looked(stores, afresh)
+        for (subject, place, result), view in zip(killed, views, strict=True):
+            self.record.tried(trial_of(subject, place, result, view))
+
+    def _looked(self, stores: list[dict[str, Any]], afresh: list[bool]) -> list[View]:
+        together = [store for store, alone in zip(stores, afresh, strict=True) if not alone]
+        views = iter(self.bench.looked_at_each(together))
+        return [
+            self.bench.looked(store, afresh=True) if alone else next(views)
+            for store, alone in zip(stores, afresh, strict=True)
+        ]
 
     def again(self, subject: Subject, place: KillPlace) -> Trial:
         """One more kill, which the record does not hear of."""
