@@ -33,17 +33,6 @@ class HistoryById(ReferenceSaver):
         return (shelf.checkpoints[id] for id in reversed(older))
 
 
-@wrong(WALK, "a parent whose id is above its child's ends the walk")
-class HistoryOfSmallerParents(ReferenceSaver):
-    def _walk(self, shelf: Shelf, target: CheckpointRow) -> Iterator[CheckpointRow]:
-        below = target.id
-        for row in super()._walk(shelf, target):
-            if row.id > below:
-                return
-            below = row.id
-            yield row
-
-
 @wrong(WALK, "the walk begins at the target")
 class HistoryWithTheTarget(ReferenceSaver):
     def _walk(self, shelf: Shelf, target: CheckpointRow) -> Iterator[CheckpointRow]:

@@ -325,8 +325,8 @@ def _parity() -> tuple[Theme, ...]:
 
 def _lifecycle() -> tuple[Theme, ...]:
     life: Weights = {asking.set_up: 1, asking.close_again: 2, asking.abandon: 2}
-    first = ("put", "put_writes", "get_tuple", "list", "delete_thread")
-    later = ("delete_for_runs", "copy_thread", "prune")
+    first = ("put", "put_writes", "get_tuple", "list")
+    later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
     return (
         Theme("abandoned", {**GENERAL, asking.abandon: 4}, whole_store=True),
         Theme(

@@ -54,8 +54,9 @@ def put(model: Model, choose: Random, theme: Theme) -> Put:
     history = model.history(thread, namespace)
     number = fresh_number(model, choose, thread, namespace)
     parent = None
-    if history and choose.random() < 0.9:
-        parent = max(history) if choose.random() < 0.6 else choose.choice(list(history))
+    older = [each for each in history if each < number]
+    if older and choose.random() < 0.9:
+        parent = max(older) if choose.random() < 0.6 else choose.choice(older)
     elif theme.missing_parents and number > 1 and choose.random() < 0.3:
         # A parent that is not there: a graph that stores on exit may hold it back.
         parent = choose.randrange(1, number)
