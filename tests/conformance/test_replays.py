@@ -109,6 +109,7 @@ def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
     if is_repaired(wrong):
         assert mended.status is Status.FIXED, mended.said
     assert mended.status is not Status.FAILING, mended.said
+    assert finding.reproducer or plan.family in OTHER_JUDGES
     if finding.reproducer:
         assert exit_of(finding.reproducer, plan.family, tmp_path) == 1
         repaired = of_the_right_saver(finding.reproducer)
