@@ -147,7 +147,7 @@ class Item:
             played = play(bench, script)
             self.record.scenes[crowd.value] += 1
             self._tell()
-            problems = self._ends(contract_of_loss, played)
+            problems = ended(played)
             if not problems and (played.trouble or played.slow):
                 why = played.trouble or played.slow
                 slow += bool(played.slow)
@@ -166,26 +166,6 @@ class Item:
                 break
         if number and not judged:
             self.record.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
-
-    @staticmethod
-    def _ends(name: str, played: Played) -> list[Problem]:
-        """A history that never ended, or whose process did."""
-        if played.died:
-            how = played.died.partition("\n")[0]
-            return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
-        if played.hung:
-            how, _, stacks = played.hung.partition("\n")
-            return [
-                Problem(
-                    name,
-                    f"{played.script.crowd.value}: {how}",
-                    "every call to be answered",
-                    how,
-                    played.events[-8:],
-                    stacks=stacks,
-                )
-            ]
-        return []
 
     def _count(self, judgement: Judgement, name: str) -> None:
         record = self.record
@@ -222,4 +202,19 @@ class Item:
             self.progress({"operations": self.record.operations})
 
 
-__all__ = ["judge"]
+def ended(played: Played) -> list[Problem]:
+    """The problem of a history that never ended, or whose process did."""
+    crowd = played.script.crowd
+    name = THREADS if crowd is Crowd.SHARED else PROCESSES
+    if played.died:
+        how = played.died.partition("\n")[0]
+        return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
+    if played.hung:
+        how, _, stacks = played.hung.partition("\n")
+        expected = "every call to be answered"
+        last = played.events[-8:]
+        return [Problem(name, f"{crowd.value}: {how}", expected, how, last, stacks=stacks)]
+    return []
+
+
+__all__ = ["ended", "judge"]

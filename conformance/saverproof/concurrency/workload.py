@@ -72,6 +72,11 @@ DELETING = Theme(
 """The first of its callers puts a checkpoint, adds writes and deletes the thread, over and over."""
 
 
+THEMES_BY_NAME = {
+    theme.name: theme for theme in (MIXED, WRITES, RIVALS, PUTS, LONG, FOLLOWING, DELETING)
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Able:
     """What a saver can do, as far as it changes what may be asked."""

@@ -1,0 +1,91 @@
+"""Plays a recorded scene again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.concurrency.bench import Bench
+from saverproof.concurrency.histories import Crowd, Script, play
+from saverproof.concurrency.item import ended
+from saverproof.concurrency.iteration import By
+from saverproof.concurrency.judging import judge_history
+from saverproof.concurrency.record import Record
+from saverproof.concurrency.records import Operation
+from saverproof.concurrency.scenes import ask, iterate, race
+from saverproof.concurrency.schedules import Schedule
+from saverproof.concurrency.workload import THEMES_BY_NAME
+from saverproof.items import Plan
+from saverproof.replaying.answer import Answer, Status, unclear
+from saverproof.targets.target import Target
+from saverproof_faults.kill import HarnessError
+
+TIMES = 10
+"""Threads never take exactly the same turns again: so often a history is played."""
+
+
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    """Whether a recorded scene still breaks the contract.
+
+    Raises:
+        ValueError: the data is no recorded scene.
+        OpeningError: the target's ``drop`` raised.
+    """
+    if not isinstance(data, Mapping) or "scene" not in data:
+        raise ValueError(f"found {data!r:.60}, expected an object with a scene")
+    record = Record()
+    try:
+        with Bench(plan, target) as bench:
+            times = _play(bench, data, contract, record)
+    except HarnessError as problem:
+        return unclear(f"no process could be started for it: {problem}")
+    except KeyError as missing:
+        raise ValueError(f"found no {missing}, expected a recorded scene") from None
+    found = record.found.get(contract)
+    if found is not None:
+        shown = found.problem
+        return Answer(Status.FAILING, shown.summary, shown.expected, shown.observed)
+    if contract in record.unknown:
+        return unclear(record.unknown[contract])
+    if times > 1:
+        return Answer(Status.FIXED, f"played {times} times, it shows nothing any more")
+    return Answer(Status.FIXED, "the same scene shows nothing any more")
+
+
+def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: Record) -> int:
+    """How often it was played."""
+    match data["scene"]:
+        case "iteration":
+            iterate(bench, By(data["by"]), record)
+        case "unknown reads":
+            ask(bench, record)
+        case "race":
+            file = None
+            for number in range(2):
+                file = race(bench, number, record, file)
+            return 2
+        case "history":
+            script = _script(data)
+            for _ in range(TIMES):
+                played = play(bench, script)
+                shared = script.crowd is Crowd.SHARED
+                problems = ended(played) or judge_history(played.events, shared=shared).problems
+                record.saw(problems, {})
+                if contract in record.found:
+                    break
+            return TIMES
+        case other:
+            raise ValueError(f"found the scene {other!r:.60}, which is unknown")
+    return 1
+
+
+def _script(data: Mapping[str, Any]) -> Script:
+    if data["theme"] not in THEMES_BY_NAME:
+        raise ValueError(f"found the theme {data['theme']!r:.60}, which is unknown")
+    return Script(
+        Crowd(data["crowd"]),
+        THEMES_BY_NAME[data["theme"]],
+        Schedule.from_json(data["schedule"]),
+        tuple(Operation.from_json(one) for one in data["before"]),
+        tuple(tuple(Operation.from_json(one) for one in made) for made in data["callers"]),
+    )
