@@ -128,7 +128,10 @@ class WriteBehind(SqliteReference):
 
 
 @wrong(
-    ACKNOWLEDGED, "a thread writes behind: put_writes returns before anything is stored", also=LOST
+    ACKNOWLEDGED,
+    "a thread writes behind: put_writes returns before anything is stored",
+    # What was lost before looks like a part of the deletion in flight.
+    also={IN_FLIGHT, *LOST},
 )
 class WritesWrittenBehind(WriteBehind):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
@@ -182,7 +185,7 @@ class DeletedOneByOne(SqliteReference):
 @wrong(
     "durability/no-gaps",
     "puts are written behind, their writes at once",
-    # What was lost of an earlier put looks like a part of the deletion in flight.
+    # What was lost before looks like a part of the deletion in flight.
     also={ACKNOWLEDGED, IN_FLIGHT, *LOST},
 )
 class PutsBehindTheirWrites(WriteBehind):
