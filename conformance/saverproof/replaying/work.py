@@ -16,7 +16,7 @@ from saverproof.targets.target import Target
 OTHERS = {
     "atomicity": "saverproof.replaying.sweeps",
     "durability": "saverproof.replaying.kills",
-    "concurrency": "saverproof.replaying.crowds",
+    "concurrency": "saverproof.concurrency.replaying",
     "graph": "saverproof.replaying.graphs",
 }
 """The families that programs alone do not put to the test, and the modules that replay them."""
