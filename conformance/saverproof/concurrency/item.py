@@ -71,6 +71,8 @@ class Item:
     progress: Progress
     wanted: frozenset[str]
     record: Record = field(default_factory=Record)
+    unordered: bool = False
+    """Whether answers fit no order of the calls even where one caller makes them all."""
     _last_word: float = 0.0
 
     def run(self) -> None:
@@ -115,6 +117,8 @@ class Item:
             crowds += [(Crowd.INSTANCES, effort.instances), (Crowd.PROCESSES, effort.processes)]
         for crowd, number in crowds:
             self._crowd(bench, crowd, number, able, effort, semantics)
+        if self.record.checked[PROCESSES]:
+            self.record.unknown.pop(PROCESSES, None)
 
     def _rehearsed(self, bench: Bench, able: Able, effort: Effort) -> Semantics | None:
         """What the saver makes of the same calls by one caller; None if that is wrong already."""
@@ -123,10 +127,16 @@ class Item:
         semantics = semantics_of(played.events)
         judgement = judge_history(played.events, shared=True, semantics=semantics)
         wrong = next(iter(judgement.problems), None)
-        why = played.trouble or played.hung or played.slow or (wrong.summary if wrong else "")
+        why = played.trouble or played.hung or played.slow or played.died
+        why = why or (wrong.summary if wrong else "")
         if not why:
             return semantics
         said = f"it does not get the same calls right from one caller alone: {why}"[:600]
+        if wrong is not None and judgement.broken() == {ORDER}:
+            # Whatever is wrong there, the rest can be told.
+            self.unordered = True
+            self.record.unknown[ORDER] = said
+            return semantics
         self.record.unknown |= dict.fromkeys(HISTORIES, said)
         return None
 
@@ -164,7 +174,7 @@ class Item:
             # What hangs or dies costs its watchdog, once.
             if played.hung or played.died or slow >= 2 or broken >= ENOUGH:
                 break
-        if number and not judged:
+        if number and not judged and not self.record.checked[contract_of_loss]:
             self.record.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
 
     def _count(self, judgement: Judgement, name: str) -> None:
@@ -172,14 +182,16 @@ class Item:
         record.operations += judgement.acknowledged + judgement.raised
         record.checked[name] += judgement.acknowledged
         record.checked[TORN] += judgement.reads
-        record.checked[ORDER] += judgement.keys
+        record.checked[ORDER] += 0 if self.unordered else judgement.keys
         if judgement.cut_off:
             record.unknown[ORDER] = "cut off: the orders of a history are too many to be searched"
         if name == PROCESSES:
             record.raised.update(error[:120] for error in judgement.errors)
 
     def _others(self, problems: list[Problem]) -> list[Problem]:
-        """Those that are no more than a listing which other callers break, found already."""
+        """Without those that say nothing of callers, or no more than what is known of listings."""
+        if self.unordered:
+            problems = [problem for problem in problems if problem.contract != ORDER]
         known = self.record.found.get(ITERATION)
         if known is None or "raised" not in known.problem.observed:
             return problems

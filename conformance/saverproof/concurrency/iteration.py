@@ -64,7 +64,7 @@ def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     stage.start()
     still = await_end(stage, scene.progress, scene.loop, PATIENCE_S)
     return {
-        "calls": play.calls,
+        "calls": list(play.calls),
         "trouble": play.trouble,
         "operation": play.under_way,
         "standstill": None if still is None else still.to_json(),

@@ -180,13 +180,11 @@ class History:
                 continue
             same_life = born < batch.began < over
             if task in there and not same_life:
-                yield self._torn(
-                    event, shown, "a deleted thread without writes", "writes of before"
-                )
+                said = "writes of a thread that was deleted before"
+                yield self._torn(event, shown, "a new thread without writes", said, batch)
             elif same_life and task not in there and batch.ended < event.began and batch.returned:
-                yield self._torn(
-                    event, shown, "the thread as it was, or nothing", "half of a deleted thread"
-                )
+                expected, said = "the thread as it was, or nothing", "half of a deleted thread"
+                yield self._torn(event, shown, expected, said, batch)
 
     # --- what is there in the end ----------------------------------------------------------
 
@@ -232,13 +230,15 @@ class History:
 
     # --- words -----------------------------------------------------------------------------
 
-    def _torn(self, event: Event, shown: Shown, expected: str, observed: str) -> Problem:
+    def _torn(
+        self, event: Event, shown: Shown, expected: str, observed: str, *also: Event
+    ) -> Problem:
         return Problem(
             TORN,
             f"{event.operation.kind.value} shows {observed}",
             f"{expected}, at {_at(event.operation)}",
             shown.describe(),
-            (*self._about(event.operation.place, shown, event), event),
+            (*self._about(event.operation.place, shown, event), *also, event),
         )
 
     def _about(self, place: int, shown: Shown, read: Event) -> tuple[Event, ...]:
