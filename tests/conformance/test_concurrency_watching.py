@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from saverproof.concurrency import schedules
 from saverproof.concurrency.schedules import Pauses, Schedule
 from saverproof.concurrency.watching import Progress, position_of, stacks, watch
 from saverproof.targets.opening import EventLoop
@@ -73,8 +74,9 @@ def test_a_paused_listing_is_shown_where_it_stands() -> None:
     assert "a_listing: yield 1" in position_of(listing)
 
 
-def test_pauses_let_another_thread_go_first() -> None:
-    pauses = Pauses(Schedule("0", statements=1.0, pause_s=5.0, budget_s=60.0))
+def test_pauses_let_another_thread_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedules, "_LONGEST_S", 60.0)
+    pauses = Pauses(Schedule("0", statements=1.0, pause_s=60.0))
     pauses.on = True
     order: list[str] = []
 
