@@ -1,14 +1,20 @@
 """Savers whose processes are killed: what is broken is found, and nothing else."""
 
 import dataclasses
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.reference.database import Database
+from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG
 
-from saverproof import target
+from saverproof import Workspace, target
 from saverproof.capability import Capability
-from saverproof.durability import item
+from saverproof.durability import bench, item, reporting
 from saverproof.durability.effort import EFFORTS, Effort
 from saverproof.items import Outcome, Plan
 from saverproof.targets.facts import METHODS
@@ -89,6 +95,47 @@ def test_a_flaw_is_blamed_on_its_contract(
     finding = next(f for f in outcome.findings if f.contract == f"durability/{contract}")
     assert finding.phase == "crash"
     assert "SIGKILL" in finding.steps[-2]
+
+
+class Waiting(Database):
+    """Waits for a process that was killed to let go of its lock."""
+
+    def begin(self) -> None:
+        self.path.with_suffix(".lock").touch(0o600)
+        super().begin()
+
+    def commit(self) -> None:
+        super().commit()
+        self.path.with_suffix(".lock").unlink(missing_ok=True)
+
+    def connect(self) -> sqlite3.Connection:
+        while self.path.with_suffix(".lock").exists():
+            threading.Event().wait(0.01)
+        return super().connect()
+
+
+class WaitingForTheDead(SqliteReference):
+    database_class = Waiting
+
+
+@target(name="waiting")
+@contextmanager
+def waiting(workspace: Workspace) -> Iterator[SqliteReference]:
+    with closing(WaitingForTheDead.at(workspace.path)) as saver:
+        yield saver
+
+
+def test_a_process_that_hangs_is_ended_and_told_with_its_stacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "DEADLINE_S", 1.0)
+    monkeypatch.setattr(reporting, "reproducer", lambda *given: "")
+    outcome = judged("waiting", tmp_path, monkeypatch, swept=60)
+    (found,) = outcome.findings
+    assert found.contract == "durability/reopens"
+    assert "connect" in found.observed
+    assert "processes hung" in outcome.unknown["durability/acknowledged-survives"]
+    assert outcome.extra["crash"]["trials"] < 60
 
 
 @needs_shim

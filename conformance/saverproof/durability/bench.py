@@ -27,6 +27,8 @@ from saverproof_faults.kill import DiedBy, Harness, KillAt, TrialResult, View, W
 
 BODIES = "saverproof.durability.bodies"
 DEADLINE_S = 15.0
+MOST_HANGS = 3
+"""Processes that hang, after which a saver is not asked any further."""
 _BEAT_S = 1.0
 _ROOM = 1 << 30
 
@@ -46,6 +48,7 @@ class Bench:
         self.target = target
         self.folder = Path(plan.folder)
         self.kills = 0
+        self.hangs = 0
         self.harness: Harness
         self.stores: Path
         """Where the stores of trials go."""
@@ -143,7 +146,9 @@ class Bench:
         self.kills += 1
         given = {**arguments, "kill": place.to_json()}
         body = f"{BODIES}:write"
-        return self.harness.trial(body, given, kill=kill_at(place), deadline_s=DEADLINE_S)
+        result = self.harness.trial(body, given, kill=kill_at(place), deadline_s=DEADLINE_S)
+        self.hangs += result.died_by is DiedBy.DEADLINE
+        return result
 
     def killed_beside(
         self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
@@ -163,17 +168,29 @@ class Bench:
     def looked(self, arguments: dict[str, Any], *, afresh: bool) -> View:
         """What another process sees, ``afresh`` in an interpreter that shares nothing."""
         look = self.harness.look_afresh if afresh else self.harness.look
-        return look(f"{BODIES}:look", arguments, deadline_s=DEADLINE_S)
+        view = look(f"{BODIES}:look", arguments, deadline_s=DEADLINE_S)
+        self.hangs += view.died_by is DiedBy.DEADLINE
+        return view
 
-    def looked_at_each(self, stores: list[dict[str, Any]]) -> list[View]:
-        """What one other process sees of several stores; alone, if one of them ends it."""
-        if len(stores) > 1:
+    def looked_at_each(self, stores: list[dict[str, Any]]) -> list[View | None]:
+        """What one other process sees of several stores; alone, if one of them ends it.
+
+        None stands for a store that was not looked at, as looking has hung too often by then.
+        """
+        if len(stores) > 1 and not self.hangs_too_often:
             view = self.harness.look(
                 f"{BODIES}:look_at_each", {"stores": stores}, deadline_s=DEADLINE_S
             )
             if view.value is not None:
                 return [replace(view, value=seen) for seen in view.value]
-        return [self.looked(store, afresh=False) for store in stores]
+        return [
+            None if self.hangs_too_often else self.looked(store, afresh=False) for store in stores
+        ]
+
+    @property
+    def hangs_too_often(self) -> bool:
+        """Whether so many processes hung that no more are to be waited for."""
+        return self.hangs >= MOST_HANGS
 
 
 def kill_at(place: KillPlace) -> KillAt:

@@ -105,6 +105,8 @@ class Item:
             self.record.checked[POWER] += power.images
         if power.inapplicable:
             self.inapplicable[POWER] = power.inapplicable
+        if bench.hangs_too_often:
+            self.record.cut_off((POWER,), bench.hangs)
         found = power.finding()
         if found is not None:
             self.findings.append(found)

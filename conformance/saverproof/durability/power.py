@@ -115,12 +115,16 @@ class Power:
         left = iter(cuts)
         while images := tuple(islice(left, _BATCH)):
             for image, seen in self._opened(workload, images):
-                self._take(run, image, seen)
+                if seen is not None:
+                    self._take(run, image, seen)
             self.told()
+            if self.bench.hangs_too_often:
+                self.notes.append(f"cut off: {self.bench.hangs} processes hung")
+                return
 
     def _opened(
         self, workload: Workload, images: tuple[DiskImage, ...]
-    ) -> Iterator[tuple[DiskImage, dict[str, Any]]]:
+    ) -> Iterator[tuple[DiskImage, dict[str, Any] | None]]:
         folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.stores))
         try:
             paths = [folder / str(number) for number in range(len(images))]
@@ -130,15 +134,17 @@ class Power:
         finally:
             shutil.rmtree(folder)
 
-    def _looked(self, workload: Workload, paths: list[Path]) -> list[dict[str, Any]]:
-        """What each store shows; one by one, if looking at one of them ends the process."""
+    def _looked(self, workload: Workload, paths: list[Path]) -> list[dict[str, Any] | None]:
+        """What each store shows."""
         arguments = self.bench.arguments_at(paths[0], "power")
         arguments |= {"threads": list(workload.threads)}
         stores = [{**arguments, "path": str(path)} for path in paths]
         return [self._seen(view) for view in self.bench.looked_at_each(stores)]
 
     @staticmethod
-    def _seen(view: View) -> dict[str, Any]:
+    def _seen(view: View | None) -> dict[str, Any] | None:
+        if view is None:
+            return None
         if view.value is None:
             return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
         found: dict[str, Any] = view.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,6 +100,11 @@ class Record:
         """Say something about the item as a whole, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
+        """Processes hung so often that no more were tried: nothing is known to hold."""
+        for contract in contracts:
+            self.unknown.setdefault(contract, f"cut off: {hangs} processes hung")
 
     def tried(self, trial: Trial) -> None:
         """Take in a trial."""

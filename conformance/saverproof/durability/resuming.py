@@ -63,6 +63,9 @@ class Resuming:
             places = range(1, show.places + 1)
             share = max(1, round(self.most * show.share / whole))
             for place in sorted(choose.sample(places, min(share, len(places)))):
+                if self.bench.hangs_too_often:
+                    self.record.cut_off((RESUME, NO_RERUN), self.bench.hangs)
+                    return
                 self._kill(show, place)
                 self.told()
 
@@ -125,6 +128,7 @@ class Resuming:
             afresh = self._kills <= self.afresh
             look = self.bench.harness.look_afresh if afresh else self.bench.harness.look
             view = look(f"{_BODIES}:resume", arguments, deadline_s=DEADLINE_S)
+            self.bench.hangs += view.died_by is DiedBy.DEADLINE
             folder = Path(arguments["notes"])
             resumed = Resumed(
                 show,

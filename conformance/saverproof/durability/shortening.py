@@ -59,7 +59,7 @@ SMALL: tuple[Program, ...] = (
 
 def shortened(sweep: Sweep, contract: str, trial: Trial) -> list[Trial]:
     """Trials of the shortest run that break the same contract; the trial itself if none does."""
-    if trial.beside:
+    if trial.beside or sweep.bench.hangs_too_often:
         return [trial]
     left = _MOST_KILLS
     for subject in _subjects(sweep, trial):

@@ -71,6 +71,9 @@ class Sweep:
         numbered = list(enumerate(chosen))
         for start in range(0, len(numbered), _BATCH):
             self._kill(numbered[start : start + _BATCH])
+            if self.bench.hangs_too_often:
+                self.record.cut_off(KILLED, self.bench.hangs)
+                return
         if "many_processes" in self.able:
             self._beside(fixed[0])
 
@@ -144,9 +147,10 @@ class Sweep:
                 self.told()
             views = self._looked(stores, afresh)
         for (subject, place, result), view in zip(killed, views, strict=True):
-            self.record.tried(trial_of(subject, place, result, view))
+            if view is not None:
+                self.record.tried(trial_of(subject, place, result, view))
 
-    def _looked(self, stores: list[dict[str, Any]], afresh: list[bool]) -> list[View]:
+    def _looked(self, stores: list[dict[str, Any]], afresh: list[bool]) -> list[View | None]:
         together = [store for store, alone in zip(stores, afresh, strict=True) if not alone]
         views = iter(self.bench.looked_at_each(together))
         return [
