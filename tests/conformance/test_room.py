@@ -13,6 +13,7 @@ from tests.conformance.test_atomicity import plan_for
 from saverproof.atomicity import item as atomicity
 from saverproof.atomicity.room import NoRoomError, room_in
 from saverproof.durability import item as durability
+from saverproof.durability.bench import in_memory
 from saverproof.errors import SaverproofError
 from saverproof.items import Plan
 from saverproof.targets.target import Target
@@ -48,3 +49,12 @@ def test_a_folder_that_cannot_be_made_is_one_line(judge: Judge, tmp_path: Path) 
     plan = plan_for(file / "below", "sync", ["put", "put_writes"])
     with pytest.raises(NoRoomError, match="Not a directory"):
         judge(plan, targets.sqlite, lambda _: None)
+
+
+def test_trials_go_where_tmpdir_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert in_memory() is None
+    monkeypatch.delenv("TMPDIR")
+    assert in_memory() in (None, Path("/dev/shm"))
+    monkeypatch.setattr("saverproof.durability.bench._ROOM", 1 << 62)
+    assert in_memory() is None
