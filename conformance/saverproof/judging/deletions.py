@@ -7,7 +7,8 @@ from typing import Any
 
 from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
-from saverproof.judging.listings import Listing, ask, judge_listed
+from saverproof.judging.listed import Listing, ask
+from saverproof.judging.listings import judge_listed
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.survey import answers_unknown_alike, leave_alone, survey
 from saverproof.model.records import Address

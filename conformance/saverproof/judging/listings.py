@@ -7,101 +7,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from saverproof.execution.calls import list_arguments, read_config
+from saverproof.execution.calls import read_config
 from saverproof.judging.filters import FILTER_CONTRACTS, contract_of_filter
+from saverproof.judging.listed import Listing, ask
+from saverproof.judging.refusals import BEFORE, SELECTS, judge_refusal, plainer_forms
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.sheet import Sheet
-from saverproof.judging.survey import judge_read, known_numbers
-from saverproof.judging.tuples import field, judge_tuple, part, shown_id
+from saverproof.judging.survey import judge_read
+from saverproof.judging.tuples import judge_tuple
 from saverproof.model.records import Address, Record
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint
-from saverproof.programs.steps import PLAIN, IdForm, ListTuples, WalkPages
+from saverproof.programs.steps import IdForm, ListTuples, WalkPages
 
-SELECTS = "identity/list-selects"
 NEWEST_FIRST = "ordering/list-newest-first"
 LIMIT = "ordering/limit-is-a-prefix"
-BEFORE = "ordering/before-is-exclusive"
-
-
-class Listing:
-    """What a listing gave: the tuples, and the checkpoint that each of them is.
-
-    Which checkpoint it is, its id says; where an id stands in several places, its config too,
-    as far as it names one of those that the listing was to give.
-    """
-
-    def __init__(self, session: Session, step: ListTuples, answer: Any) -> None:
-        self.error = answer if isinstance(answer, Raised) else None
-        items = [] if self.error else list(answer)
-        if session.prefix and step.thread is None:
-            items = [i for i in items if _thread_of(i).startswith(session.prefix)]
-        wanted = session.model.listing(step)
-        numbers = _numbers(session)
-        self.items: list[tuple[Address, Any]] = []
-        for item in items:
-            address = _address(session, numbers, item)
-            if any(a[2] == address[2] and a != address for a in wanted):
-                taken = {other for other, _ in self.items}
-                address = _likeliest(session.model, wanted, taken, item, address)
-            if address not in session.model.ghosts:
-                self.items.append((address, item))
-
-    @property
-    def addresses(self) -> list[Address]:
-        """The addresses in the order of the listing."""
-        return [address for address, _ in self.items]
-
-
-def _thread_of(item: Any) -> str:
-    return str(part(field(item, "config"), "thread_id"))
-
-
-def _likeliest(
-    model: Model, wanted: list[Address], taken: set[Address], item: Any, named: Address
-) -> Address:
-    """Which of the checkpoints of that id an item is, by what it shows; at a tie, as it says."""
-    shown = field(item, "checkpoint") or {}
-    shown_parent = part(field(item, "parent_config"), "checkpoint_id")
-
-    def likeness(address: Address) -> float:
-        record = model.record(address)
-        if record is None:
-            return -1.0
-        versions = {name: channel.version for name, channel in record.channels.items()}
-        parent = None if record.parent is None else mint(record.parent)
-        return float(
-            2.0 * (shown.get("channel_versions") == versions)
-            + 2.0 * (shown_parent == parent)
-            + 2.0 * (field(item, "metadata") == record.metadata)
-            + 1.0 * (address == named)
-            - 1.5 * (address in taken)
-        )
-
-    return max([named, *(a for a in wanted if a[2] == named[2])], key=likeness)
-
-
-def _numbers(session: Session) -> dict[str, int]:
-    model = session.model
-    places = [(t, ns) for t, namespaces in model.threads.items() for ns in namespaces]
-    places += [(t, ns) for t, ns, _ in [*model.gone, *model.ghosts]]
-    return {mint(number): number for number in known_numbers(session, places)}
-
-
-def _address(session: Session, numbers: dict[str, int], item: Any) -> Address:
-    config = field(item, "config")
-    thread = _thread_of(item).removeprefix(session.prefix)
-    shown = shown_id(item)
-    number = numbers.get(shown, -1) if isinstance(shown, str) else -1
-    return thread, str(part(config, "checkpoint_ns") or ""), number
-
-
-def ask(session: Session, step: ListTuples) -> Listing:
-    """List as the step says."""
-    thread = None if step.thread is None else session.real(step.thread)
-    config, arguments = list_arguments(step, thread)
-    answer = session.attempt(lambda: session.reader.list_tuples(config, arguments))
-    return Listing(session, step, answer)
 
 
 @perform.register
@@ -109,7 +29,7 @@ def _(step: ListTuples, session: Session) -> None:
     unlimited = replace(step, limit=None)
     listing = ask(session, unlimited)
     if listing.error is not None:
-        _judge_refusal(session, unlimited, listing.error)
+        judge_refusal(session, unlimited, listing.error)
         return
     _judge_selection(session, unlimited, listing)
     _judge_order(session.sheet, listing, step)
@@ -118,57 +38,6 @@ def _(step: ListTuples, session: Session) -> None:
             judge_listed(session, address, item)
     if step.limit is not None:
         _judge_limit(session, step, listing)
-
-
-def _judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
-    hostile = "isolation/hostile-filter-keys"
-    if (
-        step.filter
-        and contract_of_filter(step.filter) == hostile
-        and ask(session, replace(step, filter=None)).error is None
-    ):
-        # To refuse such a key is right, as long as the same listing works without it.
-        session.sheet.agree(hostile)
-        return
-    if not isinstance(_without_nones(session, step), Raised):
-        contract = "identity/loop-configs"
-        session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
-        return
-    if step.thread is not None and not session.model.listing(ListTuples(step.thread)):
-        contract = "identity/unknown-is-none"
-        session.sheet.differ(contract, "raised", None, "an empty listing", error, settled=True)
-        return
-    for contract, plainer in plainer_forms(step):
-        if ask(session, plainer).error is None:
-            session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
-            return
-    session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
-
-
-def _without_nones(session: Session, step: ListTuples) -> Any:
-    """The same listing, with the arguments left out that the loop gives as None."""
-    thread = None if step.thread is None else session.real(step.thread)
-    config, arguments = list_arguments(step, thread)
-    given = {name: value for name, value in arguments.items() if value is not None}
-    if given == arguments:
-        return Raised(ValueError("nothing to leave out"))
-    return session.attempt(lambda: session.reader.list_tuples(config, given))
-
-
-def plainer_forms(step: ListTuples) -> Iterator[tuple[str, ListTuples]]:
-    """The step without one of its criteria or forms, and the contract of what was left out."""
-    if step.id_form is not IdForm.ABSENT:
-        yield "identity/none-id-is-latest", replace(step, id_form=IdForm.ABSENT)
-    if step.extras != PLAIN:
-        yield "identity/loop-configs", replace(step, extras=PLAIN)
-    if step.filter:
-        yield contract_of_filter(step.filter), replace(step, filter=None)
-    if step.before is not None:
-        yield BEFORE, replace(step, before=None)
-    if step.number is not None:
-        yield SELECTS, replace(step, number=None)
-    if step.namespace is not None:
-        yield SELECTS, replace(step, namespace=None)
 
 
 def _judge_selection(session: Session, step: ListTuples, listing: Listing) -> None:
