@@ -21,8 +21,8 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(shared=8, instances=3, processes=3, races=2),
-    "default": Effort(shared=16, instances=5, processes=4, races=4),
+    "quick": Effort(shared=8, instances=2, processes=2, races=2),
+    "default": Effort(shared=10, instances=4, processes=3, races=2),
     "deep": Effort(shared=120, instances=60, processes=40, races=20, length=14),
 }
 

@@ -46,6 +46,17 @@ async def main():
 asyncio.run(main())
 """
 
+MANAGED_MAIN = """
+
+async def main():
+    with tempfile.TemporaryDirectory() as path:
+        async with <opening> as saver:
+            await asyncio.to_thread(show, saver, path)
+
+
+asyncio.run(main())
+"""
+
 BETWEEN = """
 
 def calls(saver):

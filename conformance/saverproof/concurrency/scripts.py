@@ -47,7 +47,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     managed = opens_asynchronously(target)
     if managed:
         words["with"] = "async with"
-    body = _body(target, name, scene, api)
+    body = _body(target, name, scene, api, managed=managed)
     if not body:
         return ""
     words |= {
@@ -55,15 +55,17 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         "ids": ", ".join(f'"{mint(number)}"' for number in range(1, 6)),
     }
     code = _filled(f"{hammers.HEAD}\n{body}", words)
-    if api == "sync" and managed:
-        # The saver lives on a loop that another thread runs.
-        return ""
     lines = [*_head(name, target.name), *_imports(code, opening), "", "", code.strip(), ""]
     return "\n".join(lines)
 
 
-def _body(target: Target, name: str, scene: dict[str, Any], api: str) -> str:
+def _body(target: Target, name: str, scene: dict[str, Any], api: str, *, managed: bool) -> str:
     tail = hammers.MAIN if api == "sync" else hammers.ASYNC_MAIN
+    if api == "sync" and managed:
+        # The saver lives on a loop, and is called from other threads.
+        tail = hammers.MANAGED_MAIN
+        if name in (PROCESSES, FIRST):
+            return ""
     if name == ITERATION:
         return (hammers.BETWEEN if api == "sync" else hammers.ASYNC_BETWEEN) + tail
     if name == NOTHING:
