@@ -63,7 +63,7 @@ class Bench:
         target = json.dumps(dict(self.plan.target))
         source = (
             "import json\n"
-            "from saverproof.concurrency import bodies, firstuse, iteration, traces\n"
+            "from saverproof.concurrency import bodies, firstuse, iteration, lockheld, traces\n"
             "from saverproof.durability.preloading import preload\n"
             f"preload(json.loads({target!r}), {self.plan.api!r}, {str(scratch)!r})\n"
         )
@@ -91,7 +91,11 @@ class Bench:
 
     def together(self, body: str, arguments: Sequence[Mapping[str, Any]]) -> list[TrialResult]:
         """Play a scene in several processes that begin together."""
-        writers = [Writer(_body(body), one) for one in arguments]
+        return self.writers([(body, one) for one in arguments])
+
+    def writers(self, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[TrialResult]:
+        """The same where each process has a part of its own."""
+        writers = [Writer(_body(body), arguments) for body, arguments in parts]
         return self.harness.together(writers, deadline_s=DEADLINE_S)
 
     def looked(self, body: str, arguments: Mapping[str, Any]) -> View:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Effort:
     """Through one API: histories of ``shared`` by threads or tasks on one saver, ``instances`` by
     several savers on one store, ``processes`` by several processes; ``races`` of processes for a
-    new store. Each history has ``callers`` callers that make ``length`` calls.
+    new store. Each history has ``callers`` callers that make ``length`` calls. A process holds the
+    lock of the store for ``hold_s`` seconds.
     """
 
     shared: int
@@ -18,12 +19,13 @@ class Effort:
     races: int
     callers: int = 4
     length: int = 10
+    hold_s: float = 0.3
 
 
 EFFORTS = {
     "quick": Effort(shared=8, instances=2, processes=2, races=2),
     "default": Effort(shared=10, instances=4, processes=3, races=2),
-    "deep": Effort(shared=120, instances=60, processes=40, races=20, length=14),
+    "deep": Effort(shared=120, instances=60, processes=40, races=20, length=14, hold_s=6.0),
 }
 
 SLOW = Effort(shared=3, instances=2, processes=1, races=2)

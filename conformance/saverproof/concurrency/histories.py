@@ -10,7 +10,8 @@ from typing import Any
 
 from saverproof.concurrency.bench import Bench
 from saverproof.concurrency.effort import Effort
-from saverproof.concurrency.records import Event, Operation
+from saverproof.concurrency.firstuse import Meeting
+from saverproof.concurrency.records import Event, Kind, Operation
 from saverproof.concurrency.schedules import Schedule, schedule_of
 from saverproof.concurrency.workload import (
     DELETING,
@@ -37,9 +38,15 @@ class Crowd(StrEnum):
     SHARED = "one saver"
     INSTANCES = "several savers on one store"
     PROCESSES = "several processes"
+    LOCKED = "two processes, one of which holds the lock for a while"
 
 
-PATIENCE_S = {Crowd.SHARED: 4.0, Crowd.INSTANCES: 11.0, Crowd.PROCESSES: 11.0}
+PATIENCE_S = {
+    Crowd.SHARED: 4.0,
+    Crowd.INSTANCES: 11.0,
+    Crowd.PROCESSES: 11.0,
+    Crowd.LOCKED: 11.0,
+}
 """Longer than the common patience of a database whose lock is held by another."""
 
 THEMES = {
@@ -118,6 +125,41 @@ def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: Effort) 
     )
 
 
+def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
+    """A history beside a process that holds the lock of the store's SQLite file for a while, and
+    lets go; None if the store is in no such file.
+    """
+    before = prologue(PUTS, able)
+    number = 30 if able.history else 1
+    while_held = (
+        Operation(Kind.WRITES, 0, 1, 1_000, 100, 3),
+        Operation(Kind.PUT, 0, number, tag=1_001),
+        Operation(Kind.GET, 0, 1),
+    )
+    released = (
+        Operation(Kind.WRITES, 0, 1, 2_000, 101, 3),
+        Operation(Kind.PUT, 0, number + 1 if able.history else 1, tag=2_001),
+        Operation(Kind.GET, 0, 1),
+        Operation(Kind.LATEST, 0),
+    )
+    script = Script(Crowd.LOCKED, PUTS, Schedule(""), before, (while_held, released))
+    meeting = bench.folder / "meeting-over-a-lock"
+    Meeting.prepare(meeting, 2)
+    with bench.store() as store:
+        arguments = store | script.arguments()
+        arguments |= {
+            "held": [one.to_json() for one in while_held],
+            "released": [one.to_json() for one in released],
+            "meeting": str(meeting),
+            "hold_s": hold_s,
+        }
+        caller, holder = bench.writers([("lockheld:call", arguments), ("lockheld:hold", arguments)])
+    meeting.unlink()
+    if holder.died_by is not DiedBy.FINISHED or not holder.value:
+        return None
+    return gathered(script, [caller])
+
+
 def rehearsal(seed: str, able: Able, effort: Effort) -> Script:
     """A script for one caller alone, which a saver gets right unless something else is wrong."""
     theme = MIXED
@@ -136,15 +178,16 @@ def play(bench: Bench, script: Script) -> Played:
     with bench.store() as store:
         arguments = store | script.arguments()
         if script.crowd is not Crowd.PROCESSES:
-            return _played(script, [bench.played("bodies:share", arguments)])
+            return gathered(script, [bench.played("bodies:share", arguments)])
         first = bench.looked("bodies:begin", arguments)
         each = [arguments | {"caller": n} for n in range(len(script.callers))]
         results = bench.together("bodies:take_part", each)
         last = bench.looked("bodies:end", arguments)
-        return _played(script, [first, *results, last])
+        return gathered(script, [first, *results, last])
 
 
-def _played(script: Script, results: Sequence[TrialResult | View]) -> Played:
+def gathered(script: Script, results: Sequence[TrialResult | View]) -> Played:
+    """What several processes told of one script."""
     events: list[Event] = []
     trouble = hung = slow = died = ""
     for result in results:

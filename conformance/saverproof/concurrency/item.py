@@ -9,7 +9,7 @@ from typing import Any
 
 from saverproof.concurrency.bench import Bench
 from saverproof.concurrency.effort import EFFORTS, SLOW, Effort
-from saverproof.concurrency.histories import Crowd, Played, play, rehearsal, script_of
+from saverproof.concurrency.histories import Crowd, Played, locked, play, rehearsal, script_of
 from saverproof.concurrency.iteration import By
 from saverproof.concurrency.judging import Judgement, able_of, judge_history, semantics_of
 from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, ORDER, PROCESSES, THREADS, TORN
@@ -117,6 +117,8 @@ class Item:
             crowds += [(Crowd.INSTANCES, effort.instances), (Crowd.PROCESSES, effort.processes)]
         for crowd, number in crowds:
             self._crowd(bench, crowd, number, able, effort, semantics)
+        if PROCESSES in self.wanted:
+            self._lock(bench, able, effort, semantics)
         if self.record.checked[PROCESSES]:
             self.record.unknown.pop(PROCESSES, None)
 
@@ -176,6 +178,16 @@ class Item:
                 break
         if number and not judged and not self.record.checked[contract_of_loss]:
             self.record.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
+
+    def _lock(self, bench: Bench, able: Able, effort: Effort, semantics: Semantics) -> None:
+        played = locked(bench, effort.hold_s, able)
+        if played is None or played.trouble or played.slow:
+            return
+        self.record.scenes[Crowd.LOCKED.value] += 1
+        judgement = judge_history(played.events, shared=False, semantics=semantics)
+        self._count(judgement, PROCESSES)
+        problems = ended(played) or self._others(judgement.problems)
+        self.record.saw(problems, {"scene": "lock held", "hold_s": effort.hold_s})
 
     def _count(self, judgement: Judgement, name: str) -> None:
         record = self.record

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.concurrency.bench import Bench
-from saverproof.concurrency.histories import Crowd, Script, play
+from saverproof.concurrency.histories import Crowd, Script, locked, play
 from saverproof.concurrency.item import ended
 from saverproof.concurrency.iteration import By
 from saverproof.concurrency.judging import judge_history
@@ -14,7 +14,7 @@ from saverproof.concurrency.record import Record
 from saverproof.concurrency.records import Operation
 from saverproof.concurrency.scenes import ask, iterate, race
 from saverproof.concurrency.schedules import Schedule
-from saverproof.concurrency.workload import THEMES_BY_NAME
+from saverproof.concurrency.workload import THEMES_BY_NAME, Able
 from saverproof.items import Plan
 from saverproof.replaying.answer import Answer, Status, unclear
 from saverproof.targets.target import Target
@@ -64,6 +64,13 @@ def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: Record) 
             for number in range(2):
                 file = race(bench, number, record, file)
             return 2
+        case "lock held":
+            played = locked(bench, float(data["hold_s"]), Able())
+            if played is None:
+                record.unknown[contract] = "the store is in no SQLite file any more"
+            else:
+                problems = ended(played) or judge_history(played.events, shared=False).problems
+                record.saw(problems, {})
         case "history":
             script = _script(data)
             for _ in range(TIMES):
