@@ -186,6 +186,10 @@ HISTORIES = {
             call(7, 8, GET_B),
         ],
     ),
+    "an error where a thread is deleted": (
+        {TORN},
+        [call(0, 1, PUT_B), call(4, 9, DELETE_B), call(5, 8, GET_B, error="KeyError")],
+    ),
     "an error": ({THREADS}, [before(PUT), call(0, 1, BATCH, error="no"), after(GET, FIRST)]),
 }
 

@@ -11,14 +11,14 @@ from saverproof.concurrency.bench import Bench
 from saverproof.concurrency.effort import EFFORTS, SLOW, Effort
 from saverproof.concurrency.histories import Crowd, Played, locked, play, rehearsal, script_of
 from saverproof.concurrency.iteration import By
-from saverproof.concurrency.judging import Judgement, able_of, judge_history, semantics_of
+from saverproof.concurrency.judging import Judgement, judge_history, semantics_of
 from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, ORDER, PROCESSES, THREADS, TORN
 from saverproof.concurrency.orders import Semantics
 from saverproof.concurrency.record import Problem, Record
 from saverproof.concurrency.records import Kind
 from saverproof.concurrency.reporting import finding
 from saverproof.concurrency.scenes import ask, iterate, race
-from saverproof.concurrency.workload import Able
+from saverproof.concurrency.workload import Able, able_of
 from saverproof.contracts.registry import contract, contracts
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
@@ -50,10 +50,13 @@ def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
     # What follows from a flaw is not another one.
     implied = {name for found in record.found for name in contract(found).implies}
     shown = {name: one for name, one in record.found.items() if name in wanted - implied}
+    for name in implied - shown.keys():
+        record.checked.pop(name, None)
+        record.unknown[name] = "not told apart from what is broken, from which it follows"
     return Outcome(
         checked={name: times for name, times in record.checked.items() if name in wanted and times},
         findings=tuple(finding(plan, target, one) for one in shown.values()),
-        unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
+        unknown={n: why for n, why in record.unknown.items() if n in wanted - shown.keys()},
         inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
         operations=record.operations,
         saver_s=0.0,

@@ -10,7 +10,6 @@ from saverproof.concurrency.names import ORDER, PROCESSES, THREADS, TORN
 from saverproof.concurrency.orders import USUAL, Semantics, orders
 from saverproof.concurrency.record import Problem
 from saverproof.concurrency.records import PLACES, Event, Kind, Operation, Phase, Shown
-from saverproof.concurrency.workload import Able
 
 Key = tuple[int, int]
 """A place and the number of a checkpoint there."""
@@ -69,7 +68,7 @@ def judge_history(
             judgement.raised += 1
             judgement.errors.append(f"{event.operation.kind.value}: {event.error}")
             if shared:
-                judgement.problems.append(_raised(event))
+                judgement.problems.append(history.raised(event))
     for event in events:
         judgement.problems += history.wrong_in(event)
     judgement.problems += history.lost()
@@ -89,16 +88,6 @@ def judge_history(
     return judgement
 
 
-def _raised(event: Event) -> Problem:
-    return Problem(
-        THREADS,
-        f"{event.operation.kind.value} raised {event.error}"[:300],
-        "every operation to return",
-        f"{event.operation.describe()}: raised {event.error}",
-        (event,),
-    )
-
-
 class History:
     """The events of a history by what they are about. ``contract`` is the one for what is lost."""
 
@@ -116,6 +105,27 @@ class History:
                 self.puts.setdefault((made.place, made.number), []).append(event)
             elif made.kind is Kind.WRITES:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
+
+    def raised(self, event: Event) -> Problem:
+        """An error of one of many users of one saver. A read that meets half of a deletion may not
+        get as far as to show it.
+        """
+        halves = [
+            other
+            for other in self.events
+            if other.operation.kind is Kind.DELETE
+            and event.operation.kind.reads
+            and other.operation.place == event.operation.place
+            and other.began < event.ended
+            and other.ended > event.began
+        ]
+        return Problem(
+            TORN if halves else THREADS,
+            f"{event.operation.kind.value} raised {event.error}"[:300],
+            "the thread as it was, or nothing" if halves else "every operation to return",
+            f"{event.operation.describe()}: raised {event.error}",
+            (*halves, event),
+        )
 
     # --- what a read shows -----------------------------------------------------------------
 
@@ -286,9 +296,3 @@ def texts_of(operation: Operation) -> tuple[str, ...]:
 def _at(operation: Operation) -> str:
     thread, namespace = PLACES[operation.place]
     return f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")
-
-
-def able_of(capabilities: Iterable[str]) -> Able:
-    """What histories may ask of a saver with these capabilities."""
-    there = {*capabilities}
-    return Able("history" in there, "delete_thread" in there)

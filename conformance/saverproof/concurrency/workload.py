@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -88,6 +88,12 @@ class Able:
     def known(self) -> tuple[int, ...]:
         """The checkpoints to begin with."""
         return KNOWN if self.history else KNOWN[:1]
+
+
+def able_of(capabilities: Iterable[str]) -> Able:
+    """What histories may ask of a saver with these capabilities."""
+    there = {*capabilities}
+    return Able("history" in there, "delete_thread" in there)
 
 
 def prologue(theme: Theme, able: Able) -> tuple[Operation, ...]:
