@@ -112,8 +112,7 @@ class Item:
             self.findings.append(found)
 
     def _resume(self, bench: Bench, effort: Effort) -> None:
-        found: dict[str, Finding] = {}
-        Resuming(
+        resuming = Resuming(
             bench,
             self.plan,
             self.record,
@@ -121,9 +120,10 @@ class Item:
             effort.graphs,
             min(effort.afresh, 2),
             lambda: self._tell(bench),
-            found,
-        ).run()
-        self.findings += found.values()
+            {},
+        )
+        resuming.run()
+        self.findings += resuming.scripted()
 
     def _effort(self, bench: Bench) -> Effort:
         if not bench.slow:

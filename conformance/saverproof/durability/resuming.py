@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -48,7 +48,7 @@ class Resuming:
     told: Callable[[], None]
     findings: dict[str, Finding]
     _kills: int = 0
-    _told: Counter[str] = field(default_factory=Counter)
+    _shown: dict[str, list[tuple[Finding, Resumed]]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Every scenario that the saver and the installed LangGraph can play, in turn."""
@@ -171,14 +171,11 @@ class Resuming:
     def _find(
         self, contract: str, resumed: Resumed, what: str, expected: str, observed: str
     ) -> None:
-        if contract not in self.wanted or self._scripted(contract):
-            return
-        script = self._script(contract, resumed)
-        if contract in self.findings and not script:
+        if contract not in self.wanted:
             return
         show = resumed.show
         steps = [describe(step) for step in show.scenario.program]
-        self.findings[contract] = Finding(
+        found = Finding(
             contract=contract,
             api=self.plan.api,
             phase="crash",
@@ -193,14 +190,21 @@ class Resuming:
                 "mode": show.mode,
                 "kill": resumed.place,
             },
-            reproducer=script,
+            reproducer="",
         )
+        self.findings.setdefault(contract, found)
+        self._shown.setdefault(contract, []).append((found, resumed))
 
-    def _scripted(self, contract: str) -> bool:
-        """Whether it was told of with a script, or often enough without."""
-        found = self.findings.get(contract)
-        self._told[contract] += 1
-        return found is not None and (bool(found.reproducer) or self._told[contract] > _MOST_TOLD)
+    def scripted(self) -> Iterator[Finding]:
+        """Each finding by a script, if one of the first trials can be shown by one."""
+        for contract, shown in self._shown.items():
+            for found, resumed in shown[:_MOST_TOLD]:
+                script = self._script(contract, resumed)
+                if script:
+                    yield replace(found, reproducer=script)
+                    break
+            else:
+                yield self.findings[contract]
 
     def _script(self, contract: str, resumed: Resumed) -> str:
         seen, show = resumed.view.value, resumed.show
