@@ -58,13 +58,18 @@ def _program(
         return _opening_fails(speaker, found, fault, database, setup)
     thread = step.target if isinstance(step, CopyThread) else scenario.threads[0]
     call = speaker.call(step)
-    first = [*map(speaker.call, scenario.start), f"before = {speaker.listing(thread)}"]
+    first = [
+        *map(speaker.call, scenario.start),
+        f"before, failed = {speaker.listing(thread)}, True",
+    ]
     operation = [
         line.format(call=call, coroutine=call.removeprefix("await ")) for line in fault.call
     ]
-    if verdict.contract != SILENT and fault.raises:
+    if fault.raises:
+        # A mended saver may return where this one failed, and fail where this one returned.
         kind = "BaseException" if "cancelled" in operation[0] else "Exception"
-        operation = [f"with contextlib.suppress({kind}):", *indented(operation)]
+        lines = [*operation, "failed = False"]
+        operation = [f"with contextlib.suppress({kind}):", *indented(lines)]
     first += [*fault.before, *operation, *fault.after]
     if verdict.contract == USABLE or (verdict.contract == CANCELLED and verdict.outcome != "torn"):
         return speaker.with_saver([*first, *_use(speaker, thread, database)])
@@ -72,6 +77,8 @@ def _program(
         first.append(speaker.other())
     then = [f"after = {speaker.listing(thread)}"]
     wrong = "after == before" if verdict.contract == SILENT else "after != before"
+    if fault.raises:
+        wrong = f"{'not failed' if verdict.contract == SILENT else 'failed'} and {wrong}"
     if verdict.contract == CANCELLED:
         then += [call, f"whole = {speaker.listing(thread)}"]
         wrong = "after not in (before, whole)"
