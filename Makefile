@@ -31,7 +31,7 @@ tests: $(VENV)/ready
 	$(BIN)/pytest -n 2 --dist worksteal
 
 selftest-full: $(VENV)/ready
-	SAVERPROOF_SEEDS=5 $(BIN)/pytest -n 2 tests/conformance/test_selftest.py
+	SAVERPROOF_SEEDS=5 $(BIN)/pytest -n 2 tests/conformance/test_selftest.py tests/conformance/test_replays.py
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest
