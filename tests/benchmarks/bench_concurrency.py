@@ -133,7 +133,7 @@ def _share(
 
 @click.command()
 @click.option("--rounds", default=3, show_default=True, help="How often everything is measured.")
-@click.option("--operations", default=240, show_default=True, help="Operations of a measurement.")
+@click.option("--operations", default=1_200, show_default=True, help="Operations of a measurement.")
 def main(rounds: int, operations: int) -> None:
     """Print operations per second for threads and for processes on each saver."""
     cases = [("threads", n, by_threads) for n in THREADS]
