@@ -68,7 +68,7 @@ def test_a_run_that_is_ended_leaves_no_process(how: signal.Signals, tmp_path: Pa
         assert eventually(lambda: not list(temporary.rglob(TRIALS)))
 
 
-def test_a_worker_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
     with killing(tmp_path, "-n", "1", "--max-worker-restart=0") as (run, temporary):
         children = psutil.Process(run.pid).children(recursive=True)
         (worker,) = psutil.Process(run.pid).children()
@@ -76,3 +76,4 @@ def test_a_worker_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
         run.wait(PATIENCE_S)
         assert eventually(lambda: not left_of(children)), left_of(children)
         assert eventually(lambda: not list(temporary.rglob(TRIALS)))
+        assert list(temporary.glob("saverproof-*")) == []

@@ -13,6 +13,7 @@ from saverproof.known.staleness import stale
 from saverproof.plugin import summary
 from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
+from saverproof.process.scratch import remove_scratch
 from saverproof.suite.planning import planned, saver_event
 from saverproof_reports.github import annotations
 from saverproof_reports.junit import run_properties
@@ -115,6 +116,10 @@ class Controlling:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         elif (stale_fails or self._trouble) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_unconfigure(self) -> None:
+        """Remove what workers left that were killed: all of them are gone by now."""
+        remove_scratch(self._run.token)
 
     def _add_to_junit(self, report: Mapping[str, Any]) -> None:
         """Properties of the whole suite, where pytest writes JUnit XML."""

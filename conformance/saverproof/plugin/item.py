@@ -64,7 +64,7 @@ class FamilyItem(pytest.Item):
         run = self.config.stash[RUN]
         live = Live(self.config, self.name)
         judge = self.config.stash[JUDGE]
-        with scratch_folder() as folder:
+        with scratch_folder(run.token) as folder:
             plan = self._plan(run, str(folder))
             examples = run_examples(judge, plan, self._pinned(run))
             try:

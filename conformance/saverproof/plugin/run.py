@@ -34,6 +34,8 @@ class Run:
     """Where results go."""
     report_always: bool
     """Whether they go there even if nothing was violated."""
+    token: str
+    """What the names of the run's scratch folders have in common."""
     baseline: dict[str, dict[str, Any]] | None = None
     """What an earlier report excuses (``saverproof_reports.Baseline``); None: there is none."""
     baseline_file: str | None = None

@@ -17,6 +17,7 @@ from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
 from saverproof.plugin.judging import JUDGE, Judge
 from saverproof.plugin.run import FOLDER, RUN, Run
+from saverproof.process.scratch import new_token
 from saverproof.process.setting import Setting
 from saverproof.suite.planning import FAMILIES
 from saverproof.targets.facts import Facts
@@ -79,6 +80,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
         folder=folder,
         report=folder / (report or FOLDER),
         report_always=report is not None,
+        token=new_token(),
         baseline=None if earlier is None else _baseline(earlier, savers),
         baseline_file=config.getoption("saver_baseline"),
     )

@@ -143,6 +143,8 @@ CONTRACTS = (
             "batch stored in part reads as a finished task (`langgraph.pregel._task_status`)"
         ),
         wrong="values are serialized one by one while rows are being written",
+        # One way to break it is to store a part of what was refused.
+        implies=frozenset({"atomicity/all-or-nothing"}),
     ),
     Contract(
         id="serialization/large",
