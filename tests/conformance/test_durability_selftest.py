@@ -15,8 +15,6 @@ from saverproof.items import Finding, Outcome
 from saverproof_faults.io import available
 
 FAMILY = "durability"
-LUCKY = {"puts-behind-their-writes"}
-"""Which of two threads comes first decides whether a process that is killed shows them."""
 POWER, RESUMED = {"durability/power-cut"}, {"durability/resume", "durability/no-rerun"}
 
 
@@ -49,8 +47,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     assert wrong.breaks in found, f"not caught: {wrong.note}; {outcome.unknown}"
     allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
     assert found.keys() <= allowed, f"blamed for {sorted(found.keys() - allowed)} as well"
-    if wrong.name not in LUCKY:
-        assert_shown_by_itself(found[wrong.breaks], tmp_path)
+    assert_shown_by_itself(found[wrong.breaks], tmp_path)
 
 
 def assert_shown_by_itself(finding: Finding, folder: Path) -> None:

@@ -184,7 +184,7 @@ class DeletedOneByOne(SqliteReference):
 
 @wrong(
     "durability/no-gaps",
-    "puts are written behind, their writes at once",
+    "a put is stored with the next one, its writes at once",
     # What was lost before looks like a part of the deletion in flight.
     also={ACKNOWLEDGED, IN_FLIGHT, *LOST},
 )
@@ -199,9 +199,17 @@ class PutsBehindTheirWrites(WriteBehind):
             self._dump_metadata(self._merged_metadata(config, metadata)),
             {},
         )
-        self._behind().put(lambda: self._store(row))
+        self._wait()
+        self.__dict__["waiting"] = row
         return self._put_answer(config, row)
 
-    def _store(self, row: CheckpointRow) -> None:
-        with self.database.writing():
-            super()._insert_checkpoint(row)
+    def _wait(self) -> None:
+        row = self.__dict__.pop("waiting", None)
+        if row is not None:
+            with self.database.writing():
+                super()._insert_checkpoint(row)
+
+    def close(self) -> None:
+        if not self.is_clone:
+            self._wait()
+        super().close()
