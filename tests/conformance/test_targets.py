@@ -1,5 +1,6 @@
 """How an author declares a target, and how a bad one is told."""
 
+import inspect
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -196,3 +197,16 @@ def test_a_fresh_workspace_is_private_and_leaves_nothing(tmp_path: Path) -> None
         (workspace.path / "data").write_text("x")
     assert dropped == [workspace.name]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_closed_loop_leaves_no_coroutine_waiting() -> None:
+    async def answer() -> int:
+        return 1
+
+    loop = EventLoop()
+    loop.close()
+    coroutine = answer()
+    with pytest.raises(RuntimeError, match="closed"):
+        loop.run(coroutine)
+    assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED

@@ -36,7 +36,14 @@ class EventLoop:
 
     def run(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         """Run ``coroutine`` on the loop and wait for it; what it raises is raised here."""
-        future = asyncio.run_coroutine_threadsafe(_settled(coroutine), self.loop)
+        settled = _settled(coroutine)
+        try:
+            future = asyncio.run_coroutine_threadsafe(settled, self.loop)
+        except RuntimeError:
+            # The loop is closed: a thread that was given up came back.
+            settled.close()
+            coroutine.close()
+            raise
         try:
             value, error = future.result()
         except BaseException:
