@@ -68,7 +68,7 @@ def _program(
     if fault.raises:
         # A mended saver may return where this one failed, and fail where this one returned.
         kind = "BaseException" if "cancelled" in operation[0] else "Exception"
-        lines = [*operation, "failed = False"]
+        lines = [*operation[:-1], f"{operation[-1]}; failed = False"]
         operation = [f"with contextlib.suppress({kind}):", *indented(lines)]
     first += [*fault.before, *operation, *fault.after]
     if verdict.contract == USABLE or (verdict.contract == CANCELLED and verdict.outcome != "torn"):

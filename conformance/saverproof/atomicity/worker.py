@@ -85,10 +85,12 @@ class Worker:
             raise HungError(f"{self._stage}: no answer in {self.patience_s:g} s")
 
     def close(self) -> None:
-        """Let the thread end; one that hangs ends with the process."""
+        """Let the thread end; one that hangs ends with the process.
+
+        One that was given up may be on its way, and must not be heard in what comes next.
+        """
         self._work.put(None)
-        if not self.abandoned:
-            self._thread.join()
+        self._thread.join(self.patience_s if self.abandoned else None)
 
 
 def call_quietly(action: Callable[[], Any]) -> BaseException | None:
