@@ -16,6 +16,6 @@ class Effort:
 
 EFFORTS = {
     "quick": Effort(steps=450, examples=2, bulk=False),
-    "default": Effort(steps=1_200, examples=4, bulk=True),
+    "default": Effort(steps=750, examples=3, bulk=True),
     "deep": Effort(steps=40_000, examples=100, bulk=True),
 }
