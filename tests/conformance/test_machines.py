@@ -51,10 +51,17 @@ def trials(tmp_path: Path) -> Iterator[Trials]:
 
 
 def test_a_right_saver_passes() -> None:
+    taken: list[int] = []
+
     class Machine(SaverMachine):
         target = RIGHT
 
+        def teardown(self) -> None:
+            super().teardown()
+            taken.append(len(self.session.taken))
+
     run_state_machine_as_test(Machine, settings=FEW)
+    assert sum(taken) > len(taken) >= FEW.max_examples
 
 
 def test_a_wrong_saver_is_named_with_its_program() -> None:
@@ -68,11 +75,19 @@ def test_a_wrong_saver_is_named_with_its_program() -> None:
 
 
 def test_only_the_enforced_contracts_count() -> None:
+    broken: set[str] = set()
+
     class Machine(SaverMachine):
         target = wrong("insert-only")
         contracts = frozenset({"ordering/latest-is-greatest-id"})
 
+        def teardown(self) -> None:
+            super().teardown()
+            broken.update(breach.contract for breach in self.session.breaches)
+
     run_state_machine_as_test(Machine, settings=FEW)
+    assert broken
+    assert broken.isdisjoint(Machine.contracts)
 
 
 def test_rules_of_ones_own_take_steps() -> None:
