@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 import textwrap
-from pathlib import Path
 from typing import Any
 
 from saverproof.concurrency import hammers
 from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, PROCESSES, THREADS, TORN
 from saverproof.concurrency.record import Problem
 from saverproof.contracts.registry import contract
-from saverproof.process import pulse
 from saverproof.programs.identifiers import mint
 from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
+from saverproof.reproducing.trying import complains_alone
 from saverproof.targets.target import Target
 
 PATIENCE_S = 45.0
@@ -38,7 +34,7 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     if opening is None:
         return ""
     text = script(target, opening, problem.contract, scene, api)
-    return text if text and complains(text, problem.contract) else ""
+    return text if text and complains_alone(text, problem.contract, PATIENCE_S) else ""
 
 
 def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], api: str) -> str:
@@ -107,24 +103,3 @@ def _imports(code: str, opening: Opening) -> list[str]:
         lines.append("import sys")
     lines += [f"sys.path.insert(0, {folder!r})" for folder in opening.folders]
     return [*dict.fromkeys(lines), *opening.local, *opening.before]
-
-
-def complains(text: str, promise: str) -> bool:
-    """Whether the script, in a process of its own, ends with 1 and names the promise."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "script.py"
-        path.write_text(text, encoding="utf-8")
-        pulse.beat(0)
-        try:
-            ended = subprocess.run(
-                [sys.executable, str(path)],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=PATIENCE_S,
-                cwd=folder,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return False
-    said = ended.stderr.decode("utf-8", "replace")
-    return ended.returncode == 1 and promise in said

@@ -40,8 +40,11 @@ def complains_here(text: str) -> bool:
     return False
 
 
-def complains_alone(text: str, promise: str) -> bool:
-    """Whether the script, in a process of its own, ends with 1 and a message with the promise."""
+def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> bool:
+    """Whether the script, in a process of its own, ends with 1 and a message with the promise.
+
+    One that takes longer than ``patience_s`` seconds is ended, and shows nothing.
+    """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(text, encoding="utf-8")
@@ -51,7 +54,7 @@ def complains_alone(text: str, promise: str) -> bool:
                 [sys.executable, str(script)],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=PATIENCE_S,
+                timeout=patience_s,
                 cwd=folder,
                 check=False,
             )
