@@ -217,9 +217,14 @@ class Project:
         return self.run(str(command), *arguments, **environment)
 
     def run(self, *command: str, **environment: str) -> Result:
-        """Run any command here, without what the surrounding run of pytest set."""
+        """Run any command here, without what the surrounding run of pytest set.
+
+        Nor what says that this is CI: pytest writes longer summaries there.
+        """
         inherited = {
-            key: value for key, value in os.environ.items() if not key.startswith("PYTEST")
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("PYTEST") and key not in ("CI", "BUILD_NUMBER")
         }
         done = subprocess.run(
             command,
