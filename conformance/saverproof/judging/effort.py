@@ -17,5 +17,5 @@ class Effort:
 EFFORTS = {
     "quick": Effort(steps=450, examples=2, bulk=False),
     "default": Effort(steps=750, examples=3, bulk=True),
-    "deep": Effort(steps=40_000, examples=100, bulk=True),
+    "deep": Effort(steps=10_000, examples=40, bulk=True),
 }
