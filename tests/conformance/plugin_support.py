@@ -15,6 +15,7 @@ import json, os, threading
 from pathlib import Path
 import saverproof.plugin.judging as judging
 import saverproof.replaying.running as running
+from saverproof.atomicity.worker import Worker
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
 from saverproof.process import pulse
@@ -48,6 +49,10 @@ def judge(data, progress):
             raise OpeningError("target 'toy': opening raised OSError: disk full")
         case "tell":
             progress({"operations": 12_000, "faults": 3, "kills": 0})
+        case "give up":
+            Worker()
+            with open("judges", "a") as judges:
+                print(os.getpid(), file=judges)
         case "print":
             print("printed by the saver \\x1b[31m")
     ids = [contract.id for contract in contracts(plan["family"])]

@@ -15,11 +15,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
-from saverproof.atomicity import bench
+from saverproof.atomicity import bench, worker
 from saverproof.atomicity.attacks import Attack, lasting
 from saverproof.atomicity.item import judge
 from saverproof.atomicity.replaying import replay
-from saverproof.atomicity.worker import Worker
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
 from saverproof_faults import Event, Fault, Place
@@ -180,9 +179,13 @@ def test_a_lock_that_is_never_released_is_blamed_and_cuts_the_sweep_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     NeverReleasing.given_up.clear()
-    monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
+    monkeypatch.setattr(bench, "Worker", lambda *_: worker.Worker(0.5))
     outcome = judged(target_of(NeverReleasing), tmp_path, operations=["put", "put_writes"])
+    left = [thread for thread in threading.enumerate() if thread.name == worker.NAME]
+    assert left
     NeverReleasing.given_up.set()
+    for thread in left:
+        thread.join()
     assert found(outcome) == {"usable-after"}
     assert "cut off" in outcome.unknown["atomicity/all-or-nothing"]
 

@@ -66,6 +66,13 @@ def test_each_reproducer_is_where_the_failure_says(project: Project) -> None:
         assert (project.folder / path).read_text() == "raise SystemExit('still there')\n"
 
 
+def test_a_judge_in_which_a_call_was_given_up_judges_no_more(project: Project) -> None:
+    project.script(filter={"do": "give up"})
+    project.judge("-k", "filter")
+    judges = (project.folder / "judges").read_text().split()
+    assert len(judges) == len(set(judges)) == 2
+
+
 def test_results_are_for_the_owner_alone_and_out_of_git(project: Project) -> None:
     project.script(**FLAW)
     project.judge(ONLY)

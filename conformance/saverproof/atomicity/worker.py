@@ -15,6 +15,8 @@ T = TypeVar("T")
 PATIENCE_S = 5.0
 """Seconds after which a single call of a saver, on a store that nobody else uses, has hung."""
 _EVERY_S = 0.5
+NAME = "saverproof-faults"
+"""What the threads of workers are called."""
 
 
 class HungError(Exception):
@@ -37,7 +39,7 @@ class Worker:
         self._stage = "starting"
         self._heard = time.monotonic()
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name="saverproof-faults", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=NAME, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
@@ -91,6 +93,11 @@ class Worker:
         """
         self._work.put(None)
         self._thread.join(self.patience_s if self.abandoned else None)
+
+
+def any_left() -> bool:
+    """Whether a worker that was given up still waits for its call of the saver."""
+    return any(thread.name == NAME for thread in threading.enumerate())
 
 
 def call_quietly(action: Callable[[], Any]) -> BaseException | None:

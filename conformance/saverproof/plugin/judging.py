@@ -23,6 +23,7 @@ WORK = "saverproof.process.work:judge"
 
 _BLAME = "saverproof.process.work:blame"
 _CLEAN = "saverproof.process.work:clean"
+_IS_SPENT = "saverproof.process.work:is_spent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,10 @@ class Judge:
         answer = process.ask(
             WORK, {"plan": asdict(plan)}, silence_s=self._run.watchdog_s, listener=listener
         )
-        return Outcome.from_json(answer), process.take_output()
+        output = process.take_output()
+        if process.ask(_IS_SPENT, {}):
+            process.close()
+        return Outcome.from_json(answer), output
 
     def _running(self) -> JudgeProcess:
         if self._process is None or self._process.closed:

@@ -68,6 +68,13 @@ def _blame_elsewhere(plan: Plan, steps: list[Any]) -> dict[str, Any]:
     return {"contract": first, "steps": [], "program": steps, "reproducer": ""}
 
 
+def is_spent(data: dict[str, Any], progress: Progress) -> bool:
+    """Whether a call was given up that may come back, and would be heard in the next item."""
+    from saverproof.atomicity.worker import any_left
+
+    return any_left()
+
+
 def clean(data: dict[str, Any], progress: Progress) -> None:
     """Drop the workspaces named in ``data["names"]``, which a killed process left behind."""
     plan = Plan.from_json(data["plan"])
