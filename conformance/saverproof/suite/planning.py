@@ -29,6 +29,10 @@ FAMILIES = (
 )
 """The families that have items, in the order in which they run."""
 
+LONG = FAMILIES[FAMILIES.index("graph") :]
+"""Those that take the longest: they run API by API, so that processes that share them in turn have
+as much to do each."""
+
 
 def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
     """The (family, api) pairs for a target, where ``apis`` is "sync", "async" or "both".
@@ -36,14 +40,18 @@ def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
     A family none of whose contracts applies to the target gets no item.
     """
     chosen = [api for api in facts["apis"] if apis in (api, "both")]
-    for family in FAMILIES:
-        if all(inapplicable(contract, facts) for contract in contracts(family)):
-            continue
+    there = [
+        family
+        for family in FAMILIES
+        if not all(inapplicable(contract, facts) for contract in contracts(family))
+    ]
+    for family in there:
         if family == "parity":
             if len(chosen) == 2:
                 yield family, "crossed"
-            continue
-        yield from ((family, api) for api in chosen)
+        elif family not in LONG:
+            yield from ((family, api) for api in chosen)
+    yield from ((family, api) for api in chosen for family in there if family in LONG)
 
 
 def inapplicable(contract: Contract, facts: Facts) -> str | None:
