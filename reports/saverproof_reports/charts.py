@@ -1,19 +1,33 @@
 """The shapes of the charts: figures arranged into bars, columns and cells, colours aside."""
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
-from saverproof_reports.sections import percentile, recoveries
+from saverproof_reports.sections import recoveries
 
 MOST_CELLS = 300
 """Cells of one row of the fault map; above that only those that are not clean are drawn."""
 
+MOST_BARS = 40
+"""Bars of one chart; what is less than all of them is added up in one more."""
+
+LEAST_SHARE = 1.5
+"""Percent of the full width that the smallest count takes, so that it is seen."""
+
+COUNT = ""
+"""The name of a segment that is a mere count, neither good nor bad."""
+
+_STEPS = (1, 1.5, 2, 3, 5, 7)
+_BOUNDS = (0.0, *(step * 10.0**power for power in range(-1, 6) for step in _STEPS), inf)
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a bar: `share` is its percentage of the bar's full width."""
+    """A part of a bar: `share` is its percentage of the chart's full width."""
 
     name: str
     count: int
@@ -22,21 +36,20 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row of a bar chart."""
+    """One row of a bar chart; `told` are its figures in words."""
 
     label: str
-    total: int
+    told: str
     segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a histogram: `count` figures in [`start`, `end`), `share` percent high."""
+    """One column of a histogram: `count` figures in [`start`, `end`)."""
 
     start: float
     end: float
     count: int
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +65,25 @@ class FaultRow:
 def composition(label: str, counts: Mapping[str, int], order: Iterable[str]) -> Bar:
     """A bar of full width, divided as `counts` are, in `order`; without empty segments."""
     total = sum(counts.values())
+    found = {name: counts[name] for name in order if counts.get(name)}
+    seen = {name: max(100 * count / total, LEAST_SHARE) for name, count in found.items()}
+    scale = 100 / (sum(seen.values()) or 1)
     segments = tuple(
-        Segment(name, counts[name], round(100 * counts[name] / total, 3))
-        for name in order
-        if counts.get(name)
+        Segment(name, count, round(scale * seen[name], 3)) for name, count in found.items()
     )
-    return Bar(label, total, segments)
+    told = ", ".join(f"{segment.count:,} {segment.name}" for segment in segments)
+    return Bar(label, told, segments)
 
 
 def lengths(counts: Mapping[str, int]) -> list[Bar]:
     """A bar for each count, the greatest of full width."""
-    greatest = max(counts.values(), default=0) or 1
-    return [
-        Bar(label, count, (Segment(label, count, round(100 * count / greatest, 3)),))
-        for label, count in counts.items()
-    ]
+    kept = dict(counts)
+    if len(counts) > MOST_BARS:
+        greatest_first = sorted(counts, key=lambda label: -counts[label])
+        kept = {label: counts[label] for label in greatest_first[:MOST_BARS]}
+        rest = greatest_first[MOST_BARS:]
+        kept[f"{len(rest):,} others"] = sum(counts[label] for label in rest)
+    return [_length(label, count, COUNT, kept.values()) for label, count in kept.items() if count]
 
 
 def kill_bars(trials: Sequence[Mapping[str, Any]], order: Iterable[str]) -> list[Bar]:
@@ -79,23 +96,40 @@ def kill_bars(trials: Sequence[Mapping[str, Any]], order: Iterable[str]) -> list
     return [composition(label, counts, outcomes) for label, counts in sorted(counted.items())]
 
 
-def recovery_columns(trials: Sequence[Mapping[str, Any]], columns: int = 24) -> list[Column]:
-    """The distribution of recovery times; what lies above the 99th percentile in the last."""
+def power_bars(by_lost: Mapping[str, int]) -> list[Bar]:
+    """Disk images by how many acknowledged operations they lack, none first."""
+    in_order = sorted(by_lost, key=lambda lost: (len(lost), lost))
+    words = {"0": "no operation", "1": "1 operation"}
+    return [
+        _length(
+            words.get(lost, f"{lost} operations"),
+            by_lost[lost],
+            "whole" if lost == "0" else "lost",
+            by_lost.values(),
+        )
+        for lost in in_order
+        if by_lost[lost]
+    ]
+
+
+def _length(label: str, count: int, name: str, counts: Iterable[int]) -> Bar:
+    share = max(100 * count / max(counts), LEAST_SHARE)
+    return Bar(label, f"{count:,}", (Segment(name, count, round(share, 3)),))
+
+
+def recovery_columns(trials: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """The distribution of recovery times, in columns each some 1.5 times as wide as the last."""
     figures = [figure for trial in trials for figure in recoveries(trial)]
     if not figures:
         return []
-    top = percentile(figures, 99) or 1.0
-    width = top / (columns - 1)
-    counts = Counter(min(columns - 1, int(figure / width)) for figure in figures)
-    highest = max(counts.values())
+    last = len(_BOUNDS) - 2
+    counts = Counter(min(bisect(_BOUNDS, figure) - 1, last) for figure in figures)
+    first, final = min(counts), max(counts)
+    if final - first < 2:
+        first, final = max(first - 1, 0), min(final + 1, last)
     return [
-        Column(
-            number * width,
-            (number + 1) * width if number < columns - 1 else max(figures),
-            counts[number],
-            round(100 * counts[number] / highest, 3),
-        )
-        for number in range(columns)
+        Column(_BOUNDS[number], _BOUNDS[number + 1], counts[number])
+        for number in range(first, final + 1)
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from saverproof_reports import charts, wording
+from saverproof_reports import charts, drawing, wording
 from saverproof_reports.diff import diff
 from saverproof_reports.families import ABOUT, contract_rows, families, tally, with_verdict
 from saverproof_reports.summary import VERDICTS
@@ -68,6 +68,7 @@ def _templates() -> Environment:
         "verdicts": VERDICTS,
         "about": ABOUT,
         "charts": charts,
+        "drawing": drawing,
         "wording": wording,
         "diff": diff,
         "tally": tally,

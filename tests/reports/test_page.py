@@ -20,7 +20,7 @@ from tests.reports.sample import (
     violations,
 )
 
-from saverproof_reports import charts, compare, comparison_html, html, report_of, validate
+from saverproof_reports import compare, comparison_html, html, report_of, validate
 from saverproof_reports.diff import diff
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -163,20 +163,6 @@ def test_every_failed_place_is_a_square():
     assert len(squares) == 92
 
 
-def test_an_endless_fault_map_shows_what_was_not_clean():
-    place = {"operation": "put", "kind": "io", "place": "write", "outcome": "clean"}
-    places = [place] * 5000 + [{**place, "outcome": "torn"}]
-    [row] = charts.fault_map(places)["put"]
-    assert [cell["outcome"] for cell in row.cells] == ["torn"]
-    assert (row.total, row.undrawn) == (5001, 5000)
-
-
-def test_recovery_times_all_stand_in_the_histogram():
-    columns = charts.recovery_columns([{"recovery_ms": [0.0, 1.0, 2.0, 500.0]}, {}])
-    assert sum(column.count for column in columns) == 4
-    assert columns[-1].end == 500.0
-
-
 @pytest.mark.parametrize(
     ("expected", "observed", "marks"),
     [
@@ -208,7 +194,15 @@ for (const [name, page] of Object.entries(pages)) for (const width of [390, 1280
   frame.style.cssText = `border:0;height:900px;width:${{width}}px`;
   frame.onload = () => {{
     const root = frame.contentDocument.documentElement;
-    seen.push([name, width, root.scrollWidth, frame.contentDocument.title]);
+    const texts = [...frame.contentDocument.querySelectorAll("svg text")];
+    const sizes = texts.map((text) =>
+      parseFloat(frame.contentWindow.getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+    const cut = texts.filter((text) => {{
+      const [inner, outer] = [text, text.closest("svg")].map((one) => one.getBoundingClientRect());
+      return inner.left < outer.left - 1 || inner.right > outer.right + 1;
+    }});
+    seen.push([name, width, root.scrollWidth, frame.contentDocument.title,
+      Math.min(99, ...sizes), cut.map((text) => text.textContent)]);
     document.title = JSON.stringify(seen);
   }};
   frame.srcdoc = page;
@@ -235,9 +229,12 @@ def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
     title = Page(document).text.partition("const pages")[0].removeprefix("frames")
     seen = json.loads(title)
     assert len(seen) == 2 * len(pages)
-    for name, width, scroll_width, inner_title in seen:
+    assert {smallest for *_, smallest, _ in seen} > {99}
+    for name, width, scroll_width, inner_title, smallest, cut in seen:
         assert scroll_width <= width, f"{name} is {scroll_width} wide on a screen of {width}"
         assert inner_title.startswith("saverproof"), name
+        assert smallest >= 11, f"{name} has text of {smallest} pixels on a screen of {width}"
+        assert cut == [], f"{name} cuts text off on a screen of {width}"
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
