@@ -119,7 +119,9 @@ def _lines(row: Bar) -> list[str]:
     label = one_line(row.label)
     if len(label) > _LABEL_LENGTH:
         label = label[:_LABEL_LENGTH].rstrip() + "…"
-    return textwrap.wrap(f"{label}: {row.told}", _LINE_LENGTH)
+    # A count stays on one line with what it counts.
+    told = row.told.replace(" ", "\xa0").replace(",\xa0", ", ")
+    return textwrap.wrap(f"{label}: {told}", _LINE_LENGTH)
 
 
 def _value(line: str, row: Bar | None, name: str) -> dict[str, Any]:
@@ -156,7 +158,7 @@ def _ticks(highest: int) -> list[int]:
 def _svg(chart: Any, classes: Sequence[str], about: str, described: str) -> Markup:
     """What pygal draws, freed of style, scripts, ids and dates, and told to those who listen."""
     drawn = ElementTree.fromstring(chart.render(is_unicode=True, disable_xml_declaration=True))
-    for node in list(drawn.iter()):
+    for node in reversed(list(drawn.iter())):
         node.tag = node.tag.removeprefix(_NAMESPACE)
         for child in [child for child in node if _is_needless(child, node)]:
             node.remove(child)
@@ -166,7 +168,7 @@ def _svg(chart: Any, classes: Sequence[str], about: str, described: str) -> Mark
             node.set("class", f"series {classes[int(series[1])]}")
     view = drawn.get("viewBox", "")
     drawn.attrib.clear()
-    drawn.attrib |= {"class": "plot", "viewBox": view, "role": "img", "aria-label": about}
+    drawn.attrib |= {"class": "drawn", "viewBox": view, "role": "img", "aria-label": about}
     description = ElementTree.Element("desc")
     description.text = described
     drawn.insert(0, description)
@@ -178,6 +180,8 @@ def _is_needless(node: ElementTree.Element, parent: ElementTree.Element) -> bool
     classes = node.get("class", "").split()
     if kind in ("defs", "desc") or {"background", "tooltip-overlay"} & set(classes):
         return True
+    if kind == "g":
+        return len(node) == 0
     if kind == "title":
         return parent.get("class") not in ("bar", "histbar")
     if kind == "rect":

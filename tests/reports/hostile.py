@@ -48,7 +48,14 @@ def hostile_events() -> list[dict[str, Any]]:
             "torn": 0,
             "trials_detail": [{**place, "outcome": "lost", "recovery_ms": [1.0]}],
         },
-        "power": {"images": 3, "lost_acknowledged_max": 1, "corrupt": 1, "setting": NASTY},
+        "power": {
+            "images": 3,
+            "lost_acknowledged_max": 1,
+            "corrupt": 1,
+            "by_lost": {"0": 2, "1": 1},
+            "setting": NASTY,
+        },
+        "concurrency": {"scenes": {NASTY: 1}, "operations": 1, "raised": {HUGE: 2}},
     }
     run, (saver, *items) = run_event(command=NASTY), saver_events(NASTY, findings, sections)
     run["environment"] = {"python": NASTY, "platform": HUGE, "packages": {NASTY: HUGE}}

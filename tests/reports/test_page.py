@@ -189,7 +189,7 @@ def test_a_diff_marks_what_differs_inside_a_line():
 FRAMES = """<!doctype html><title>frames</title><body><script>
 const pages = {pages};
 const seen = [];
-for (const [name, page] of Object.entries(pages)) for (const width of [390, 1280]) {{
+for (const [name, page] of Object.entries(pages)) for (const width of [390, 850, 1280]) {{
   const frame = document.createElement("iframe");
   frame.style.cssText = `border:0;height:900px;width:${{width}}px`;
   frame.onload = () => {{
@@ -228,7 +228,7 @@ def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
     assert console == []
     title = Page(document).text.partition("const pages")[0].removeprefix("frames")
     seen = json.loads(title)
-    assert len(seen) == 2 * len(pages)
+    assert len(seen) == 3 * len(pages)
     assert {smallest for *_, smallest, _ in seen} > {99}
     for name, width, scroll_width, inner_title, smallest, cut in seen:
         assert scroll_width <= width, f"{name} is {scroll_width} wide on a screen of {width}"
