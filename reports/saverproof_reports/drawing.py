@@ -121,7 +121,7 @@ def _lines(row: Bar) -> list[str]:
         label = label[:_LABEL_LENGTH].rstrip() + "…"
     # A count stays on one line with what it counts.
     told = row.told.replace(" ", "\xa0").replace(",\xa0", ", ")
-    return textwrap.wrap(f"{label}: {told}", _LINE_LENGTH)
+    return textwrap.wrap(f"{label}: {told}", _LINE_LENGTH, break_on_hyphens=False)
 
 
 def _value(line: str, row: Bar | None, name: str) -> dict[str, Any]:

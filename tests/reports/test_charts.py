@@ -185,10 +185,12 @@ def test_a_long_label_goes_on_in_a_second_line_and_is_told_whole():
     assert f"{label}: 2" in [title.text for title in drawn.iter("title")]
 
 
-def test_a_count_stays_beside_what_it_counts():
-    trial = {**TRIALS[0], "operation": "graph: branches that join", "kind": "graph operation"}
+@pytest.mark.parametrize("outcome", ["whole", "not-fired"])
+def test_a_count_stays_beside_what_it_counts(outcome):
+    where = {"operation": "graph: branches that join", "kind": "some operation"}
+    trial = {**TRIALS[0], **where, "outcome": outcome}
     drawn = svg(drawing.bars(charts.kill_bars([trial], KILL_OUTCOMES), "x"))
-    assert "3\xa0whole" in [text.text for text in drawn.iter("text")]
+    assert f"3\xa0{outcome}" in [text.text for text in drawn.iter("text")]
 
 
 def test_drawing_leaves_the_import_system_as_it_was():
