@@ -19,6 +19,7 @@ from saverproof_savers import removing
 from saverproof_savers.codec import Address, make_config
 from saverproof_savers.connection import Store, T, Work
 from saverproof_savers.delta import read_delta
+from saverproof_savers.lifetime import Closing
 from saverproof_savers.listing import Listing
 from saverproof_savers.pruning import check_strategy
 from saverproof_savers.queries import Queries
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory
 
 
-class SaverCore(BaseCheckpointSaver[Any]):
+class SaverCore(Closing, BaseCheckpointSaver[Any]):
     """A store, the statements for it, and every operation up to the point where a thread matters.
 
     Work is made by the caller, values serialized and all, and given to the store by either API.

@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from langchain_core.runnables import RunnableConfig
@@ -102,28 +101,6 @@ class SqliteSaver(SaverCore):
             store.close()
             raise
         return saver
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def setup(self) -> None:
         """Create the tables or bring them up to date; done on opening, harmless again."""

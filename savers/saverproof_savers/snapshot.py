@@ -5,7 +5,6 @@ import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from sqlite3 import Cursor
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -22,6 +21,7 @@ from saverproof_savers import snapshot_removing as removing
 from saverproof_savers.aio import run_in
 from saverproof_savers.errors import SchemaError, UndecodableError
 from saverproof_savers.files import MEMORY, OpenOptions
+from saverproof_savers.lifetime import Closing
 from saverproof_savers.pruning import check_strategy
 from saverproof_savers.search import Search
 from saverproof_savers.snapshot_state import (
@@ -37,7 +37,7 @@ from saverproof_savers.stores import open_store
 T = TypeVar("T")
 
 
-class SnapshotSqliteSaver(InMemorySaver):
+class SnapshotSqliteSaver(Closing, InMemorySaver):
     """Keeps all threads in memory, and the whole of it in one row, written anew by each write.
 
     Simple, and easy to carry about; for small stores, since every write costs as much as the
@@ -99,28 +99,6 @@ class SnapshotSqliteSaver(InMemorySaver):
         # Memory of its own, read from the file on first use.
         clone._forget()
         return clone
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that the config names, or the latest of its thread and namespace."""

@@ -14,12 +14,12 @@ from itertools import product
 from saverproof.atomicity.assembling import indented
 from saverproof.atomicity.judging import SILENT
 from saverproof.atomicity.plainfaults import PlainFault
-from saverproof.atomicity.running import complains
 from saverproof.programs.steps import Program
 from saverproof.reproducing.layout import script, statement_of
 from saverproof.reproducing.opening import Opening, looks_of, opening_of, opens_asynchronously
 from saverproof.reproducing.source import quoted
 from saverproof.reproducing.statements import NoScriptError, write
+from saverproof.reproducing.trying import complains_alone
 from saverproof.reproducing.voice import Voice
 from saverproof.reproducing.writer import Manner, Writer
 from saverproof.targets.target import Target
@@ -56,7 +56,7 @@ def long_reproducer(
             return ""
         promise = f"{contract}: {statement_of(contract)}"
         text = script(writer, _failing(opening, chosen), promise, target.name)
-        if complains(text, contract):
+        if complains_alone(text, contract):
             return text
     return ""
 

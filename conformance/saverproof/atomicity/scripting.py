@@ -8,11 +8,11 @@ from saverproof.atomicity.assembling import all_folded, head, imports, indented
 from saverproof.atomicity.judging import CANCELLED, SILENT, USABLE
 from saverproof.atomicity.plainfaults import PlainFault, plain_faults
 from saverproof.atomicity.record import Found
-from saverproof.atomicity.running import complains
 from saverproof.atomicity.speaking import NotSpokenError, Speaker
 from saverproof.programs.steps import CopyThread, SetUp
 from saverproof.reproducing.opening import Opening, looks_of, opening_of, opens_asynchronously
 from saverproof.reproducing.source import quoted
+from saverproof.reproducing.trying import complains_alone
 from saverproof.reproducing.voice import Voice
 from saverproof.targets.target import Target
 
@@ -43,7 +43,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     # The plainest fault comes first, and a short script before any that is not.
     texts.sort(key=lambda text: text.count("\n") > LONGEST)
     for text in texts[:_MOST_TRIED]:
-        if complains(text, found.contract):
+        if complains_alone(text, found.contract):
             return text
     return ""
 

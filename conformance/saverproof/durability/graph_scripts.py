@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Iterator
 
 from saverproof.atomicity.assembling import all_folded, head, indented
-from saverproof.atomicity.running import complains
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.graphs.installed import durability_modes
 from saverproof.graphs.scenarios import Scenario, maker
@@ -14,6 +13,7 @@ from saverproof.graphs.scripts import import_lines
 from saverproof.graphs.steps import Answer, Invoke, Program
 from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
 from saverproof.reproducing.source import literal
+from saverproof.reproducing.trying import complains_alone
 from saverproof.targets.target import Target
 
 _MOST_RUNS = 2
@@ -84,7 +84,7 @@ def graph_reproducer(
         _Script(opening, managed, api, scenario, mode, contract).lines(target.name, place, left)
     )
     # Which of two calls that are made side by side comes first is a matter of luck.
-    return text if any(complains(text, contract) for _ in range(_MOST_RUNS)) else ""
+    return text if any(complains_alone(text, contract) for _ in range(_MOST_RUNS)) else ""
 
 
 class _Script:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saverproof.atomicity.assembling import indented
-from saverproof.atomicity.running import complains
 from saverproof.atomicity.speaking import Speaker
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.durability.scripting import Run
 from saverproof.durability.shortening import SMALL
 from saverproof.programs.steps import Put, PutWrites
 from saverproof.reproducing.opening import opening_of, opens_asynchronously
+from saverproof.reproducing.trying import complains_alone
 from saverproof.targets.target import Target
 
 POWER = "durability/power-cut"
@@ -36,7 +36,7 @@ def power_reproducer(target: Target, api: str) -> str:
         text = run.assembled(
             f"{POWER}: {contract_of(POWER).statement}", (), _IMPORTS, list(_main(run))
         )
-        if complains(text, POWER):
+        if complains_alone(text, POWER):
             return text
     return ""
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from saverproof.atomicity.assembling import all_folded, head, imports, indented
-from saverproof.atomicity.running import complains
 from saverproof.atomicity.speaking import NotSpokenError, Speaker
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.durability.deaths import Death, deaths
 from saverproof.durability.record import REOPENS, Trial
 from saverproof.programs.steps import CopyThread, Program
 from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
+from saverproof.reproducing.trying import complains_alone
 from saverproof.targets.target import Target
 
 _MOST_TRIED = 6
@@ -33,7 +33,7 @@ def reproducer(target: Target, contract: str, trials: Sequence[Trial], api: str)
             except NotSpokenError:
                 return ""
     for text in list(texts)[:_MOST_TRIED]:
-        if complains(text, contract):
+        if complains_alone(text, contract):
             return text
     return ""
 

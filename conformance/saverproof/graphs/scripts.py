@@ -16,9 +16,9 @@ from saverproof.graphs.player import NODES, RESULT, Observation
 from saverproof.graphs.rendering import Body
 from saverproof.graphs.scenarios import maker
 from saverproof.graphs.stage import Play
-from saverproof.graphs.trying import complains
 from saverproof.reproducing.opening import Opening, opening_of, opens_asynchronously
 from saverproof.reproducing.source import folded
+from saverproof.reproducing.trying import complains_here
 from saverproof.targets.target import Target
 
 _MEMORY = Opening("nullcontext(InMemorySaver())", imports=("from contextlib import nullcontext",))
@@ -71,7 +71,7 @@ def reproducer(
     managed = opens_asynchronously(target)
     text = script(play, difference, expected, api, opening, target.name, managed=managed)
     control = script(play, difference, expected, api, _MEMORY, "memory", managed=False)
-    return text if complains(text) and not complains(control) else ""
+    return text if complains_here(text) and not complains_here(control) else ""
 
 
 def script(

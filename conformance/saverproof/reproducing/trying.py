@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from saverproof.process import pulse
 
-PATIENCE_S = 8.0
-"""How long a script may take in a process of its own; the watchdog allows for more."""
+PATIENCE_S = 20.0
+"""Seconds that a script may take in a process of its own; most are the imports of LangGraph."""
 
 
 def complains(text: str, promise: str) -> bool:
@@ -27,6 +28,8 @@ def complains_here(text: str) -> bool:
     path = list(sys.path)
     names = {"__name__": "__reproducer__"}
     try:
+        # What this module imports from __future__ would turn the annotations of a script's graph
+        # into texts, which LangGraph could not look up.
         exec(compile(text, "<reproducer>", "exec", dont_inherit=True), names)
     except SystemExit as ending:
         message = ending.code
@@ -48,17 +51,24 @@ def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> 
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(text, encoding="utf-8")
+        with subprocess.Popen(
+            [sys.executable, str(script)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+        ) as process:
+            said = _said(process, patience_s)
+    return process.returncode == 1 and promise in said
+
+
+def _said(process: subprocess.Popen[bytes], patience_s: float) -> str:
+    """What the script says; it is killed if it takes too long."""
+    end = time.monotonic() + patience_s
+    while True:
         pulse.beat(0)
         try:
-            ended = subprocess.run(
-                [sys.executable, str(script)],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=patience_s,
-                cwd=folder,
-                check=False,
-            )
+            return process.communicate(timeout=min(1.0, patience_s))[1].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:
-            return False
-    said = ended.stderr.decode("utf-8", "replace")
-    return ended.returncode == 1 and promise in said
+            if time.monotonic() >= end:
+                process.kill()

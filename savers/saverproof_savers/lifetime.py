@@ -1,0 +1,34 @@
+"""Savers as context managers of both kinds."""
+
+from types import TracebackType
+from typing import Self
+
+
+class Closing:
+    """Closed when its block ends, be it `with` or `async with`."""
+
+    def close(self) -> None:
+        """Release everything; harmless twice."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
