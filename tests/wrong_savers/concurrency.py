@@ -11,6 +11,7 @@ from typing import Any
 from tests.reference.database import TABLES, Database
 from tests.reference.sqlite import PLACE, SqliteReference
 from tests.reference.store import WriteRow
+from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
 
 THREADS = "concurrency/threads-lose-nothing"
@@ -34,12 +35,12 @@ class Unlocked(Database):
 
 
 @wrong(THREADS, "one connection and no lock: two transactions in one", also=BETWEEN)
-class NoLock(SqliteReference):
+class NoLock(InThreads, SqliteReference):
     database_class = Unlocked
 
 
 @wrong(THREADS, "checks whether a row is there, then inserts it, without a lock", also=BETWEEN)
-class CheckThenInsert(SqliteReference):
+class CheckThenInsert(InThreads, SqliteReference):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
         rows = self._rows_of_batch(writes, task_id, task_path)
@@ -84,7 +85,7 @@ class OneDocument(SqliteReference):
 @wrong(
     THREADS, "the writes are one document: read, added to, written back", also={*BETWEEN, PROCESSES}
 )
-class WritesReadAndWrittenBack(OneDocument):
+class WritesReadAndWrittenBack(InThreads, OneDocument):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
         rows = self._rows_of_batch(writes, task_id, task_path)
@@ -110,7 +111,7 @@ class SharingACursor(Database):
 
 
 @wrong(THREADS, "all threads read through one cursor", also=BETWEEN)
-class OneCursorForAll(SqliteReference):
+class OneCursorForAll(InThreads, SqliteReference):
     database_class = SharingACursor
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tests.reference.database import Database
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
 
 PROCESSES = "concurrency/processes-lose-nothing"
@@ -41,7 +42,7 @@ class RowByRow(Database):
 
 
 @wrong(TORN, "the lock is taken for each row of a batch", also={ORDER})
-class RowsSeenOneByOne(SqliteReference):
+class RowsSeenOneByOne(InThreads, SqliteReference):
     database_class = RowByRow
 
 
@@ -56,7 +57,7 @@ class ReadingInSteps(Database):
 
 
 @wrong(TORN, "a checkpoint and its writes are read in two views of the store", also={ORDER})
-class ReadInTwoSteps(SqliteReference):
+class ReadInTwoSteps(InThreads, SqliteReference):
     database_class = ReadingInSteps
 
 

@@ -52,7 +52,7 @@ def iterate(bench: Bench, by: By, record: Record) -> bool:
         return False
     record.operations += len(told["calls"])
     record.checked[ITERATION] += len(told["calls"])
-    record.saw(list(_wrong_in_iteration(told, by)), scene)
+    record.saw(list(_wrong_in_iteration(told, by)), scene | {"calls": _to_blame(told)})
     return told["standstill"] is not None
 
 
@@ -87,6 +87,19 @@ def _wrong_in_iteration(told: Mapping[str, Any], by: By) -> Iterator[Problem]:
                 f"{what}: raised {error}",
                 steps=tuple(steps[: number + 2]),
             )
+
+
+_NEXT = "the next item"
+
+
+def _to_blame(told: Mapping[str, Any]) -> list[str]:
+    """The calls that matter to the first breach: the one that failed, or all before an item did."""
+    made: list[str] = []
+    for what, error in told["calls"]:
+        if error is not None:
+            return made if what == _NEXT else [what]
+        made += [what] if what != _NEXT else []
+    return [told["operation"]]
 
 
 def _told(result: TrialResult, record: Record, contract: str) -> Mapping[str, Any] | None:

@@ -1,0 +1,134 @@
+"""The scripts of the concurrency family: each complains of what it is for, and of nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.reproducer_support import target_of
+
+from saverproof.concurrency.histories import Crowd
+from saverproof.concurrency.iteration import BETWEEN, By
+from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, ORDER, PROCESSES, THREADS, TORN
+from saverproof.concurrency.record import Problem
+from saverproof.concurrency.scripts import reproducer, script
+from saverproof.concurrency.workload import DELETING
+from saverproof.reproducing.layout import LONGEST
+from saverproof.reproducing.opening import opening_of
+from saverproof.targets.target import Target
+from saverproof_savers import targets
+
+APIS = ("sync", "async")
+ALONE = (ITERATION, NOTHING, PROCESSES, FIRST)
+"""Whose scripts need a process of their own: they end it, or start others."""
+EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
+SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "threads": (THREADS, "check-then-insert", {}),
+    "whole batches": (TORN, "rows-seen-one-by-one", {}),
+    "a thread deleted": (TORN, "read-in-two-steps", {"theme": DELETING.name}),
+    "several savers": (ORDER, "cache-of-the-instance", {"crowd": Crowd.INSTANCES.value}),
+    "processes": (PROCESSES, "lock-of-one-process", {}),
+    "first use": (FIRST, "no-busy-timeout", {}),
+    "a file that is held": (FIRST, "no-busy-timeout", {"file": "checkpoints.db"}),
+    "a listing": (ITERATION, "list-iterates-the-dict", EVERY_CALL | {"by": By.OTHER.value}),
+    "a call within a listing": (
+        ITERATION,
+        "list-holds-atransaction",
+        EVERY_CALL | {"by": By.SAME.value},
+    ),
+    "unknown reads": (NOTHING, "read-is-counted", {}),
+}
+"""Of each text: its contract, a wrong saver, and what the script has to know of the scene."""
+EACH = pytest.mark.parametrize("kind", SCRIPTS)
+THROUGH_EACH_API = pytest.mark.parametrize("api", APIS)
+
+
+@pytest.fixture(autouse=True)
+def switch_interval() -> Iterator[None]:
+    usual = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(usual)
+
+
+def written(kind: str, target: Target, api: str) -> str:
+    contract, _, scene = SCRIPTS[kind]
+    opening = opening_of(target)
+    assert opening is not None
+    return script(target, opening, contract, scene, api)
+
+
+def played_once(text: str) -> str:
+    """The same script for a saver that it cannot complain of, however often it looks."""
+    return re.sub(r"range\(\d+\):  # nobody", "range(1):  # nobody", text)
+
+
+def ending(text: str, kind: str, folder: Path) -> tuple[int, str]:
+    """The exit status of a script, and what it says."""
+    if SCRIPTS[kind][0] not in ALONE:
+        try:
+            exec(compile(text, "<script>", "exec"), {"__name__": "script"})
+        except SystemExit as end:
+            return 1, str(end.code)
+        return 0, ""
+    file = folder / "script.py"
+    file.write_text(text, encoding="utf-8")
+    command = [sys.executable, str(file)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@EACH
+@THROUGH_EACH_API
+def test_a_script_complains_of_the_saver_that_it_is_for(
+    kind: str, api: str, tmp_path: Path
+) -> None:
+    contract, wrong, _ = SCRIPTS[kind]
+    status, said = ending(written(kind, target_of(wrong), api), kind, tmp_path)
+    assert status == 1
+    assert f"{contract}: " in said
+    assert "\nexpected: " in said
+    assert "\nobserved: " in said
+    assert "Traceback" not in said
+
+
+@EACH
+@THROUGH_EACH_API
+def test_a_script_has_nothing_to_say_of_the_bundled_saver(
+    kind: str, api: str, tmp_path: Path
+) -> None:
+    text = played_once(written(kind, targets.sqlite, api))
+    assert ending(text, kind, tmp_path) == (0, "")
+
+
+@EACH
+@THROUGH_EACH_API
+@pytest.mark.parametrize("target", [targets.sqlite, targets.memory], ids=lambda one: one.name)
+def test_a_script_is_short_and_has_nothing_of_the_kit(kind: str, api: str, target: Target) -> None:
+    text = written(kind, target, api)
+    assert not re.search(r"\bsaverproof\b", text)
+    assert not re.search(r"<\w+>", text)
+    assert text.count("\n") <= LONGEST
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_one_saver_is_opened_where_callers_shared_one() -> None:
+    opening = opening_of(targets.memory)
+    assert opening is not None
+    text = script(targets.memory, opening, ORDER, {"crowd": Crowd.SHARED.value}, "sync")
+    assert text.count("InMemorySaver()") == 1
+
+
+def test_sync_calls_of_a_saver_on_a_loop_are_made_in_threads(tmp_path: Path) -> None:
+    text = played_once(written("several savers", targets.langgraph_sqlite_async, "sync"))
+    assert "await asyncio.to_thread(play, saver, reader)" in text
+    assert ending(text, "several savers", tmp_path) == (0, "")
+
+
+def test_a_script_that_shows_nothing_is_not_given() -> None:
+    problem = Problem(NOTHING, "", "", "")
+    assert reproducer(targets.sqlite, problem, {}, "sync") == ""
