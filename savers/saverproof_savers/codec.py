@@ -105,14 +105,25 @@ def _decode_json(text: str) -> Any:
 
 def encode_metadata(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> str:
     """Metadata as JSON, which SQL can read; what JSON cannot hold goes through the serializer."""
-    plain = {}
-    for key, value in metadata.items():
-        if is_exact_json(value) and not _is_marked(value):
-            plain[key] = value
-        else:
-            kind, data = serde.dumps_typed(value)
-            plain[key] = {_SERIALIZED: [kind, base64.b64encode(data).decode("ascii")]}
-    return _encode_json(plain)
+    entries = [
+        f"{_quote(str(key))}:{_encode_metadata_value(serde, value)}"
+        for key, value in metadata.items()
+    ]
+    return f"{{{','.join(entries)}}}"
+
+
+def _encode_metadata_value(serde: SerializerProtocol, value: Any) -> str:
+    kind = type(value)
+    if kind is str:
+        return _quote(value)
+    if kind is int:
+        return str(value)
+    if kind is dict and not value:
+        return "{}"
+    if is_exact_json(value) and not _is_marked(value):
+        return _encode_json(value)
+    name, data = serde.dumps_typed(value)
+    return _encode_json({_SERIALIZED: [name, base64.b64encode(data).decode("ascii")]})
 
 
 def decode_metadata(serde: SerializerProtocol, text: str) -> CheckpointMetadata:
