@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.concurrency.bench import Bench
-from saverproof.concurrency.histories import Crowd, Script, locked, play
+from saverproof.concurrency.effort import EFFORTS
+from saverproof.concurrency.histories import Crowd, Played, Script, locked, play, rehearsal
 from saverproof.concurrency.item import ended
 from saverproof.concurrency.iteration import By
-from saverproof.concurrency.judging import judge_history
+from saverproof.concurrency.judging import judge_history, semantics_of
+from saverproof.concurrency.names import ORDER
+from saverproof.concurrency.orders import USUAL, Semantics
 from saverproof.concurrency.record import Record
 from saverproof.concurrency.records import Operation
 from saverproof.concurrency.scenes import ask, iterate, race
 from saverproof.concurrency.schedules import Schedule
-from saverproof.concurrency.workload import THEMES_BY_NAME, Able
+from saverproof.concurrency.workload import THEMES_BY_NAME, Able, able_of
 from saverproof.items import Plan
 from saverproof.replaying.answer import Answer, Status, unclear
 from saverproof.targets.target import Target
@@ -45,8 +48,9 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     if found is not None:
         shown = found.problem
         return Answer(Status.FAILING, shown.summary, shown.expected, shown.observed)
-    if contract in record.unknown:
-        return unclear(record.unknown[contract])
+    if record.unknown:
+        # What was not seen to the end is not mended.
+        return unclear(record.unknown.get(contract, next(iter(record.unknown.values()))))
     if times > 1:
         return Answer(Status.FIXED, f"played {times} times, it shows nothing any more")
     return Answer(Status.FIXED, "the same scene shows nothing any more")
@@ -65,25 +69,49 @@ def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: Record) 
                 file = race(bench, number, record, file)
             return 2
         case "lock held":
-            played = locked(bench, float(data["hold_s"]), Able())
-            if played is None:
-                record.unknown[contract] = "the store is in no SQLite file any more"
-            else:
-                problems = ended(played) or judge_history(played.events, shared=False).problems
-                record.saw(problems, {})
+            _look(locked(bench, float(data["hold_s"]), _able(bench)), USUAL, contract, record)
         case "history":
-            script = _script(data)
-            for _ in range(TIMES):
-                played = play(bench, script)
-                shared = script.crowd is Crowd.SHARED
-                problems = ended(played) or judge_history(played.events, shared=shared).problems
-                record.saw(problems, {})
-                if contract in record.found:
-                    break
-            return TIMES
+            return _histories(bench, _script(data), contract, record)
         case other:
             raise ValueError(f"found the scene {other!r:.60}, which is unknown")
     return 1
+
+
+def _able(bench: Bench) -> Able:
+    facts = bench.plan.facts
+    return able_of({*facts["capabilities"], *facts["operations"][bench.plan.api]})
+
+
+def _histories(bench: Bench, script: Script, contract: str, record: Record) -> int:
+    alone = play(bench, rehearsal(str(bench.plan.seed), _able(bench), EFFORTS["quick"]))
+    semantics = semantics_of(alone.events)
+    for _ in range(TIMES):
+        played = play(bench, script)
+        _look(played, semantics, contract, record)
+        # One that is cut off has cost so much that it is not tried again.
+        if contract in record.found or played.slow:
+            break
+    return TIMES
+
+
+def _look(played: Played | None, semantics: Semantics, contract: str, record: Record) -> None:
+    """Keep what a history shows, or why it does not tell anything of the contract."""
+    if played is None:
+        record.unknown[contract] = "the store is in no SQLite file any more"
+        return
+    end = ended(played)
+    if not end and (played.trouble or played.slow):
+        record.unknown[contract] = f"it could not be played: {played.trouble or played.slow}"
+        return
+    shared = played.script.crowd is Crowd.SHARED
+    judgement = judge_history(played.events, shared=shared, semantics=semantics)
+    problems = end or judgement.problems
+    record.saw(problems, {})
+    others = sorted({problem.contract for problem in problems} - {contract})
+    if others and (end or contract == ORDER):
+        record.unknown[contract] = f"it breaks {', '.join(others)} now, which hides the rest"
+    elif judgement.cut_off and contract == ORDER:
+        record.unknown[contract] = "cut off: the orders of a history are too many to be searched"
 
 
 def _script(data: Mapping[str, Any]) -> Script:

@@ -108,12 +108,16 @@ def _told(result: TrialResult, record: Record, contract: str) -> Mapping[str, An
         record.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         return None
     told: Mapping[str, Any] = result.value
-    still = told["standstill"]
     if told.get("trouble"):
         record.unknown[contract] = told["trouble"]
-    elif still is not None and not still["hung"]:
-        record.unknown[contract] = f"cut off: not over after {still['seconds']:g} s"
+    else:
+        _note_slow(told["standstill"], record, contract)
     return told
+
+
+def _note_slow(still: Mapping[str, Any] | None, record: Record, contract: str) -> None:
+    if still is not None and not still["hung"]:
+        record.unknown[contract] = f"cut off: not over after {still['seconds']:g} s"
 
 
 # --- reads of what is not there ------------------------------------------------------------------
@@ -199,11 +203,14 @@ def race(bench: Bench, number: int, record: Record, file: Path | None = None) ->
             record.unknown[FIRST] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         else:
             record.checked[FIRST] += 1
+            _note_slow(result.value["standstill"], record, FIRST)
             problems += _wrong_in_race(result.value, one_more=file is not None)
             events += [Event.from_json(event) for event in result.value["events"]]
     record.operations += len(events)
-    if last.died_by is DiedBy.FINISHED:
+    if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
         problems += _lost_in_race(events, [Event.from_json(e) for e in last.value["events"]])
+    else:
+        record.unknown[PROCESSES] = "what a race left could not be read"
     record.saw(problems, scene)
     met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
     return files[0] if files and met else None

@@ -20,9 +20,6 @@ from saverproof.reproducing.source import WIDTH, folded, quoted
 from saverproof.reproducing.trying import complains_alone
 from saverproof.targets.target import Target
 
-PATIENCE_S = 45.0
-"""How long a script may take: longer than any waits for an answer that never comes."""
-
 TIMES = 10
 """Threads and tasks never take the same turns twice: so often a script plays its scene."""
 
@@ -71,7 +68,7 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     if opening is None:
         return ""
     text = script(target, opening, problem.contract, scene, api)
-    return text if text and complains_alone(text, problem.contract, PATIENCE_S) else ""
+    return text if text and complains_alone(text, problem.contract) else ""
 
 
 def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], api: str) -> str:

@@ -1,0 +1,112 @@
+"""A recorded scene that cannot be played again says nothing of the saver: it is not mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from saverproof.concurrency import replaying
+from saverproof.concurrency.histories import Crowd, Played, Script
+from saverproof.concurrency.linearizability import Answer as Cut
+from saverproof.concurrency.names import FIRST, ORDER, PROCESSES, THREADS, TORN
+from saverproof.concurrency.orders import Key
+from saverproof.concurrency.record import Record
+from saverproof.concurrency.records import Event, Kind, Operation, Phase, Shown
+from saverproof.concurrency.schedules import Schedule
+from saverproof.concurrency.workload import PUTS
+from saverproof.items import Plan
+from saverproof.replaying.answer import Answer, Status
+from saverproof_savers import targets
+
+SCRIPT = Script(Crowd.SHARED, PUTS, Schedule(""), (), ((),))
+PUT = Event(0, Operation(Kind.PUT, 0, 1, tag=1), 0, 1)
+SEEN = Event(0, Operation(Kind.GET, 0, 1), 4, 5, shown=(Shown(1, ("p1",) * 3),), phase=Phase.AFTER)
+GONE = replace(SEEN, shown=())
+WELL = Played(SCRIPT, (PUT, SEEN))
+PLAN = Plan(
+    {}, {"capabilities": [], "operations": {"sync": []}}, "concurrency", "sync", "quick", 0, ""
+)
+
+
+@pytest.fixture(autouse=True)
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def bench(*given: Any) -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(plan=PLAN)
+
+    monkeypatch.setattr(replaying, "Bench", bench)
+
+
+def replayed(
+    contract: str, plays: list[Played], monkeypatch: pytest.MonkeyPatch, scene: str = "history"
+) -> Answer:
+    """What a replay answers where the scene goes so: the last of ``plays`` over and over."""
+    left = iter([WELL, *plays])
+    monkeypatch.setattr(replaying, "play", lambda *given: next(left, plays[-1]))
+    monkeypatch.setattr(replaying, "locked", lambda *given: plays[-1])
+    data = {"scene": scene, "hold_s": 0.1, **SCRIPT.to_json()}
+    return replaying.replay(PLAN, targets.sqlite, contract, data)
+
+
+@pytest.mark.parametrize("scene", ["history", "lock held"])
+@pytest.mark.parametrize(
+    ("played", "said"),
+    [
+        (replace(WELL, trouble="opening it raised"), "opening it raised"),
+        (replace(WELL, slow="not over after 18 s"), "not over after 18 s"),
+    ],
+)
+def test_a_scene_that_could_not_be_played_is_not_mended(
+    played: Played, said: str, scene: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = replayed(PROCESSES, [played], monkeypatch, scene)
+    assert answer.status is Status.UNCLEAR
+    assert said in answer.said
+
+
+def test_one_play_of_many_that_was_cut_off_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    plays = [WELL, replace(WELL, slow="not over after 18 s"), WELL]
+    assert replayed(THREADS, plays, monkeypatch).status is Status.UNCLEAR
+
+
+def test_what_another_play_shows_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    plays = [replace(WELL, trouble="no"), replace(WELL, events=(PUT, GONE))]
+    assert replayed(THREADS, plays, monkeypatch).status is Status.FAILING
+
+
+def test_a_scene_that_hangs_now_says_nothing_of_what_it_showed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hung = replace(WELL, hung="no answer for 4 s\nstacks")
+    assert replayed(THREADS, [hung], monkeypatch).status is Status.FAILING
+    assert replayed(TORN, [hung], monkeypatch).status is Status.UNCLEAR
+
+
+def test_an_order_that_was_not_searched_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = replace(WELL, events=(PUT, GONE))
+    assert replayed(ORDER, [lost], monkeypatch).status is Status.UNCLEAR
+    monkeypatch.setattr(Key, "searched", lambda *given: Cut.CUT_OFF)
+    answer = replayed(ORDER, [WELL], monkeypatch)
+    assert answer.status is Status.UNCLEAR
+    assert "cut off" in answer.said
+
+
+@pytest.mark.parametrize("contract", [THREADS, TORN, ORDER])
+def test_a_scene_that_shows_nothing_any_more_is_mended(
+    contract: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert replayed(contract, [WELL], monkeypatch).status is Status.FIXED
+
+
+def test_a_race_of_which_nothing_is_known_is_not_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def race(bench: Any, number: int, record: Record, file: Any = None) -> None:
+        record.unknown[FIRST] = "cut off: not over after 18 s"
+
+    monkeypatch.setattr(replaying, "race", race)
+    answer = replaying.replay(PLAN, targets.sqlite, PROCESSES, {"scene": "race"})
+    assert answer == Answer(Status.UNCLEAR, "cut off: not over after 18 s")
