@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,20 +12,31 @@ from typing import Any
 import pytest
 from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG, WrongSaver
+from tests.wrong_savers.in_threads import InThreads
 
 from saverproof import target
 from saverproof.capability import Capability
-from saverproof.concurrency import item, reporting
+from saverproof.concurrency import bench, item, reporting
 from saverproof.concurrency.effort import EFFORTS, Effort
 from saverproof.contracts.registry import contract, contracts
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.facts import METHODS
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
+from saverproof_faults.kill import Harness
 
 BUNDLED = "saverproof_savers.targets:sqlite"
 MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
 CONCURRENT = [wrong for wrong in WRONG if wrong.breaks.startswith("concurrency/")]
+THROUGH = [
+    *(pytest.param(wrong, "sync", id=wrong.name) for wrong in CONCURRENT),
+    # What another API shows of the same code, run in threads by the loop.
+    *(
+        pytest.param(wrong, "async", id=f"{wrong.name}, async")
+        for wrong in CONCURRENT
+        if issubclass(wrong.saver, InThreads)
+    ),
+]
 SHORT = Effort(shared=8, instances=3, processes=2, races=2)
 FOR = {
     "threads-lose-nothing": Effort(shared=8, instances=2, processes=1, races=0),
@@ -90,14 +103,27 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("sp_")]
 
 
-@pytest.mark.parametrize("wrong", CONCURRENT, ids=lambda wrong: wrong.name)
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Harness]:
+    """One for all wrong savers: to start it costs more than what they are put through."""
+    imports = [f"saverproof.concurrency.{name}" for name in ("firstuse", "iteration", "lockheld")]
+    with Harness(imports=["saverproof.concurrency.traces", *imports, __name__]) as started:
+        yield started
+
+
+@pytest.mark.parametrize(("wrong", "api"), THROUGH)
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
-    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: WrongSaver,
+    api: str,
+    harness: Harness,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(bench, "Harness", lambda **given: nullcontext(harness))
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
     where = f"tests.conformance.test_concurrency:SAVERS.{attribute_of(wrong)}"
     effort = FOR[wrong.breaks.partition("/")[2]]
-    found = blamed(judged(where, tmp_path, "sync", monkeypatch, effort))
+    found = blamed(judged(where, tmp_path, api, monkeypatch, effort))
     allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}
     assert wrong.breaks in found, f"not caught: {wrong.note}"
     assert found <= allowed, f"blamed for {sorted(found - allowed)} as well"
