@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from saverproof.concurrency import replaying
+from saverproof.concurrency.bench import Bench
 from saverproof.concurrency.histories import Crowd, Played, Script
 from saverproof.concurrency.linearizability import Answer as Cut
 from saverproof.concurrency.names import FIRST, ORDER, PROCESSES, THREADS, TORN
@@ -39,7 +40,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     def bench(*given: Any) -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(plan=PLAN)
 
-    monkeypatch.setattr(replaying, "Bench", bench)
+    monkeypatch.setattr(Bench, "of", bench)
 
 
 def replayed(

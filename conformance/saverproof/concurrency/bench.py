@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from saverproof.concurrency.watching import LIMIT_S
@@ -23,51 +23,29 @@ DEADLINE_S = LIMIT_S + 6.0
 MODULE = "saverproof_scenes_of_this_target"
 
 
+@dataclass(frozen=True, slots=True)
 class Bench:
-    """Enter it to start the process that those of the scenes are forked from.
+    """A target, and the process that those of its scenes are forked from."""
 
-    Raises HarnessError where it cannot be started.
-    """
+    plan: Plan
+    target: Target
+    folder: Path
+    harness: Harness
 
-    def __init__(self, plan: Plan, target: Target) -> None:
-        self.plan = plan
-        self.target = target
-        self.folder = Path(plan.folder)
-        self.harness: Harness
-        self._exit = ExitStack()
+    @classmethod
+    @contextmanager
+    def of(cls, plan: Plan, target: Target) -> Iterator[Self]:
+        """Start that process; it ends with the block.
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stack.enter_context(beating())
-            self._write_module()
-            path = [*sys.path, str(self.folder)]
-            self.harness = stack.enter_context(
-                Harness(imports=[MODULE], path=path, scratch=self.folder)
-            )
-            self._exit = stack.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._exit.close()
-
-    def _write_module(self) -> None:
-        """A module that loads the target, and what opening it needs, when it is imported."""
-        scratch = self.folder / "preloading"
-        scratch.mkdir(mode=0o700, exist_ok=True)
-        target = json.dumps(dict(self.plan.target))
-        source = (
-            "import json\n"
-            "from saverproof.concurrency import bodies, firstuse, iteration, lockheld, traces\n"
-            "from saverproof.durability.preloading import preload\n"
-            f"preload(json.loads({target!r}), {self.plan.api!r}, {str(scratch)!r})\n"
-        )
-        (self.folder / f"{MODULE}.py").write_text(source, encoding="utf-8")
+        Raises HarnessError where it cannot be started.
+        """
+        folder = Path(plan.folder)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with beating():
+            _write_module(folder, plan)
+            path = [*sys.path, str(folder)]
+            with Harness(imports=[MODULE], path=path, scratch=folder) as harness:
+                yield cls(plan, target, folder, harness)
 
     @property
     def slow(self) -> bool:
@@ -101,6 +79,20 @@ class Bench:
     def looked(self, body: str, arguments: Mapping[str, Any]) -> View:
         """Do something in one more process, before or after the others."""
         return self.harness.look(_body(body), arguments, deadline_s=DEADLINE_S)
+
+
+def _write_module(folder: Path, plan: Plan) -> None:
+    """A module that loads the target, and what opening it needs, when it is imported."""
+    scratch = folder / "preloading"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    target = json.dumps(dict(plan.target))
+    source = (
+        "import json\n"
+        "from saverproof.concurrency import bodies, firstuse, iteration, lockheld, traces\n"
+        "from saverproof.durability.preloading import preload\n"
+        f"preload(json.loads({target!r}), {plan.api!r}, {str(scratch)!r})\n"
+    )
+    (folder / f"{MODULE}.py").write_text(source, encoding="utf-8")
 
 
 def _body(name: str) -> str:

@@ -80,7 +80,7 @@ class Item:
 
     def run(self) -> None:
         """Play every scene, each in processes of its own: one that hangs stops no other."""
-        with Bench(self.plan, self.target) as bench:
+        with Bench.of(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if ITERATION in self.wanted and "list" in self._operations():
                 hung = False

@@ -38,7 +38,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
         raise ValueError(f"found {data!r:.60}, expected an object with a scene")
     record = Record()
     try:
-        with Bench(plan, target) as bench:
+        with Bench.of(plan, target) as bench:
             times = _play(bench, data, contract, record)
     except HarnessError as problem:
         return unclear(f"no process could be started for it: {problem}")
