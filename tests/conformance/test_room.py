@@ -13,9 +13,9 @@ from tests.conformance.test_atomicity import plan_for
 from saverproof.atomicity import item as atomicity
 from saverproof.atomicity.room import NoRoomError, room_in
 from saverproof.durability import item as durability
-from saverproof.durability.bench import in_memory
 from saverproof.errors import SaverproofError
 from saverproof.items import Plan
+from saverproof.process.scratch import in_memory
 from saverproof.targets.target import Target
 from saverproof_faults.kill import HarnessError
 from saverproof_savers import targets
@@ -56,5 +56,5 @@ def test_trials_go_where_tmpdir_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert in_memory() is None
     monkeypatch.delenv("TMPDIR")
     assert in_memory() in (None, Path("/dev/shm"))
-    monkeypatch.setattr("saverproof.durability.bench._ROOM", 1 << 62)
+    monkeypatch.setattr("saverproof.process.scratch._ROOM", 1 << 62)
     assert in_memory() is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -19,6 +17,7 @@ from saverproof.durability.preloading import MODULE, write_module
 from saverproof.durability.workloads import AFTERWARDS, Workload
 from saverproof.items import Plan
 from saverproof.process import pulse
+from saverproof.process.scratch import in_memory
 from saverproof.programs.codec import to_json
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
@@ -30,7 +29,6 @@ DEADLINE_S = 15.0
 MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
 _BEAT_S = 1.0
-_ROOM = 1 << 30
 
 
 class NoCleanRunError(Exception):
@@ -198,18 +196,6 @@ def kill_at(place: KillPlace) -> KillAt:
     if place.kind is Kind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)
-
-
-def in_memory() -> Path | None:
-    """A file system in memory, if there is one with room.
-
-    A process that is killed leaves what it has written, synced or not: the trials of a run need
-    not wait for a disk. Whoever sets TMPDIR chooses another place.
-    """
-    folder = Path("/dev/shm")
-    if "TMPDIR" in os.environ or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        return None
-    return folder if shutil.disk_usage(folder).free >= _ROOM else None
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from saverproof.plugin.judging import JUDGE, Judged
 from saverproof.plugin.live import Live
 from saverproof.plugin.pinned import pinned, run_examples
 from saverproof.plugin.run import FOLDER, RUN, Run
-from saverproof.process.scratch import scratch_folder
+from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.targets.facts import Facts
 from saverproof_reports import Baseline
 from saverproof_reports.junit import item_properties
@@ -64,7 +64,9 @@ class FamilyItem(pytest.Item):
         run = self.config.stash[RUN]
         live = Live(self.config, self.name)
         judge = self.config.stash[JUDGE]
-        with scratch_folder(run.token) as folder:
+        # Callers that meet each other do so while they wait for a disk.
+        root = None if self.family == "concurrency" else in_memory()
+        with scratch_folder(run.token, root) as folder:
             plan = self._plan(run, str(folder))
             examples = run_examples(judge, plan, self._pinned(run))
             try:
