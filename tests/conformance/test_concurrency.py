@@ -10,14 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from tests.reference.saver import ReferenceSaver
-from tests.wrong_savers import WRONG, WrongSaver
+from tests.wrong_savers import WRONG, WrongSaver, opener
 from tests.wrong_savers.in_threads import InThreads
 
 from saverproof import target
 from saverproof.capability import Capability
 from saverproof.concurrency import bench, item, reporting
 from saverproof.concurrency.effort import EFFORTS, Effort
+from saverproof.concurrency.names import NOTHING
 from saverproof.contracts.registry import contract, contracts
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.facts import METHODS
@@ -178,3 +180,31 @@ def test_a_saver_that_is_wrong_with_one_caller_too_is_not_judged_with_many(
 forgetful = target(name="forgetful", durable=False)(
     next(wrong for wrong in WRONG if wrong.breaks == "pending-writes/complete").make
 )
+
+
+class Registering(ReferenceSaver):
+    """Nothing of its store is in files; a read of an unknown thread puts a checkpoint there."""
+
+    def get_tuple(self, config: Any) -> Any:
+        found = super().get_tuple(config)
+        if found is None and not config["configurable"].get("checkpoint_id"):
+            super().put(config, empty_checkpoint(), {"source": "input", "step": -1}, {})
+        return found
+
+
+registering = target(name="registering")(opener(Registering))
+elsewhere = target(name="elsewhere")(opener(ReferenceSaver))
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
+    monkeypatch.setattr(item, "contracts", lambda family: [contract(NOTHING)])
+    here = "tests.conformance.test_concurrency"
+    outcome = judged(f"{here}:registering", tmp_path, api, monkeypatch, SCENES_ALONE)
+    assert "another saver lists" in the(outcome, "reads-change-nothing").observed
+    outcome = judged(f"{here}:elsewhere", tmp_path, api, monkeypatch, SCENES_ALONE)
+    assert "not in files of its workspace" in outcome.unknown[NOTHING]
+    assert outcome.findings == ()

@@ -149,7 +149,8 @@ def ask(bench: Bench, record: Record) -> None:
         record.saw([problem], {"scene": "unknown reads"})
     elif not told["looked"]:
         record.unknown[NOTHING] = (
-            "the store is not in files of its workspace: only what its listings show was seen"
+            "the store is not in files of its workspace: another saver lists nothing new, but what "
+            "no saver shows cannot be seen"
         )
         return
     record.checked[NOTHING] += told["read"]

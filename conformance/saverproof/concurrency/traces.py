@@ -66,7 +66,7 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> None:
-    driver = SyncDriver(saver) if scene.api == "sync" else AsyncDriver(saver, scene.loop)
+    driver = _driver(scene, saver)
     listed = look(driver, ("a",))
     # A first read may still set something up; what matters is what the next ones do.
     _read(driver, next(iter(unknown(0))))
@@ -88,8 +88,25 @@ def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> 
     if in_memory:
         told["looked"].append("the objects that it holds")
         traces += _held(saver)
+    if not told["looked"]:
+        # On a server, say: what can be seen is what another saver shows of it.
+        with scene.saver() as other:
+            traces += _shown(_driver(scene, other))
     if look(driver, ("a",)) != listed:
         traces.append("a listing of another thread has changed")
+
+
+def _driver(scene: Scene, saver: Any) -> SyncDriver | AsyncDriver:
+    return SyncDriver(saver) if scene.api == "sync" else AsyncDriver(saver, scene.loop)
+
+
+def _shown(driver: SyncDriver | AsyncDriver) -> Iterator[str]:
+    """What a saver lists of all that nobody put. That it lists nothing of it proves nothing."""
+    for found in driver.list_tuples(None, {}):
+        address = found.config["configurable"]
+        if any(MARK in str(part) for part in address.values()):
+            yield f"another saver lists {address}"
+            return
 
 
 def _read(driver: SyncDriver | AsyncDriver, read: tuple[str, dict[str, Any]]) -> None:
