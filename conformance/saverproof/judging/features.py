@@ -218,6 +218,12 @@ def _is_empty_batch(step: Step) -> bool:
     return isinstance(step, PutWrites) and not step.writes
 
 
+def _puts_none(step: Step) -> bool:
+    return isinstance(step, Put) and any(
+        v is not None and v.kind == "none" for _, v in step.changes
+    )
+
+
 def _writes_none(step: Step) -> bool:
     return isinstance(step, PutWrites) and any(value.kind == "none" for _, value in step.writes)
 
@@ -248,6 +254,8 @@ WRITES = (
 )
 """The contracts that a lost or changed write may be blamed on."""
 ORDERED = ("ordering/writes-sorted", *WRITES)
+SELECTING = ("ordering/pages-tile", *FILTER_CONTRACTS)
+"""The contracts of what selects checkpoints, and may find one that was replaced."""
 FEATURES: tuple[Feature, ...] = (
     *LIFE,
     _values_of("serialization/non-finite", Put, lambda group: group == "non-finite", "raised"),
@@ -282,6 +290,7 @@ FEATURES: tuple[Feature, ...] = (
     _field("identity/snapshots", "mutate_result", False),
     Feature("pending-writes/empty-batch", _is_empty_batch, rewriting.batches_filled),
     _between("", _is(Put), rewriting.put_once, "upsert/put-replaces", "upsert/put-is-idempotent"),
+    _between("upsert/put-replaces", _is(Put), rewriting.put_once, *SELECTING),
     _between(
         "upsert/special-write-last-wins-mixed",
         is_mixed,
@@ -290,6 +299,8 @@ FEATURES: tuple[Feature, ...] = (
     ),
     _between(COMPLETE, _is(PutWrites), rewriting.distinct_channels, COMPLETE, INDEX),
     _between(COMPLETE, _writes_none, rewriting.without_nones, COMPLETE, INDEX),
+    _between("serialization/channel-values", _puts_none, rewriting.put_no_nones, facts=REFUSED),
+    _between("serialization/write-values", _writes_none, rewriting.without_nones, facts=REFUSED),
     _between(COMPLETE, is_special, rewriting.special_split, COMPLETE, INDEX),
     _between(INDEX, is_special, rewriting.special_apart, COMPLETE, INDEX),
     _between("pending-writes/early-writes-kept", _is(PutWrites), rewriting.early_on_time, *WRITES),

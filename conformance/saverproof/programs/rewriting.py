@@ -313,6 +313,22 @@ def without_nones(program: Program) -> Program:
     return _each_batch(program, change)
 
 
+def put_no_nones(program: Program) -> Program:
+    """The same with a text for each None that a checkpoint stores."""
+    return tuple(
+        replace(
+            step,
+            changes=tuple(
+                (name, Value("text", "none") if value and value.kind == "none" else value)
+                for name, value in step.changes
+            ),
+        )
+        if isinstance(step, Put)
+        else step
+        for step in program
+    )
+
+
 def distinct_channels(program: Program) -> Program:
     """No regular channel twice among the writes."""
     distinct: list[Step] = []
