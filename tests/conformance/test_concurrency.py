@@ -19,7 +19,10 @@ from saverproof import target
 from saverproof.capability import Capability
 from saverproof.concurrency import bench, item, reporting
 from saverproof.concurrency.effort import EFFORTS, Effort
-from saverproof.concurrency.names import NOTHING
+from saverproof.concurrency.judging import judge_history
+from saverproof.concurrency.names import ITERATION, NOTHING
+from saverproof.concurrency.record import Problem
+from saverproof.concurrency.records import Event, Kind, Operation
 from saverproof.contracts.registry import contract, contracts
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.facts import METHODS
@@ -208,3 +211,22 @@ def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
     outcome = judged(f"{here}:elsewhere", tmp_path, api, monkeypatch, SCENES_ALONE)
     assert "not in files of its workspace" in outcome.unknown[NOTHING]
     assert outcome.findings == ()
+
+
+@pytest.mark.parametrize("deleting", [True, False])
+def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleting: bool) -> None:
+    error = "RuntimeError: dictionary changed size during iteration"
+    listing = Event(0, Operation(Kind.LIST, 2), 0, 9, error=error)
+    events = [listing, Event(1, Operation(Kind.DELETE, 2), 1, 2)] if deleting else [listing]
+    problems = judge_history(events, shared=True).problems
+    assert len(problems) == 1
+    judging = item.Item(
+        Plan({}, {}, "concurrency", "sync", "quick", 0, ""),
+        SAVERS.no_lock,
+        lambda _: None,
+        frozenset(),
+    )
+    assert judging._others(problems) == problems
+    known = Problem(ITERATION, "", "", f"the next item: raised {error}")
+    judging.record.saw([known], {})
+    assert judging._others(problems) == []

@@ -211,22 +211,21 @@ class Item:
         if known is None or "raised" not in known.problem.observed:
             return problems
         error = known.problem.observed.rpartition("raised ")[2].partition(":")[0]
-        return [
-            problem
-            for problem in problems
-            if not (
-                problem.contract == THREADS
-                and len(problem.events) == 1
-                and problem.events[0].operation.kind is Kind.LIST
-                and (problem.events[0].error or "").startswith(error)
-            )
-        ]
+        return [problem for problem in problems if not _is_of_a_listing(problem, error)]
 
     def _tell(self) -> None:
         now = time.perf_counter()
         if now - self._last_word >= _EVERY_S:
             self._last_word = now
             self.progress({"operations": self.record.operations})
+
+
+def _is_of_a_listing(problem: Problem, error: str) -> bool:
+    """Whether it is that a listing raised this, whatever was called meanwhile."""
+    if problem.contract not in (THREADS, TORN) or not problem.events:
+        return False
+    last = problem.events[-1]
+    return last.operation.kind is Kind.LIST and (last.error or "").startswith(error)
 
 
 def ended(played: Played) -> list[Problem]:
