@@ -70,6 +70,25 @@ def test_a_fork_has_the_channels_of_its_parent_alone(model: Model) -> None:
     assert values(model, 3) == {}
 
 
+@pytest.mark.parametrize(
+    "late",
+    [
+        pytest.param([Put("a", "", 1, changes=(("x", ONE),))], id="a parent that comes late"),
+        pytest.param(
+            [Put("a", "", 1), Put("a", "", 1, changes=(("x", ONE),))], id="a parent put again"
+        ),
+    ],
+)
+def test_a_version_stands_for_one_value_along_a_line(model: Model, late: list[Put]) -> None:
+    child, grandchild = Put("a", "", 2, 1, changes=(("x", TWO),)), Put("a", "", 3, 2)
+    for step in (child, grandchild, *late):
+        model.put(step, model.plan_put(step, lambda current: int(current or 0) + 1))
+    first, third = (model.record(("a", "", number)) for number in (1, 3))
+    assert first is not None
+    assert third is not None
+    assert first.channels["x"].version != third.channels["x"].version
+
+
 def test_a_copy_has_the_values_and_versions_of_its_source(model: Model) -> None:
     put(model, Put("a", "", 1, changes=(("x", ONE),)), Put("a", "", 2, copy_of=1))
     one, two = (model.record(("a", "", number)) for number in (1, 2))

@@ -83,6 +83,8 @@ def _equal(left: Walked, right: Walked) -> bool:
 def _(step: DeltaHistory, session: Session) -> None:
     config = address_config(session.real(step.thread), step.namespace, step.number)
     answer = session.attempt(lambda: session.reader.delta_history(config, step.channels))
+    if isinstance(answer, Raised) and session.unreadable:
+        return
     if isinstance(answer, Raised) or not isinstance(answer, Mapping):
         session.sheet.differ(CONTRACT, "raised", None, "a history", answer, settled=True)
         return

@@ -33,8 +33,12 @@ def _(step: CheckFiles, session: Session) -> None:
 def _judge_modes(session: Session) -> None:
     contract = "isolation/private-files"
     put = Put("a", "", 1, changes=(("count", Value("integer", 1)),))
-    planned = session.model.plan_put(put, session.next_version)
-    answer = session.attempt(lambda: session.driver.put(put_call(put, planned, session.real("a"))))
+
+    def store() -> None:
+        planned = session.model.plan_put(put, session.next_version)
+        session.driver.put(put_call(put, planned, session.real("a")))
+
+    answer = session.attempt(store)
     if isinstance(answer, Raised):
         return
     for path in files_below(session.store.workspace.path):

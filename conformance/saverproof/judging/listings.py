@@ -246,6 +246,8 @@ def _(step: WalkPages, session: Session) -> None:
             ListTuples(step.thread, step.namespace, before=before, limit=step.size),
         )
         numbers = [number for _, _, number in page.addresses]
+        if page.error is not None and session.unreadable:
+            return
         if page.error is not None or not numbers or numbers[-1] < 0:
             break
         seen += numbers

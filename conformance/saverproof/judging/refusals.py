@@ -17,6 +17,9 @@ BEFORE = "ordering/before-is-exclusive"
 
 
 def judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
+    """Blame a listing that raised, unless it may be for a checkpoint that cannot be read at all."""
+    if session.unreadable:
+        return
     hostile = "isolation/hostile-filter-keys"
     if (
         step.filter

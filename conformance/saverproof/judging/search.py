@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from saverproof.judging.features import Feature, asked_about
+from saverproof.judging.features import REFUSED, Feature, asked_about
 from saverproof.judging.session import Breach
 from saverproof.judging.trial import Run, Trials
 from saverproof.programs.shrinking import shrink
@@ -166,12 +166,14 @@ class Search:
         it there, the simpler program is the one to go by.
         """
         contract, kind = breach.contract, _kind(breach)
+        # What cannot be read may be told by another call that raises.
+        kinds = REFUSED if kind in REFUSED else {kind}
         asked: list[Feature] = []
         while feature := self._next_to_ask(program, contract, kind, asked):
             asked.append(feature)
             simpler = feature.without(program)
             run = self._replay(simpler)
-            similar = [b for b in _plain(run) if b.contract == contract or _kind(b) == kind]
+            similar = [b for b in _plain(run) if b.contract == contract or _kind(b) in kinds]
             if not similar:
                 if feature.contract:
                     self.guilty.append(feature)

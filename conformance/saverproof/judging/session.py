@@ -13,7 +13,7 @@ from saverproof.execution.store import Store
 from saverproof.judging.blame import blame
 from saverproof.judging.features import Feature, is_hostile
 from saverproof.judging.sheet import Difference, Sheet
-from saverproof.model.records import Version
+from saverproof.model.records import Address, Version
 from saverproof.model.store import Model
 from saverproof.process import pulse
 from saverproof.programs.legality import objection
@@ -78,6 +78,8 @@ class Session:
         self.model = Model()
         self.refused: set[str] = set()
         """Hostile thread ids that the saver refused; they are left alone from then on."""
+        self.unreadable: set[Address] = set()
+        """Checkpoints that raise when they are read: told once, and nothing that shows them."""
         self.sheet = Sheet()
         self.taken: list[Step] = []
         self.breaches: list[Breach] = []

@@ -128,14 +128,31 @@ class Model:
         }
         new_versions: dict[str, Version] = {}
         if step.changes:
-            older = [*base.values(), *(present.channels.values() if present else ())]
-            version = next_version(max((c.version for c in older), default=None))
+            version = next_version(max(self.versions_taken(step), default=None))
             for name, value in step.changes:
                 provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
                 channels[name] = Channel(value, version, provenance)
                 new_versions[name] = version
         seen = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
         return PlannedPut(channels, new_versions, seen, False)
+
+    def versions_taken(self, step: Put) -> list[Version]:
+        """The versions above which that of a put's changes has to be.
+
+        They are those of its parent, of what it replaces, and of what was put below it before:
+        along a line of checkpoints, a channel's version stands for one value. Forks mint the same.
+        """
+        history = self.history(step.thread, step.namespace)
+        line = [self._base(step)]
+        if step.number in history:
+            line.append(history[step.number].channels)
+        below = {step.number}
+        # A parent's number is below its child's.
+        for number in sorted(history):
+            if history[number].parent in below:
+                below.add(number)
+                line.append(history[number].channels)
+        return [channel.version for channels in line for channel in channels.values()]
 
     def _base(self, step: Put) -> dict[str, Channel]:
         parent = self.history(step.thread, step.namespace).get(step.parent or 0)

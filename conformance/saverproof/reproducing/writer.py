@@ -8,7 +8,7 @@ from keyword import iskeyword
 from typing import Any
 
 from saverproof.execution.calls import PENDING_SEND
-from saverproof.model.records import Address, Channel, PendingWrite, PlannedPut
+from saverproof.model.records import Address, PendingWrite, PlannedPut
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import mint, task_id
 from saverproof.programs.steps import PLAIN, Extras, IdForm, ListTuples, Put
@@ -241,14 +241,7 @@ class Writer:
 
     def plan(self, step: Put) -> PlannedPut:
         """Plan a put; versions are names in the script."""
-        present = self.model.record((step.thread, step.namespace, step.number))
-        base: Mapping[str, Channel] = {}
-        if present is not None:
-            base = present.channels
-        elif step.copy_of is None:
-            parent = self.model.history(step.thread, step.namespace).get(step.parent or 0)
-            base = {} if parent is None else parent.channels
-        older = [str(channel.version) for channel in base.values()]
+        older = [str(version) for version in self.model.versions_taken(step)]
         return self.model.plan_put(step, lambda _: self.mint(older))
 
 
