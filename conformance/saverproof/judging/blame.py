@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
+from saverproof.execution.versions import NoVersionError
 from saverproof.judging.expected import expected_of
 from saverproof.judging.sheet import Difference
 from saverproof.model.records import SPECIAL_INDEX, PendingWrite
@@ -62,6 +63,8 @@ WHOLE_STEP: dict[type[Step], str] = {
 
 def blame(difference: Difference, step: Step, model: Model) -> str:
     """The contract that a difference breaks, given the step after which it was first seen."""
+    if isinstance(getattr(difference.observed, "error", None), NoVersionError):
+        return "channels/versions-increase"
     if difference.settled or difference.fact == "raised":
         return difference.contract
     if _on_the_other_side(difference, step, model):

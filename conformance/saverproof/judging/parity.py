@@ -9,10 +9,10 @@ from typing import Any
 
 from saverproof.execution.calls import put_call, put_writes_call, read_config
 from saverproof.execution.store import Store
+from saverproof.execution.versions import versions_of
 from saverproof.judging.reads import alike
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.tuples import field
-from saverproof.model.records import Version
 from saverproof.model.store import Model
 from saverproof.programs.steps import CallOnLoop, Put, PutWrites
 from saverproof.targets.opening import EventLoop
@@ -111,12 +111,8 @@ def _prepared(store: Store, step: CallOnLoop) -> Callable[[], Any]:
     saver = store.saver
     config = read_config((step.thread, "", 1), step.thread)
 
-    def next_version(current: Version | None) -> Version:
-        version: Version = saver.get_next_version(current, None)
-        return version
-
     put = Put(step.thread, "", 1, changes=(("count", Value("integer", 1)),))
-    made = put_call(put, Model().plan_put(put, next_version), step.thread)
+    made = put_call(put, Model().plan_put(put, versions_of(saver)), step.thread)
     batch = put_writes_call(
         PutWrites(step.thread, "", 1, 1, (("count", Value("integer", 1)),)), step.thread
     )

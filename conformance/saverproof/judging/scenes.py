@@ -10,10 +10,11 @@ from typing import Any
 from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config, put_call, put_writes_call, read_config
 from saverproof.execution.store import Store, set_up
+from saverproof.execution.versions import versions_of
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.survey import survey
 from saverproof.judging.tuples import field, shown_id
-from saverproof.model.records import Address, PlannedPut, Version
+from saverproof.model.records import Address, PlannedPut
 from saverproof.model.store import Model
 from saverproof.programs.identifiers import task_id
 from saverproof.programs.steps import Bulk, Elsewhere, FirstOperation, Put, PutWrites, RefuseValue
@@ -65,11 +66,7 @@ def _quietly(ask: Callable[[], Any]) -> Any:
 
 
 def _planned(step: Put, store: Store) -> PlannedPut:
-    def next_version(current: Version | None) -> Version:
-        version: Version = store.saver.get_next_version(current, None)
-        return version
-
-    return Model().plan_put(step, next_version)
+    return Model().plan_put(step, versions_of(store.saver))
 
 
 @perform.register

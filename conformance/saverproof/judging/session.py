@@ -10,6 +10,7 @@ from typing import Any
 from saverproof.errors import describe
 from saverproof.execution.driver import Driver, writer_at
 from saverproof.execution.store import Store
+from saverproof.execution.versions import versions_of
 from saverproof.judging.blame import blame
 from saverproof.judging.features import Feature, is_hostile
 from saverproof.judging.sheet import Difference, Sheet
@@ -127,8 +128,7 @@ class Session:
 
     def next_version(self, current: Version | None) -> Version:
         """A channel version from the saver itself."""
-        version: Version = self.store.saver.get_next_version(current, None)
-        return version
+        return versions_of(self.store.saver)(current)
 
     # --- taking steps ----------------------------------------------------------------------
 
