@@ -22,14 +22,22 @@ class OwnValues(ReferenceSaver):
         return (row.id, channel)
 
 
-@wrong("channels/unchanged-carried", "only the new versions are stored, and only they are read")
+@wrong(
+    "channels/unchanged-carried",
+    "only the new versions are stored, and only they are read",
+    also={"deletion/prune-drops-older"},
+)
 class OnlyNewValues(OwnValues):
     def _values_to_store(self, shelf: Shelf, row: Any, checkpoint: Any, new: Any) -> Values:
         values = super()._values_to_store(shelf, row, checkpoint, new)
         return {(row.id, channel): values.get((row.id, channel)) for channel in new}
 
 
-@wrong("channels/unchanged-carried", "what is unchanged is looked up on the parent, no further")
+@wrong(
+    "channels/unchanged-carried",
+    "what is unchanged is looked up on the parent, no further",
+    also={"deletion/prune-latest", "deletion/runs", "upsert/put-replaces"},
+)
 class UnchangedFromTheParentOnly(OnlyNewValues):
     def _blobs(self, shelf: Shelf, row: CheckpointRow) -> Blobs:
         blobs = super()._blobs(shelf, row)
@@ -40,7 +48,11 @@ class UnchangedFromTheParentOnly(OnlyNewValues):
         return blobs
 
 
-@wrong("channels/unchanged-carried", "channels of before this run are not carried on")
+@wrong(
+    "channels/unchanged-carried",
+    "channels of before this run are not carried on",
+    also={"deletion/prune-drops-older"},
+)
 class UnchangedOnlyIfUpdated(ReferenceSaver):
     def _blobs(self, shelf: Shelf, row: CheckpointRow) -> Blobs:
         updated = self._load_fields(row.checkpoint).get("updated_channels")
@@ -98,7 +110,11 @@ class UnchangedCopiedFromTheParent(OwnValues):
         return values
 
 
-@wrong("channels/dropped-stays-dropped", "a value that is missing is looked up on the ancestors")
+@wrong(
+    "channels/dropped-stays-dropped",
+    "a value that is missing is looked up on the ancestors",
+    also={"deletion/prune-keeps-delta-chain", "deletion/prune-latest"},
+)
 class DroppedComesBack(ReferenceSaver):
     def _blobs(self, shelf: Shelf, row: CheckpointRow) -> Blobs:
         blobs = super()._blobs(shelf, row)
@@ -109,7 +125,11 @@ class DroppedComesBack(ReferenceSaver):
         return blobs
 
 
-@wrong("channels/dropped-stays-dropped", "{**parent_values, **values}: channels only ever grow")
+@wrong(
+    "channels/dropped-stays-dropped",
+    "{**parent_values, **values}: channels only ever grow",
+    also={"deletion/prune-keeps-delta-chain", "deletion/prune-latest"},
+)
 class ValuesMergedIntoParents(ReferenceSaver):
     def _blobs(self, shelf: Shelf, row: CheckpointRow) -> Blobs:
         parent = shelf.checkpoints.get(row.parent or "")
@@ -122,7 +142,11 @@ class ValuesMergedIntoParents(ReferenceSaver):
 SEED = {"delta-history/matches-walk"}
 
 
-@wrong("channels/dropped-stays-dropped", "a dropped channel comes back as None", also=SEED)
+@wrong(
+    "channels/dropped-stays-dropped",
+    "a dropped channel comes back as None",
+    also=SEED | {"deletion/prune-latest"},
+)
 class DroppedIsNone(ReferenceSaver):
     def _load_values(self, blobs: Blobs) -> dict[str, Any]:
         return {**dict.fromkeys(blobs), **super()._load_values(blobs)}
@@ -157,7 +181,11 @@ class NoFirstVersion(ReferenceSaver):
         return super().get_next_version(str(number), channel)
 
 
-@wrong("channels/versions-increase", "a clock with too coarse a tick: the same version twice")
+@wrong(
+    "channels/versions-increase",
+    "a clock with too coarse a tick: the same version twice",
+    also={"upsert/put-replaces"},
+)
 class CoarseClockVersions(OwnValues):
     def get_next_version(self, current: Any, channel: None) -> Any:
         self.store.minted += 1
@@ -176,7 +204,11 @@ class CounterOfTheInstance(OwnValues):
         return f"{self.__dict__['counter']:032}"
 
 
-@wrong("channels/versions-increase", "the first version is a number, those after it are text")
+@wrong(
+    "channels/versions-increase",
+    "the first version is a number, those after it are text",
+    also={"upsert/put-replaces"},
+)
 class VersionsOfTwoTypes(OwnValues):
     def get_next_version(self, current: Any, channel: None) -> Any:
         return 1 if current is None else super().get_next_version(current, channel)

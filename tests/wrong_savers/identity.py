@@ -96,7 +96,12 @@ class ParentIsTheLastPut(ReferenceSaver):
     "identity/parent",
     "the parent is the greatest id below",
     # Which changes with what is put between them, or deleted.
-    also={"channels/history-immutable", "deletion/runs", "delta-history/matches-walk"},
+    also={
+        "channels/history-immutable",
+        "deletion/prune-keeps-delta-chain",
+        "deletion/runs",
+        "delta-history/matches-walk",
+    },
 )
 class ParentIsTheNextOlder(ReferenceSaver):
     def _parent_config(self, row: CheckpointRow) -> Any:
@@ -104,7 +109,11 @@ class ParentIsTheNextOlder(ReferenceSaver):
         return self._address(row.thread, row.ns, max(older)) if older else None
 
 
-@wrong("identity/parent", "a root has a parent config with None for its id")
+@wrong(
+    "identity/parent",
+    "a root has a parent config with None for its id",
+    also={"delta-history/matches-walk"},
+)
 class RootHasAParentConfig(ReferenceSaver):
     def _parent_config(self, row: CheckpointRow) -> Any:
         return self._address(row.thread, row.ns, row.parent)

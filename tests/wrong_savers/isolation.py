@@ -25,7 +25,17 @@ class KeyWithoutThread(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong("isolation/threads", "get_tuple by id looks at the id alone", also={"isolation/namespaces"})
+@wrong(
+    "isolation/threads",
+    "get_tuple by id looks at the id alone",
+    also={
+        "deletion/no-ghosts",
+        "deletion/prune-drops-older",
+        "deletion/prune-latest",
+        "identity/unknown-is-none",
+        "isolation/namespaces",
+    },
+)
 class GetByIdAlone(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         found, asked = super()._find(config), self._asked_id(config)
@@ -47,7 +57,18 @@ class ListByIdAlone(ReferenceSaver):
         return [row for row in super()._selected(None) if row.id == asked]
 
 
-@wrong("isolation/threads", "the pointer to the latest is kept by namespace")
+@wrong(
+    "isolation/threads",
+    "the pointer to the latest is kept by namespace",
+    also={
+        "deletion/copy-complete",
+        "deletion/copy-independent",
+        "identity/parent",
+        "identity/tuple-addresses-itself",
+        "identity/unknown-is-none",
+        "pending-writes/early-writes-kept",
+    },
+)
 class LatestOfAnyThread(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         if self._asked_id(config):
@@ -57,7 +78,11 @@ class LatestOfAnyThread(ReferenceSaver):
         return max(rows, key=lambda row: row.id, default=None)
 
 
-@wrong("isolation/threads", "one thread's put ends the others' pending writes")
+@wrong(
+    "isolation/threads",
+    "one thread's put ends the others' pending writes",
+    also={"deletion/copy-independent", "pending-writes/early-writes-kept"},
+)
 class PutClearsOtherThreadsWrites(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         for other in self._all_shelves():

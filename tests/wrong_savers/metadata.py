@@ -151,7 +151,7 @@ class ExcludedKeysMerged(ReferenceSaver):
         return {**excluded, **super()._merged_metadata(config, metadata)}
 
 
-@wrong(MERGED, "keys that start with __ join")
+@wrong(MERGED, "keys that start with __ join", also={"identity/loop-configs"})
 class PrivateKeysMerged(ReferenceSaver):
     def _merged_metadata(self, config: Any, metadata: Any) -> dict[str, Any]:
         plain = (str, int, float)

@@ -42,7 +42,19 @@ class AsyncListWithoutBefore(ReferenceSaver):
             yield found
 
 
-@wrong(SAME, "aget_tuple was written before pending writes", apis=ASYNC)
+@wrong(
+    SAME,
+    "aget_tuple was written before pending writes",
+    apis=ASYNC,
+    also={
+        "deletion/copy-complete",
+        "delta-history/matches-walk",
+        "pending-writes/complete",
+        "upsert/regular-write-first-wins",
+        "upsert/special-write-last-wins",
+        "upsert/special-write-last-wins-mixed",
+    },
+)
 class AsyncGetWithoutWrites(ReferenceSaver):
     async def aget_tuple(self, config: Any) -> Any:
         found = self.get_tuple(config)
@@ -61,7 +73,7 @@ class AsyncPutWithoutParent(ReferenceSaver):
     SAME,
     "the fix of put_writes was not made in aput_writes",
     apis=ASYNC,
-    also={"upsert/regular-write-first-wins"},
+    also={"serialization/write-values", "upsert/regular-write-first-wins"},
 )
 class AsyncWritesReplace(ReferenceSaver):
     async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> Any:

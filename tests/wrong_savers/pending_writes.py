@@ -16,7 +16,11 @@ from tests.wrong_savers.registry import wrong
 Batch = Sequence[tuple[str, Any]]
 
 
-@wrong("pending-writes/complete", "dict(writes): a channel written twice keeps its last value")
+@wrong(
+    "pending-writes/complete",
+    "dict(writes): a channel written twice keeps its last value",
+    also={"upsert/regular-write-first-wins"},
+)
 class BatchAsDict(ReferenceSaver):
     def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
         return super()._rows_of_batch(list(dict(writes).items()), task_id, path)

@@ -85,7 +85,11 @@ class ListDefaultsToRoot(ReferenceSaver):
         return str(config["configurable"].get("checkpoint_ns") or "")
 
 
-@wrong("identity/list-selects", "`if checkpoint_ns:` takes the root for no namespace")
+@wrong(
+    "identity/list-selects",
+    "`if checkpoint_ns:` takes the root for no namespace",
+    also={"ordering/pages-tile"},
+)
 class RootListsEverything(ReferenceSaver):
     def _listed_ns(self, config: Any) -> str | None:
         return config["configurable"].get("checkpoint_ns") or None

@@ -25,7 +25,11 @@ class InsertOnly(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong("upsert/put-is-idempotent", "no unique key, so each put appends a row", also=REPLACES)
+@wrong(
+    "upsert/put-is-idempotent",
+    "no unique key, so each put appends a row",
+    also=REPLACES | {"deletion/runs"},
+)
 class AppendOnly(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         if old := shelf.checkpoints.get(row.id):
@@ -111,7 +115,11 @@ class RegularWriteReplaced(ReferenceSaver):
         stored[self._write_key(row)] = row
 
 
-@wrong("upsert/regular-write-first-wins", "a task that has writes is taken for done")
+@wrong(
+    "upsert/regular-write-first-wins",
+    "a task that has writes is taken for done",
+    also={"pending-writes/complete"},
+)
 class OneBatchPerTask(ReferenceSaver):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
         stored = shelf.writes.get(checkpoint_id, {})
@@ -192,7 +200,7 @@ class MixedBatchReplaces(ReferenceSaver):
 @wrong(
     "upsert/special-write-last-wins-mixed",
     "the first write of a batch decides for all",
-    also={"upsert/regular-write-first-wins"},
+    also={"pending-writes/complete", "upsert/regular-write-first-wins"},
 )
 class FirstWriteDecides(ReferenceSaver):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:

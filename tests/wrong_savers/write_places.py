@@ -47,7 +47,11 @@ class WritesWithoutNamespace(ReferenceSaver):
         )
 
 
-@wrong("pending-writes/scoped", "the namespace's writes, whichever checkpoint they belong to")
+@wrong(
+    "pending-writes/scoped",
+    "the namespace's writes, whichever checkpoint they belong to",
+    also={"deletion/prune-keeps-delta-chain"},
+)
 class WritesOfTheWholeNamespace(ReferenceSaver):
     def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
         return self._ordered_writes(
@@ -64,7 +68,9 @@ class ForeignKeyOnWrites(ReferenceSaver):
 
 
 @wrong(
-    "pending-writes/early-writes-kept", "UPDATE of a document that is not there yet does nothing"
+    "pending-writes/early-writes-kept",
+    "UPDATE of a document that is not there yet does nothing",
+    also={"deletion/copy-complete"},
 )
 class EarlyWritesDropped(ReferenceSaver):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
