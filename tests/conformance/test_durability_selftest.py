@@ -27,7 +27,7 @@ def effort_for(wrong: WrongSaver) -> dict[str, int]:
     if wrong.breaks in POWER:
         return {"swept": 12, "images": 120}
     if wrong.breaks in RESUMED:
-        return {"graphs": 24}
+        return {"graphs": 15}
     return {"swept": 120 if wrong.name == "deleted-one-by-one" else 45}
 
 
