@@ -211,7 +211,7 @@ class NoneValuesDropped(ReferenceSaver):
         return None if value is None else self._dump(value)
 
 
-@wrong(VALUES, "only the bytes are kept, and read as msgpack", also={"delta-history/matches-walk"})
+@wrong(VALUES, "only the bytes are kept, and read as msgpack")
 class TypeTagLost(ReferenceSaver):
     def _load_value(self, blob: Blob) -> Any:
         return self._load(("msgpack", blob[1]))
@@ -279,11 +279,7 @@ class LongWritesCut(MangledWrites):
         return value[:65535] if type(value) is str and len(value) > 65535 else value
 
 
-@wrong(
-    WRITES,
-    "only the bytes of a write are kept, and read as msgpack",
-    also={"delta-history/matches-walk"},
-)
+@wrong(WRITES, "only the bytes of a write are kept, and read as msgpack")
 class WriteTypeTagLost(ReferenceSaver):
     def _load_write(self, blob: Blob) -> Any:
         return self._load(("msgpack", blob[1]))

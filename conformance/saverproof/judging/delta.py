@@ -22,7 +22,7 @@ class Walked:
     """What one channel's ancestors contribute: the writes, oldest first, and the seed.
 
     ``seed`` is a one-element tuple, or empty if there is none; ``unclear`` says that a stored
-    None was met, which savers may take for a seed or not.
+    None was met, which savers may take for a seed or not, or a checkpoint that cannot be read.
     """
 
     writes: tuple[Any, ...]
@@ -30,30 +30,33 @@ class Walked:
     unclear: bool = False
 
 
+UNCLEAR = Walked((), (), unclear=True)
+
+
 def walk(session: Session, config: dict[str, Any], channel: str) -> Walked:
     """Follow the parents of a checkpoint to the nearest value of the channel."""
     writes: list[Any] = []
-    cursor = _parent(session, config)
+    target = session.attempt(lambda: session.reader.get_tuple(config))
+    if isinstance(target, Raised):
+        return UNCLEAR
+    cursor = field(target, "parent_config")
     for _ in range(10_000):
         if cursor is None:
             break
         found = session.attempt(partial(session.reader.get_tuple, cursor))
-        if found is None or isinstance(found, Raised):
+        if isinstance(found, Raised):
+            return UNCLEAR
+        if found is None:
             break
         pending = field(found, "pending_writes") or []
         writes += [tuple(write) for write in reversed(pending) if write[1] == channel]
         values = found.checkpoint.get("channel_values") or {}
         if channel in values:
             if values[channel] is None:
-                return Walked((), (), unclear=True)
+                return UNCLEAR
             return Walked(tuple(reversed(writes)), (values[channel],))
         cursor = field(found, "parent_config")
     return Walked(tuple(reversed(writes)), ())
-
-
-def _parent(session: Session, config: dict[str, Any]) -> Any:
-    target = session.attempt(lambda: session.reader.get_tuple(config))
-    return None if isinstance(target, Raised) else field(target, "parent_config")
 
 
 def rebuilt(session: Session, address: Address, channel: str) -> Any:
