@@ -4,7 +4,10 @@ import pytest
 
 from saverproof.durability.judging import Outcome, Run, judge
 from saverproof.durability.places import KillPlace, Kind
+from saverproof.durability.resumed import SHARES, resumable
 from saverproof.durability.shown import Shown, canonical, fact
+from saverproof.graphs.scenario import ALL_MODES
+from saverproof.graphs.scenarios import SCENARIOS
 from saverproof.programs.steps import DeleteThread, Put, PutWrites
 from saverproof.values import Value
 
@@ -79,3 +82,13 @@ def test_a_place_can_be_told_as_json_and_in_words(kind: Kind) -> None:
     place = KillPlace(kind, 3, 2, event="engine statement", number=2, moment="after", about="BEGIN")
     assert KillPlace.from_json(place.to_json()) == place
     assert place.describe()
+
+
+def test_a_run_is_not_killed_where_langgraph_leaves_a_stub() -> None:
+    promised = {
+        (scenario.name, mode): resumable(scenario, mode)
+        for scenario in SCENARIOS
+        if scenario.name in SHARES
+        for mode in ALL_MODES
+    }
+    assert [where for where, so in promised.items() if not so] == [("a delta channel", "exit")]

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from saverproof.durability.graph_log import WRITES, Operation
+from saverproof.graphs.installed import DELTA
 from saverproof.graphs.scenarios import Scenario
 from saverproof_faults.kill import View
 
@@ -26,6 +27,17 @@ SHARES = {
 of the kills each gets: where nodes work side by side, some are finished when others are not.
 """
 _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
+
+
+def resumable(scenario: Scenario, mode: str) -> bool:
+    """Whether LangGraph lets a run of a scenario in a durability mode be killed at any moment.
+
+    At the end of a run in mode "exit", what was written to a delta channel is put on the stub of a
+    checkpoint, if there is no other, and the real one after it
+    (``langgraph.pregel._loop.PregelLoop._put_exit_delta_writes``): a kill between them leaves an
+    acknowledged checkpoint from which nobody can go on.
+    """
+    return mode != "exit" or DELTA not in scenario.wants
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from saverproof.durability.graph_log import read_log
 from saverproof.durability.graph_scripts import graph_reproducer
 from saverproof.durability.judging import Outcome
 from saverproof.durability.record import Record
-from saverproof.durability.resumed import SHARES, Resumed, Show
+from saverproof.durability.resumed import SHARES, Resumed, Show, resumable
 from saverproof.graphs.describing import describe
 from saverproof.graphs.installed import durability_modes
 from saverproof.graphs.player import RESULT
@@ -72,13 +72,13 @@ class Resuming:
     def _shows(self) -> Iterator[Show]:
         known = {scenario.name: scenario for scenario in SCENARIOS}
         modes = list(durability_modes())
-        others = [mode for mode in modes if mode != "sync"]
         names = list(SHARES)[: -(-self.most // 3)]
         for number, name in enumerate(names):
             objection = known[name].objection(self.plan.facts["capabilities"])
             if objection is not None:
                 self.record.note(f"graph {name!r} not killed: {objection}")
                 continue
+            others = [m for m in modes if m != "sync" and resumable(known[name], m)]
             chosen = ["sync"] if "sync" in modes else modes[:1]
             # Each mode is judged on what it promises: after a kill, all lead to the same state.
             chosen += [others[number % len(others)]] if others and self.most > len(SHARES) else []
