@@ -103,7 +103,16 @@ class KeyWithoutNamespace(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong("isolation/namespaces", "get_tuple by id needs no namespace, ids being unique in a thread")
+@wrong(
+    "isolation/namespaces",
+    "get_tuple by id needs no namespace, ids being unique in a thread",
+    also={
+        "deletion/no-ghosts",
+        "deletion/prune-latest",
+        "deletion/runs",
+        "identity/unknown-is-none",
+    },
+)
 class GetByIdInAnyNamespace(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         found, asked = super()._find(config), self._asked_id(config)

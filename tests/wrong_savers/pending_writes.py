@@ -49,7 +49,11 @@ class BatchCutAtTen(ReferenceSaver):
         return super()._rows_of_batch(writes, task_id, path)[:10]
 
 
-@wrong("pending-writes/complete", "a value equal to the one before is taken for a repetition")
+@wrong(
+    "pending-writes/complete",
+    "a value equal to the one before is taken for a repetition",
+    also={"upsert/regular-write-first-wins"},
+)
 class RepeatedWritesMerged(ReferenceSaver):
     def _rows_of_batch(self, writes: Batch, task_id: str, path: str) -> list[WriteRow]:
         seen: dict[tuple[str, Any], WriteRow] = {}

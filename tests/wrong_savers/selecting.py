@@ -79,7 +79,16 @@ class GetWithoutNamespaceIsAnywhere(ReferenceSaver):
 # -- list-selects -------------------------------------------------------------------------
 
 
-@wrong("identity/list-selects", "without a namespace only the root's checkpoints are listed")
+@wrong(
+    "identity/list-selects",
+    "without a namespace only the root's checkpoints are listed",
+    also={
+        "deletion/copy-complete",
+        "deletion/copy-independent",
+        "deletion/prune-latest",
+        "deletion/runs",
+    },
+)
 class ListDefaultsToRoot(ReferenceSaver):
     def _listed_ns(self, config: Any) -> str | None:
         return str(config["configurable"].get("checkpoint_ns") or "")
@@ -153,7 +162,11 @@ class ConfigHashed(ReferenceSaver):
         super().put_writes(config, writes, task_id, task_path)
 
 
-@wrong("identity/loop-configs", "keys that the saver does not know are refused")
+@wrong(
+    "identity/loop-configs",
+    "keys that the saver does not know are refused",
+    also={"serialization/config-metadata-merged"},
+)
 class ConfigKeysRefused(ReferenceSaver):
     def _thread_of(self, config: Any) -> str:
         if unknown := [key for key in config["configurable"] if key.startswith("__")]:
@@ -181,7 +194,11 @@ class FilterNoneRaises(Narrowed):
         return {**options, "filter": dict(options.get("filter", {}).items())}
 
 
-@wrong("identity/loop-configs", 'before["configurable"] of None')
+@wrong(
+    "identity/loop-configs",
+    'before["configurable"] of None',
+    also={"lifecycle/any-first-operation", "lifecycle/any-first-operation-before-setup"},
+)
 class BeforeNoneRaises(Narrowed):
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "before": dict(options.get("before", {"configurable": {}}).items())}

@@ -186,7 +186,7 @@ class MixedBatchIgnores(ReferenceSaver):
 @wrong(
     "upsert/special-write-last-wins-mixed",
     "one statement a batch, replacing if any is special",
-    also={"upsert/regular-write-first-wins"},
+    also={"pending-writes/complete", "upsert/regular-write-first-wins"},
 )
 class MixedBatchReplaces(ReferenceSaver):
     def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:

@@ -9,6 +9,7 @@ from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
 from saverproof.judging.listed import Listing, ask
 from saverproof.judging.listings import judge_listed
+from saverproof.judging.refusals import refuses_nones
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.survey import answers_unknown_alike, leave_alone, survey
 from saverproof.model.records import Address
@@ -35,9 +36,11 @@ def _look_again(session: Session, contract: str, threads: tuple[str, ...]) -> No
     known = len(session.sheet.differences)
     survey(session)
     for thread in threads:
-        listing = ask(session, ListTuples(thread))
+        asked = ListTuples(thread)
+        listing = ask(session, asked)
         if listing.error is not None:
-            session.sheet.differ(contract, "raised", None, "a listing", listing.error)
+            if not refuses_nones(session, asked, listing.error):
+                session.sheet.differ(contract, "raised", None, "a listing", listing.error)
             continue
         _judge_listing(session, contract, thread, listing)
     if len(session.sheet.differences) == known:

@@ -10,7 +10,13 @@ from typing import Any
 from saverproof.execution.calls import read_config
 from saverproof.judging.filters import FILTER_CONTRACTS, contract_of_filter
 from saverproof.judging.listed import Listing, ask
-from saverproof.judging.refusals import BEFORE, SELECTS, judge_refusal, plainer_forms
+from saverproof.judging.refusals import (
+    BEFORE,
+    SELECTS,
+    judge_refusal,
+    plainer_forms,
+    refuses_nones,
+)
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.sheet import Sheet
 from saverproof.judging.survey import judge_read
@@ -241,12 +247,12 @@ def _(step: WalkPages, session: Session) -> None:
     seen: list[int] = []
     before: int | None = None
     for _ in range(len(history) + 2):
-        page = ask(
-            session,
-            ListTuples(step.thread, step.namespace, before=before, limit=step.size),
-        )
+        asked = ListTuples(step.thread, step.namespace, before=before, limit=step.size)
+        page = ask(session, asked)
         numbers = [number for _, _, number in page.addresses]
-        if page.error is not None and session.unreadable:
+        if page.error is not None and (
+            session.unreadable or refuses_nones(session, asked, page.error)
+        ):
             return
         if page.error is not None or not numbers or numbers[-1] < 0:
             break

@@ -29,9 +29,7 @@ def judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
         # To refuse such a key is right, as long as the same listing works without it.
         session.sheet.agree(hostile)
         return
-    if not isinstance(_without_nones(session, step), Raised):
-        contract = "identity/loop-configs"
-        session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+    if refuses_nones(session, step, error):
         return
     if step.thread is not None and not session.model.listing(ListTuples(step.thread)):
         contract = "identity/unknown-is-none"
@@ -42,6 +40,15 @@ def judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
             session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
             return
     session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
+
+
+def refuses_nones(session: Session, step: ListTuples, error: Raised) -> bool:
+    """Whether a listing raised for no more than the arguments that the loop gives as None."""
+    if isinstance(_without_nones(session, step), Raised):
+        return False
+    contract = "identity/loop-configs"
+    session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+    return True
 
 
 def _without_nones(session: Session, step: ListTuples) -> Any:
