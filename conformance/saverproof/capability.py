@@ -29,3 +29,5 @@ class Capability(StrEnum):
     """A second process may open the store while the first has it open."""
     EARLY_WRITES = "early_writes"
     """Pending writes may arrive before their checkpoint."""
+    LARGE = "large"
+    """Thousands of checkpoints in a thread, and of writes in a batch, are stored in seconds."""

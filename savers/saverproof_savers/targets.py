@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from saverproof import Workspace, target
+from saverproof import Capability, Workspace, target
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -177,6 +177,7 @@ async def langgraph_sqlite_async(
 
 @target(
     name="sqlite-snapshot",
+    capabilities={Capability.LARGE: "each write stores the whole state anew"},
     check=_integrity,
     opening="""\
 from saverproof_savers import SnapshotSqliteSaver

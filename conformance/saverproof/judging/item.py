@@ -145,8 +145,12 @@ class Item:
 
     @contextmanager
     def _shared_store(self, trials: Trials) -> Iterator[None]:
-        """One store for the programs that need none of their own, if opening one takes long."""
-        if self.plan.facts["opens_ms"] < SLOW_TO_OPEN_MS:
+        """One store for the programs that need none of their own, if opening one takes long.
+
+        Not where every operation takes the longer, the more a store holds.
+        """
+        facts = self.plan.facts
+        if facts["opens_ms"] < SLOW_TO_OPEN_MS or Capability.LARGE not in facts["capabilities"]:
             yield
             return
         with Store(self.target, trials.folder, trials.loop, trials.apis) as store:
@@ -197,7 +201,7 @@ class Item:
             return [
                 _within(theme, serde, able)
                 for theme in themes(plan.family)
-                if theme.needs <= able and (self.effort.bulk or theme.name != "bulk")
+                if theme.needs <= able and (self.effort.bulk or not theme.name.startswith("bulk"))
             ]
 
     def _tell(self, trials: Trials) -> None:

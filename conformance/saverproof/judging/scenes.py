@@ -16,6 +16,7 @@ from saverproof.judging.survey import survey
 from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut
 from saverproof.model.store import Model
+from saverproof.process import pulse
 from saverproof.programs.identifiers import task_id
 from saverproof.programs.steps import Bulk, Elsewhere, FirstOperation, Put, PutWrites, RefuseValue
 from saverproof.values import Value, same
@@ -164,6 +165,8 @@ def _long_history(session: Session, step: Bulk, thread: str) -> int:
             parent=step.number + number - 1 if number else None,
             changes=(("total", Value("integer", number)),),
         )
+        # One call of many, each of which may take its time.
+        pulse.beat(len(session.taken))
         planned = model.plan_put(put, session.next_version)
         driver.put(put_call(put, planned, thread))
         model.put(put, planned)

@@ -154,6 +154,7 @@ CONTRACTS = (
             "thread work."
         ),
         source="advice; a fan-out of Send writes, and long conversations, reach such sizes",
+        needs=frozenset({Capability.LARGE}),
         wrong="one SQL statement binds every value and passes the limit on variables",
     ),
 )
