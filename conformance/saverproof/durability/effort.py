@@ -29,7 +29,7 @@ EFFORTS = {
         swept=24, drawn=0, programs=0, instants=3, beside=3, afresh=1, images=20, graphs=6
     ),
     "default": Effort(
-        swept=160, drawn=45, programs=3, instants=25, beside=20, afresh=2, images=120, graphs=36
+        swept=150, drawn=42, programs=3, instants=20, beside=15, afresh=1, images=90, graphs=30
     ),
     "deep": Effort(
         swept=500,
