@@ -18,8 +18,6 @@ BEFORE = "ordering/before-is-exclusive"
 
 def judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
     """Blame a listing that raised, unless it may be for a checkpoint that cannot be read at all."""
-    if session.unreadable:
-        return
     hostile = "isolation/hostile-filter-keys"
     if (
         step.filter
@@ -39,7 +37,8 @@ def judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
         if ask(session, plainer).error is None:
             session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
             return
-    session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
+    if not session.unreadable:
+        session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
 
 
 def refuses_nones(session: Session, step: ListTuples, error: Raised) -> bool:
