@@ -3,6 +3,7 @@
 import importlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -77,8 +78,10 @@ class Judge:
             WORK, {"plan": asdict(plan)}, silence_s=self._run.watchdog_s, listener=listener
         )
         output = process.take_output()
-        if process.ask(_IS_SPENT, {}):
-            process.close()
+        # What becomes of the process now is no longer this item's affair.
+        with suppress(JudgeGone):
+            if process.ask(_IS_SPENT, {}, limit_s=30.0):
+                process.close()
         return Outcome.from_json(answer), output
 
     def _running(self) -> JudgeProcess:
