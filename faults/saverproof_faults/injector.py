@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from .cancel import Awaited, Operation, cancel_at
+from .collecting import COLLECTOR
 from .drivers import KNOWN_DRIVERS, Driver, loaded_drivers
 from .errors import FaultsError
 from .gate import GATES, Gate
@@ -150,6 +151,7 @@ class Injector:
                 stack.callback(self.watch.unlisten, fault)
             if self._io is not None:
                 stack.callback(self._io.heal)
+        COLLECTOR.catch_up()
         if self.engine_unavailable is None:
             self.watch.check()
 

@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Concatenate, ParamSpec, TypeVar
 
 from saverproof_savers import schema
@@ -67,10 +68,10 @@ class Store:
         connection = self._settled()
         self._unsettled = True
         try:
-            cursor = plain_cursor(connection)
-            cursor.execute("BEGIN IMMEDIATE")
-            result = work(cursor)
-            cursor.execute("COMMIT")
+            with closing(plain_cursor(connection)) as cursor:
+                cursor.execute("BEGIN IMMEDIATE")
+                result = work(cursor)
+                cursor.execute("COMMIT")
         except (sqlite3.Error, UndecodableError) as error:
             self._settle()
             explain(error, self.where)
@@ -145,7 +146,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def plain_cursor(connection: sqlite3.Connection) -> sqlite3.Cursor:
-    """A cursor that gives tuples, whatever row factory the connection has."""
+    """A cursor that gives tuples, whatever row factory the connection has; to be closed.
+
+    A traceback may keep it for long, and when it is collected it resets its statement, which the
+    next operations share through the connection's cache.
+    """
     cursor = connection.cursor()
     cursor.row_factory = None
     return cursor

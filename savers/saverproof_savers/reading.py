@@ -99,13 +99,11 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
         cursor.execute(queries.writes_and_one_value, parameters)
     else:
         cursor.execute(queries.writes_and_values, (*scope, row[0], json.dumps(ids)))
-    writes: list[WriteRow] = []
+    writes: list[WriteRow] = cursor.fetchall()
     values: dict[int, Typed] = {}
-    for found in cursor.fetchall():
-        if found[0] is None:
-            values[found[1]] = found[4:]
-        else:
-            writes.append(found)
+    while writes and writes[-1][0] is None:
+        _, value_id, _, _, kind, value = writes.pop()
+        values[value_id] = (kind, value)
     return Snapshot(scope, row, channels, writes, Values(values, {}))
 
 

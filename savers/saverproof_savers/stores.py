@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from saverproof_savers.connection import P, Reading, Store, T, plain_cursor
 from saverproof_savers.errors import explain
@@ -38,14 +39,16 @@ class SharedStore(Store):
         connection = self._settled()
         self._unsettled = True
         try:
-            plain_cursor(connection).execute("BEGIN")
+            with closing(plain_cursor(connection)) as cursor:
+                cursor.execute("BEGIN")
             return self._look(work, *args, **kwargs)
         finally:
             self._settle()
 
     def _look(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return work(plain_cursor(self._connection), *args, **kwargs)
+            with closing(plain_cursor(self._connection)) as cursor:
+                return work(cursor, *args, **kwargs)
         except sqlite3.Error as error:
             explain(error, self.where)
             raise
@@ -81,8 +84,8 @@ class GivenStore(SharedStore):
             raise ValueError(
                 f"the given connection has text_factory={connection.text_factory!r}, expected str"
             )
-        cursor = plain_cursor(connection)
-        file = next((row[2] for row in cursor.execute("PRAGMA database_list")), "")
+        with closing(plain_cursor(connection)) as cursor:
+            file = next((row[2] for row in cursor.execute("PRAGMA database_list")), "")
         if file:
             self.path = file
             self.where = file
@@ -110,38 +113,37 @@ class FileStore(Store):
         self.path = path
         self.where = path
         self._options = options
-        self._idle: list[sqlite3.Connection] = []
+        self._idle: list[sqlite3.Cursor] = []
         self._writer: sqlite3.Connection | None = None
         create_private(path)
 
     def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            connection = self._borrow()
+            reader = self._borrow()
             try:
-                cursor = connection.cursor()
-                cursor.execute("BEGIN")
-                result = work(cursor, *args, **kwargs)
-                cursor.execute("COMMIT")
+                reader.execute("BEGIN")
+                result = work(reader, *args, **kwargs)
+                reader.execute("COMMIT")
             except BaseException:
                 # Closing ends the snapshot, whatever state the failure left it in.
-                connection.close()
+                reader.connection.close()
                 raise
         except sqlite3.Error as error:
             explain(error, self.where)
             raise
-        self._give_back(connection)
+        self._idle.append(reader)
+        if self._closed or len(self._idle) > _READERS_KEPT:
+            self._close_idle()
         return result
 
     def close(self) -> None:
         super().close()
-        with self._lock, self._pools_lock:
-            connections, self._idle = self._idle, []
+        with self._lock:
+            self._close_idle()
             if self._writer is not None:
                 # Last, so that SQLite folds the write-ahead log into the file.
-                connections.append(self._writer)
+                self._writer.close()
                 self._writer = None
-            for connection in connections:
-                connection.close()
 
     def pool_for_reads(self) -> ThreadPoolExecutor:
         with self._pools_lock:
@@ -159,26 +161,28 @@ class FileStore(Store):
         self._writer = None
         self._unsettled = False
 
-    def _borrow(self) -> sqlite3.Connection:
+    def _borrow(self) -> sqlite3.Cursor:
         self._check_open()
         try:
             return self._idle.pop()
         except IndexError:
             connection = connect(self.path, self._options)
         try:
-            connection.execute("PRAGMA query_only=ON")
+            return connection.execute("PRAGMA query_only=ON")
         except BaseException:
             connection.close()
             raise
-        return connection
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
-        # Not under the writers' lock, which may be held for as long as the busy timeout.
-        with self._pools_lock:
-            if not self._closed and len(self._idle) < _READERS_KEPT:
-                self._idle.append(connection)
+    def _close_idle(self) -> None:
+        """Close the readers that are too many: of a closed store, all."""
+        kept = 0 if self._closed else _READERS_KEPT
+        while len(self._idle) > kept:
+            try:
+                reader = self._idle.pop()
+            except IndexError:
+                # Another thread came first.
                 return
-        connection.close()
+            reader.connection.close()
 
     def _settled(self) -> sqlite3.Connection:
         self._check_open()

@@ -1,8 +1,10 @@
 """The VFS shim sees, fails and records what SQLite does to its files."""
 
 import asyncio
+import gc
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -250,3 +252,29 @@ def test_a_file_is_no_folder_to_watch(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError, match="file"):
         IoWatch(tmp_path / "file")
+
+
+def test_nothing_is_collected_while_sqlite_calls_back(tmp_path: Path) -> None:
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    collected_inside = []
+    collected = weakref.finalize(Cycle(), lambda: None)
+
+    def allocate(call: IoCall) -> None:
+        kept = [[[]] for _ in range(5_000)]
+        collected_inside.append(not collected.alive and bool(kept))
+
+    with IoWatch(tmp_path) as watch:
+        assert not gc.isenabled()
+        watch.arm(IoEach(allocate))
+        with closing(opened(tmp_path)) as connection:
+            connection.execute("insert into t values (1)")
+        # A second one inside: the first to leave does not set the collector going.
+        with IoWatch(tmp_path):
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert collected_inside
+    assert not any(collected_inside)

@@ -292,3 +292,27 @@ def test_a_serializer_that_calls_the_saver_is_refused(any_saver: SqliteSaver) ->
     put(any_saver, 1)
     assert numbers(any_saver) == [1]
     assert writes_of(any_saver, 1) == []
+
+
+@pytest.mark.parametrize("operation", ["read", "write"])
+def test_a_failure_leaves_no_cursor_for_the_collector(path: Path, operation: str) -> None:
+    """A cursor that is collected resets its statement, which later operations share."""
+    cursors: list[sqlite3.Cursor] = []
+
+    class Watched(sqlite3.Connection):
+        def cursor(self, *args: Any) -> Any:
+            cursors.append(super().cursor(*args))
+            return cursors[-1]
+
+    def fail(cursor: sqlite3.Cursor) -> None:
+        cursor.execute("SELECT * FROM checkpoints")
+        raise KeyboardInterrupt
+
+    with closing(sqlite3.connect(path, factory=Watched)) as connection:
+        saver = SqliteSaver(connection)
+        with pytest.raises(KeyboardInterrupt):
+            saver.transact(fail) if operation == "write" else saver._store.read(fail)
+        assert cursors
+        for cursor in cursors:
+            with pytest.raises(sqlite3.ProgrammingError, match="closed cursor"):
+                cursor.fetchone()
