@@ -8,7 +8,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.connection import Store
 from saverproof_savers.queries import CHUNK, Queries
-from saverproof_savers.reading import Scope, Snapshot, read_several
+from saverproof_savers.reading import Scope, Several, Snapshot, read_several
 from saverproof_savers.search import Key, Search
 
 _FIRST_CHUNK = 4
@@ -78,12 +78,18 @@ class Listing:
         ids: dict[Scope, list[str]] = {}
         for checkpoint_id, thread_id, checkpoint_ns in keys:
             ids.setdefault((thread_id, checkpoint_ns), []).append(checkpoint_id)
+        several = [self._several(scope, wanted) for scope, wanted in ids.items()]
         snapshots = self._store.read(
             lambda cursor: {
-                scope: read_several(cursor, self._queries, scope, wanted)
-                for scope, wanted in ids.items()
+                each.scope: read_several(cursor, self._queries, each) for each in several
             }
         )
         # A checkpoint may have been deleted since its key was read.
         found = (snapshots[thread_id, ns].get(key) for key, thread_id, ns in keys)
         return [snapshot for snapshot in found if snapshot is not None]
+
+    def _several(self, scope: Scope, ids: list[str]) -> Several:
+        if self._search.filter:
+            # Any number of others may lie between them.
+            return Several.among(self._queries, scope, ids)
+        return Several.between(self._queries, scope, ids[-1], ids[0])

@@ -8,7 +8,8 @@ CHUNK = 32
 """How many checkpoints are fetched in one go."""
 
 _ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
-_SEVERAL = f"checkpoint_id IN ({','.join('?' * CHUNK)})"
+_AMONG = f"thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN ({','.join('?' * CHUNK)})"
+_BETWEEN = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id BETWEEN ? AND ?"
 _ROW = "checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"
 _WRITE = "task_path, task_id, idx, channel, type, value"
 
@@ -27,10 +28,12 @@ class Queries:
     names: TableNames
     checkpoint_by_id: str
     latest_checkpoint: str
-    checkpoints_by_ids: str
+    checkpoints_among: str
+    checkpoints_between: str
     writes_and_values: str
     writes_and_one_value: str
-    writes_of_several: str
+    writes_among: str
+    writes_between: str
     values_by_ids: str
     channels_of_two: str
     channels_of_siblings: str
@@ -57,16 +60,16 @@ class Queries:
             checkpoint_by_id=f"SELECT {_ROW} FROM {checkpoints} WHERE {_ONE}",
             latest_checkpoint=f"""SELECT {_ROW} FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1""",
-            checkpoints_by_ids=f"""SELECT {_ROW} FROM {checkpoints}
-                WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}""",
+            checkpoints_among=f"SELECT {_ROW} FROM {checkpoints} WHERE {_AMONG}",
+            checkpoints_between=f"SELECT {_ROW} FROM {checkpoints} WHERE {_BETWEEN}",
             writes_and_values=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
                 UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
             writes_and_one_value=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
                 UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
                 WHERE value_id = ?""",
-            writes_of_several=f"""SELECT checkpoint_id, {_WRITE} FROM {writes}
-                WHERE thread_id = ? AND checkpoint_ns = ? AND {_SEVERAL}""",
+            writes_among=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_AMONG}",
+            writes_between=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_BETWEEN}",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
             channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}

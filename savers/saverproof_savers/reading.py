@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -29,8 +30,9 @@ Scope = tuple[str, str]
 Row = tuple[str, str | None, str, bytes, str, str]
 """checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"""
 
-WriteRow = tuple[str, str, int, str, str, bytes]
-"""task_path, task_id, idx, channel, type, value; sorted, they are in LangGraph's order."""
+WriteRow = tuple[Any, ...]
+"""task_path, task_id, idx, channel, type, value, and possibly checkpoint_id; sorted, they are in
+LangGraph's order."""
 
 
 @dataclass(slots=True)
@@ -76,10 +78,8 @@ class Snapshot:
     def _decode_writes(self, serde: SerializerProtocol) -> list[PendingWrite]:
         loads = serde.loads_typed
         # Paths, task ids and indexes come first in the rows, and are never all the same.
-        return [
-            (task_id, channel, loads((kind, value)))
-            for _, task_id, _, channel, kind, value in sorted(self.writes)
-        ]
+        self.writes.sort()
+        return [(row[1], row[3], loads(row[4:6])) for row in self.writes]
 
 
 def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot | None:
@@ -88,7 +88,7 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
     if address.checkpoint_id is None:
         rows = cursor.execute(queries.latest_checkpoint, scope).fetchall()
     else:
-        rows = cursor.execute(queries.checkpoint_by_id, (*scope, address.checkpoint_id)).fetchall()
+        rows = cursor.execute(queries.checkpoint_by_id, address).fetchall()
     if not rows:
         return None
     row = rows[0]
@@ -107,19 +107,36 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
     return Snapshot(scope, row, channels, writes, Values(values, {}))
 
 
-def read_several(
-    cursor: sqlite3.Cursor, queries: Queries, scope: Scope, ids: list[str]
-) -> dict[str, Snapshot]:
-    """Up to CHUNK checkpoints of one thread and namespace, by id; those that are gone are left out.
+class Several(NamedTuple):
+    """Several checkpoints of one thread and namespace."""
 
-    Values that several of them share are read once.
-    """
-    # One statement for any number: the places that are left over repeat the last id.
-    parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
-    rows = cursor.execute(queries.checkpoints_by_ids, parameters).fetchall()
+    scope: Scope
+    checkpoints: str
+    writes: str
+    parameters: tuple[str, ...]
+    """Of either statement."""
+
+    @classmethod
+    def among(cls, queries: Queries, scope: Scope, ids: list[str]) -> "Several":
+        """Those of these ids, at most CHUNK."""
+        # One statement for any number: the places that are left over repeat the last id.
+        parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
+        return cls(scope, queries.checkpoints_among, queries.writes_among, parameters)
+
+    @classmethod
+    def between(cls, queries: Queries, scope: Scope, first: str, last: str) -> "Several":
+        """All from `first` to `last`, in the order of ids."""
+        parameters = (*scope, first, last)
+        return cls(scope, queries.checkpoints_between, queries.writes_between, parameters)
+
+
+def read_several(cursor: sqlite3.Cursor, queries: Queries, several: Several) -> dict[str, Snapshot]:
+    """The checkpoints by id. Values that several of them share are read once."""
+    scope, _, _, parameters = several
+    rows = cursor.execute(several.checkpoints, parameters).fetchall()
     writes: defaultdict[str, list[WriteRow]] = defaultdict(list)
-    for found in cursor.execute(queries.writes_of_several, parameters).fetchall():
-        writes[found[0]].append(found[1:])
+    for found in cursor.execute(several.writes, parameters).fetchall():
+        writes[found[6]].append(found)
     values = Values({}, {})
     wanted: set[int] = set()
     snapshots: dict[str, Snapshot] = {}

@@ -3,8 +3,8 @@
     python tests/benchmarks/bench_savers.py [--steps 300] [--rounds 3] [--only sync]
 
 Each figure is the median over all steps and rounds, in microseconds; the savers take turns after
-each step, so that a busy machine or disk slows both. "limit" is what no saver can go below: a
-transaction of one row for writes, decoding the same values for reads.
+each step, and in who is first, so that a busy machine or disk slows both. "limit" is what no saver
+can go below: encoding the checkpoint and a transaction of one row, or decoding the same values.
 """
 
 import asyncio

@@ -140,6 +140,18 @@ def test_any_operation_may_be_called_between_two_items(history: SqliteSaver) -> 
     assert seen == [9, 8, 7, 6, 5, 4, 3, 2, 1]
 
 
+def test_what_is_put_while_listing_disturbs_no_order(saver: SqliteSaver) -> None:
+    for number in range(2, 81, 2):
+        put(saver, number)
+    listed = saver.list(at())
+    seen = [number_of(next(listed))]
+    for number in range(1, 81, 2):
+        put(saver, number)
+    seen += map(number_of, listed)
+    assert seen == sorted(set(seen), reverse=True)
+    assert set(seen) >= set(range(2, 81, 2))
+
+
 def test_what_is_deleted_while_listing_is_left_out(saver: SqliteSaver) -> None:
     for number in range(1, 101):
         put(saver, number)
