@@ -4,10 +4,11 @@
 
 Each figure is the median over all steps and rounds, in microseconds; the savers take turns after
 each step, and in who is first, so that a busy machine or disk slows both. "limit" is what no saver
-can go below: encoding the checkpoint and a transaction of one row, or decoding the same values.
+can go below: encoding what is new and a transaction of one row, or decoding the same values.
 """
 
 import asyncio
+import itertools
 import operator
 import sqlite3
 import statistics
@@ -18,7 +19,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import click
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -30,6 +31,7 @@ from langgraph.graph import START, StateGraph
 
 from saverproof_savers import SqliteSaver
 
+T = TypeVar("T")
 Timings = dict[str, list[float]]
 BIG = "x" * 20_000
 ANSWER = "what the tool found, in a few sentences that it wrote " * 4
@@ -204,6 +206,14 @@ async def run_async(
         yield
 
 
+_END = object()
+
+
+def in_turn(runs: Sequence[T], turn: int) -> Sequence[T]:
+    """The runs, another one first in every other turn."""
+    return runs if turn % 2 else runs[::-1]
+
+
 def size_of(folder: Path) -> int:
     return sum(each.stat().st_size for each in folder.iterdir())
 
@@ -223,8 +233,9 @@ def bench_sync(name: str, synchronous: str, steps: int, rounds: int) -> None:
                     path = Path(folder) / saver_name / "c.db"
                     saver = stack.enter_context(opened(path, synchronous))
                     runs.append(run_sync(saver, kind, steps, tasks, timings[saver_name]))
-                for _ in zip(*runs, strict=True):
-                    pass
+                for turn in itertools.count():
+                    if _END in [next(run, _END) for run in in_turn(runs, turn)]:
+                        break
             sizes = {saver_name: size_of(Path(folder) / saver_name) for saver_name in SAVERS}
         for limit, found in measure_limits(kind, steps, synchronous).items():
             limits.setdefault(limit, []).extend(found)
@@ -234,7 +245,7 @@ def bench_sync(name: str, synchronous: str, steps: int, rounds: int) -> None:
 
 
 def measure_limits(kind: type[Workload], steps: int, synchronous: str) -> Timings:
-    """A transaction of one row, and decoding alone."""
+    """Encoding and a transaction of one row, and decoding alone."""
     limits: Timings = {}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -243,12 +254,20 @@ def measure_limits(kind: type[Workload], steps: int, synchronous: str) -> Timing
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("CREATE TABLE t (a)")
+        serde, workload = JsonPlusSerializer(), kind(lambda current, _: (current or 0) + 1)
+        stored = []
         for number in range(steps):
+            checkpoint, new = workload.advance()
+            changed = [checkpoint["channel_values"].get(channel) for channel in new]
             with timed(limits, "put"):
+                for value in changed:
+                    serde.dumps_typed(value)
                 connection.execute("INSERT INTO t VALUES (?)", (number,))
-    limits["put_writes"] = limits["put"]
-    serde, workload = JsonPlusSerializer(), kind(lambda current, _: (current or 0) + 1)
-    stored = [serde.dumps_typed(workload.advance()[0]) for _ in range(steps)]
+            with timed(limits, "put_writes"):
+                for _, value in workload.writes:
+                    serde.dumps_typed(value)
+                connection.execute("INSERT INTO t VALUES (?)", (number,))
+            stored.append(serde.dumps_typed(checkpoint))
     for _ in range(30):
         with timed(limits, "get latest"):
             serde.loads_typed(stored[-1])
@@ -275,8 +294,10 @@ def bench_async(name: str, steps: int, rounds: int) -> None:
                     await one.setup()
                     first = run_async(one, kind, steps, tasks, timings["official"])
                     second = run_async(other, kind, steps, tasks, timings["bundled"])
-                    async for _ in first:
-                        await anext(second)
+                    for turn in itertools.count():
+                        order = in_turn([first, second], turn)
+                        if _END in [await anext(run, _END) for run in order]:
+                            break
 
     asyncio.run(main())
     title = f"{name}, {steps} steps, {tasks} task(s) a step, async API, synchronous=FULL"
