@@ -55,6 +55,7 @@ class Snapshot:
         Raises UndecodableError, which names the row.
         """
         checkpoint_id, parent_id, kind, stored, _, text = self.row
+        thread_id, checkpoint_ns = self.scope
         try:
             metadata = decode_metadata(serde, text)
             if search.filter and not search.matches(metadata):
@@ -62,14 +63,13 @@ class Snapshot:
             if isinstance(self.channels, Exception):
                 raise self.channels
             return CheckpointTuple(
-                make_config(*self.scope, checkpoint_id),
+                make_config(thread_id, checkpoint_ns, checkpoint_id),
                 decode_checkpoint(serde, (kind, stored), self.channels, self.values),
                 metadata,
-                make_config(*self.scope, parent_id) if parent_id else None,
+                make_config(thread_id, checkpoint_ns, parent_id) if parent_id else None,
                 self._decode_writes(serde),
             )
         except Exception as error:
-            thread_id, checkpoint_ns = self.scope
             raise UndecodableError(
                 f"{where}: checkpoint {checkpoint_id} of thread {thread_id!r}, namespace "
                 f"{checkpoint_ns!r}, cannot be decoded: {type(error).__name__}: {error}"
