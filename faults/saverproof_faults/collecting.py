@@ -1,4 +1,4 @@
-"""Python's garbage collector, held off for as long as SQLite calls back into Python.
+"""Python's garbage collector, held off while SQLite calls back into Python.
 
 A cursor of Python's `sqlite3` that is collected resets its statement, which later cursors share
 through the connection's cache. Collected within a callback, that may be the statement which is
@@ -8,41 +8,37 @@ traceback holds its cursor in a cycle, is all that it takes (seen: SIGSEGV in `e
 
 import gc
 import threading
-
-_EVERY = 32
-"""A full collection takes tens of milliseconds, as long as many trials: one for so many."""
+from types import TracebackType
 
 
-class _HoldingOff:
+class _Uncollected:
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._holders = 0
+        # A collection that is under way may close a connection, and come here once more.
+        self._lock = threading.RLock()
+        self._inside = 0
         self._resumes = False
-        self._asked = 0
 
-    def hold_off(self) -> None:
-        """Collect nothing by itself until as many calls of `let_go`."""
+    def __enter__(self) -> None:
         with self._lock:
-            if not self._holders:
+            if not self._inside:
                 self._resumes = gc.isenabled()
                 gc.disable()
-            self._holders += 1
+            self._inside += 1
 
-    def let_go(self) -> None:
-        """Undo one `hold_off`; after the last, the collector works as it did before the first."""
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         with self._lock:
-            self._holders -= 1
-            if not self._holders and self._resumes:
+            self._inside -= 1
+            if not self._inside and self._resumes:
                 gc.enable()
 
-    def catch_up(self) -> None:
-        """Collect what has piled up, every few calls; for a moment without any callback."""
-        with self._lock:
-            self._asked += 1
-            due = self._holders > 0 and self._resumes and self._asked % _EVERY == 0
-        if due:
-            gc.collect()
 
+UNCOLLECTED = _Uncollected()
+"""A block in any number of threads, in which nothing is collected unless it is asked for.
 
-COLLECTOR = _HoldingOff()
-"""The process's one."""
+To be entered first of all: even the tuple of a function's `*arguments` may set a collection off.
+"""

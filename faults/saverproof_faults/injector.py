@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Self
 
 from .cancel import Awaited, Operation, cancel_at
-from .collecting import COLLECTOR
 from .drivers import KNOWN_DRIVERS, Driver, loaded_drivers
 from .errors import FaultsError
 from .gate import GATES, Gate
@@ -151,7 +150,6 @@ class Injector:
                 stack.callback(self.watch.unlisten, fault)
             if self._io is not None:
                 stack.callback(self._io.heal)
-        COLLECTOR.catch_up()
         if self.engine_unavailable is None:
             self.watch.check()
 

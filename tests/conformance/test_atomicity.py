@@ -21,7 +21,7 @@ from saverproof.atomicity.item import judge
 from saverproof.atomicity.replaying import replay
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
-from saverproof_faults import Event, Fault, Place
+from saverproof_faults import Call, Event, Fault, Place
 from saverproof_faults import Plan as Plan_
 from saverproof_savers import targets
 
@@ -236,9 +236,23 @@ def test_a_saver_that_refuses_every_call_is_unknown_and_not_excused(tmp_path: Pa
 def test_faults_that_last_are_as_many_as_there_are_places() -> None:
     places = [Place(Event.STATEMENT, number) for number in (1, 2)]
     single = [Attack(Plan_(Fault.RAISE, place)) for place in places]
-    more = list(lasting(tuple(single)))
+    more = list(lasting(tuple(single), ()))
     assert len(more) == 6
     assert len({attack.describe() for attack in more}) == 6
+
+
+def test_the_rollback_that_fails_too_is_the_next_one() -> None:
+    calls = [
+        Call(Event.BEGIN, 1, "BEGIN"),
+        Call(Event.ROLLBACK, 1, "rollback()"),
+        Call(Event.BEGIN, 2, "BEGIN IMMEDIATE"),
+    ]
+    single = [Attack(Plan_(Fault.RAISE, Place(Event.BEGIN, number))) for number in (1, 2)]
+    also = [each.also.place for each in lasting(single, calls) if each.also is not None]
+    assert [(place.event, place.index) for place in also] == [
+        (Event.ROLLBACK, 1),
+        (Event.ROLLBACK, 2),
+    ]
 
 
 class Losing:

@@ -156,9 +156,11 @@ def _takes_lock(statement: Statement) -> bool:
     return begins or statement.commits or statement.rows > 0
 
 
-def lasting(chosen: Iterable[Attack]) -> Iterator[Attack]:
-    """The same faults where they go on, where rolling back fails too, or with other exceptions."""
-    undone = Plan(Fault.RAISE, Place(Event.ROLLBACK, 1, Moment.AFTER))
+def lasting(chosen: Iterable[Attack], calls: Sequence[Call]) -> Iterator[Attack]:
+    """The same faults where they go on, where rolling back fails too, or with other exceptions.
+
+    ``calls`` are those of the clean run.
+    """
     for attack in chosen:
         plan = attack.plan
         if plan is None:
@@ -168,7 +170,17 @@ def lasting(chosen: Iterable[Attack]) -> Iterator[Attack]:
             yield Attack(replace(plan, lasts=Lasts.ONWARDS))
         if plan.fault is Fault.RAISE and before and plan.place.event is not Event.ROLLBACK:
             yield Attack(replace(plan, error="MemoryError"))
-            yield Attack(plan, also=undone)
+            yield Attack(plan, also=_next_rollback(plan.place, calls))
+
+
+def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:
+    """The rollback after a place fails: one may have passed before it, to end a read."""
+    passed = 0
+    for call in calls:
+        if (call.event, call.index) == (place.event, place.index):
+            break
+        passed += call.event is Event.ROLLBACK
+    return Plan(Fault.RAISE, Place(Event.ROLLBACK, passed + 1, Moment.AFTER))
 
 
 def thinned(everything: Sequence[T], most: int) -> list[T]:

@@ -81,7 +81,7 @@ def swept(bench: Bench, scenario: Scenario, stack: ExitStack, *, also_lasting: b
     if bench.losing and not isinstance(scenario.step, SetUp):
         found.append(Attack())
     if also_lasting:
-        found += lasting(tuple(found))
+        found += lasting(tuple(found), counted.places.calls)
     return Sweep(
         bench, scenario, stage, references, judge, counted, found, _unstored(references, judge)
     )

@@ -12,8 +12,10 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any, Protocol, cast
 
+from ..collecting import UNCOLLECTED
 from . import codes
 from .calls import IoCall, IoKind
 from .library import sqlite_library
@@ -54,6 +56,30 @@ class _OpenFile:
     folder_sync_due: bool
 
 
+class _Guard:
+    """A block whose end says that the engine's call failed, if it raised: the problem is reported.
+
+    ctypes prints what a callback raises and goes on with an undefined result.
+    """
+
+    def __init__(self, shim: "Shim") -> None:
+        self._shim = shim
+
+    def __enter__(self) -> None:
+        UNCOLLECTED.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if problem is not None:
+            self._shim.report(problem)
+        UNCOLLECTED.__exit__(None, None, None)
+        return True
+
+
 class Shim:
     """The process's one interposed VFS; use `shim()`."""
 
@@ -66,8 +92,9 @@ class Shim:
         self._tables: dict[int, Any] = {}
         self._vfs = Vfs.from_buffer_copy(self._base)
         self._vfs.zName = b"saverproof"
-        self._vfs.xOpen = OpenFunction(self._guarded(self._open))
-        self._vfs.xDelete = DeleteFunction(self._guarded(self._delete))
+        self._guarded = _Guard(self)
+        self._vfs.xOpen = OpenFunction(self._open)
+        self._vfs.xDelete = DeleteFunction(self._delete)
 
     def add(self, listener: Listener) -> None:
         """Report to `listener`; SQLite's default VFS is this one while there is a listener."""
@@ -83,6 +110,14 @@ class Shim:
             if not self._listeners:
                 self._library.sqlite3_vfs_unregister(ctypes.byref(self._vfs))
 
+    def report(self, problem: BaseException) -> None:
+        """Tell whoever watches what was raised inside a callback."""
+        listeners = self._listeners
+        for listener in listeners:
+            listener.report(problem)
+        if not listeners:
+            traceback.print_exception(problem)
+
     def _listener_for(self, path: str) -> Listener | None:
         return next((one for one in self._listeners if path.startswith(one.root)), None)
 
@@ -92,26 +127,12 @@ class Shim:
             return really()
         return listener.perform(IoCall(kind, path[len(listener.root) :], **facts), really)
 
-    def _guarded(self, callback: Callable[..., int]) -> Callable[..., int]:
-        """`callback`, such that whatever it raises fails the engine's call and is reported.
-
-        ctypes prints what a callback raises and goes on with an undefined result.
-        """
-
-        def guarded(*arguments: Any) -> int:
-            try:
-                return callback(*arguments)
-            except BaseException as problem:  # noqa: BLE001 - reported to whoever watches
-                listeners = self._listeners
-                for listener in listeners:
-                    listener.report(problem)
-                if not listeners:
-                    traceback.print_exception(problem)
-                return codes.IOERR
-
-        return guarded
-
     def _open(self, vfs: int, name: int | None, file: int, flags: int, out: int | None) -> int:
+        with self._guarded:
+            return self._opened(vfs, name, file, flags, out)
+        return codes.IOERR
+
+    def _opened(self, vfs: int, name: int | None, file: int, flags: int, out: int | None) -> int:
         def really() -> int:
             return cast(int, self._base.xOpen(vfs, name, file, flags, out))
 
@@ -130,12 +151,15 @@ class Shim:
         return result
 
     def _delete(self, vfs: int, name: int, sync_folder: int) -> int:
-        def really() -> int:
-            return cast(int, self._base.xDelete(vfs, name, sync_folder))
-
-        path = os.fsdecode(ctypes.string_at(name))
-        syncs_folder = bool(sync_folder & codes.SYNC_DIRECTORY)
-        return self._heard(path, IoKind.DELETE, really, syncs_folder=syncs_folder)
+        with self._guarded:
+            path = os.fsdecode(ctypes.string_at(name))
+            return self._heard(
+                path,
+                IoKind.DELETE,
+                lambda: cast(int, self._base.xDelete(vfs, name, sync_folder)),
+                syncs_folder=bool(sync_folder & codes.SYNC_DIRECTORY),
+            )
+        return codes.IOERR
 
     def _table(self, real: Any) -> Any:
         """The table of the same methods with ours among them, one for each of SQLite's own."""
@@ -149,43 +173,53 @@ class Shim:
         real_write, real_truncate = real.xWrite, real.xTruncate
         real_sync, real_close = real.xSync, real.xClose
 
+        guarded = self._guarded
+
         def write(file: int, data: int, length: int, offset: int) -> int:
-            path = self._files[file].path
-            listener = self._listener_for(path)
-            if listener is None:
-                return cast(int, real_write(file, data, length, offset))
-            contents = ctypes.string_at(data, length) if listener.keeps_contents else b""
-            name = path[len(listener.root) :]
-            call = IoCall(IoKind.WRITE, name, offset=offset, length=length, contents=contents)
-            return listener.perform(call, lambda: real_write(file, data, length, offset))
+            with guarded:
+                path = self._files[file].path
+                listener = self._listener_for(path)
+                if listener is None:
+                    return cast(int, real_write(file, data, length, offset))
+                contents = ctypes.string_at(data, length) if listener.keeps_contents else b""
+                name = path[len(listener.root) :]
+                call = IoCall(IoKind.WRITE, name, offset=offset, length=length, contents=contents)
+                return listener.perform(call, lambda: real_write(file, data, length, offset))
+            return codes.IOERR
 
         def truncate(file: int, size: int) -> int:
-            path = self._files[file].path
-            return self._heard(
-                path, IoKind.TRUNCATE, lambda: real_truncate(file, size), offset=size
-            )
+            with guarded:
+                path = self._files[file].path
+                return self._heard(
+                    path, IoKind.TRUNCATE, lambda: real_truncate(file, size), offset=size
+                )
+            return codes.IOERR
 
         def sync(file: int, flags: int) -> int:
-            opened = self._files[file]
-            result = self._heard(
-                opened.path,
-                IoKind.SYNC,
-                lambda: real_sync(file, flags),
-                syncs_folder=opened.folder_sync_due,
-            )
-            if result == codes.OK:
-                opened.folder_sync_due = False
-            return result
+            with guarded:
+                opened = self._files[file]
+                result = self._heard(
+                    opened.path,
+                    IoKind.SYNC,
+                    lambda: real_sync(file, flags),
+                    syncs_folder=opened.folder_sync_due,
+                )
+                if result == codes.OK:
+                    opened.folder_sync_due = False
+                return result
+            return codes.IOERR
 
         def close(file: int) -> int:
-            self._files.pop(file, None)
-            return cast(int, real_close(file))
+            with guarded:
+                self._files.pop(file, None)
+                return cast(int, real_close(file))
+            return codes.IOERR
 
         table = IoMethods.from_buffer_copy(real)
-        table.xWrite = WriteFunction(self._guarded(write))
-        table.xTruncate = TruncateFunction(self._guarded(truncate))
-        table.xSync = SyncFunction(self._guarded(sync))
-        table.xClose = CloseFunction(self._guarded(close))
+        table.xWrite = WriteFunction(write)
+        table.xTruncate = TruncateFunction(truncate)
+        table.xSync = SyncFunction(sync)
+        table.xClose = CloseFunction(close)
         return table
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..collecting import COLLECTOR
 from . import codes
 from .calls import IoCall, IoKind, Mark, MarkKind, Recording
 from .plan import IoPlan
@@ -46,7 +45,6 @@ class IoWatch:
 
     def __enter__(self) -> Self:
         shim().add(self)
-        COLLECTOR.hold_off()
         return self
 
     def __exit__(
@@ -55,7 +53,6 @@ class IoWatch:
         error: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        COLLECTOR.let_go()
         shim().remove(self)
         self.check()
 

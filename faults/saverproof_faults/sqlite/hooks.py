@@ -8,6 +8,7 @@ and pass for "no fault": all of it goes to the watch instead.
 import ctypes
 from typing import Protocol
 
+from ..collecting import UNCOLLECTED
 from ..marks import MARKS
 from .library import (
     DENY,
@@ -87,88 +88,95 @@ def _closed(handle: int) -> None:
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
     """A statement starts or ends; `text` begins with a comment for a trigger's inner program."""
-    if kind == TRACE_CLOSE:
-        _closed(handle)
+    with UNCOLLECTED:
+        if kind == TRACE_CLOSE:
+            _closed(handle)
+            return 0
+        receiver = CURRENT.receiver
+        if receiver is not None and not MARKS.hidden:
+            try:
+                if kind == TRACE_PROFILE:
+                    receiver.on_end(handle, statement)
+                elif not _is_inner(statement, text):
+                    receiver.on_begin(handle, statement)
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
         return 0
-    receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
-        try:
-            if kind == TRACE_PROFILE:
-                receiver.on_end(handle, statement)
-            elif not _is_inner(statement, text):
-                receiver.on_begin(handle, statement)
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
-    return 0
 
 
 def _committing(handle: int) -> int:
     """A transaction is about to commit; anything but zero turns it into a rollback."""
-    receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
-        try:
-            return int(receiver.on_commit(handle))
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
-    return 0
+    with UNCOLLECTED:
+        receiver = CURRENT.receiver
+        if receiver is not None and not MARKS.hidden:
+            try:
+                return int(receiver.on_commit(handle))
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
+        return 0
 
 
 def _rolled_back(handle: int) -> None:
     """A transaction was rolled back."""
-    receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
-        try:
-            receiver.on_rollback(handle)
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
+    with UNCOLLECTED:
+        receiver = CURRENT.receiver
+        if receiver is not None and not MARKS.hidden:
+            try:
+                receiver.on_rollback(handle)
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
 
 
 def _stepping(handle: int) -> int:
     """Some opcodes have run; anything but zero interrupts."""
-    receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
-        try:
-            return int(receiver.on_step(handle))
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
-    return 0
+    with UNCOLLECTED:
+        receiver = CURRENT.receiver
+        if receiver is not None and not MARKS.hidden:
+            try:
+                return int(receiver.on_step(handle))
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
+        return 0
 
 
 def _waiting(handle: int, _times: int) -> int:
     """A lock is not to be had; zero gives up at once."""
-    receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
-        try:
-            receiver.on_wait(handle)
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
-    return 0
+    with UNCOLLECTED:
+        receiver = CURRENT.receiver
+        if receiver is not None and not MARKS.hidden:
+            try:
+                receiver.on_wait(handle)
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
+        return 0
 
 
 def _preparing(
     handle: int, action: int, _first: bytes, _second: bytes, _database: bytes, _inner: bytes
 ) -> int:
     """A statement is compiled; DENY fails it as not authorized."""
-    receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
-        try:
-            return DENY if receiver.on_prepare(handle, action) else OK
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
-    return OK
+    with UNCOLLECTED:
+        receiver = CURRENT.receiver
+        if receiver is not None and not MARKS.hidden:
+            try:
+                return DENY if receiver.on_prepare(handle, action) else OK
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
+        return OK
 
 
 def _row_written(context: int, _count: int, _values: int) -> None:
     """A trigger asks whether its row fails."""
-    answer = False
-    receiver = CURRENT.receiver
-    quick = library().quick
-    if receiver is not None and not MARKS.hidden:
-        try:
-            answer = receiver.on_row(quick.sqlite3_user_data(context))
-        except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
-            receiver.on_problem(problem)
-    quick.sqlite3_result_int(context, int(answer))
+    with UNCOLLECTED:
+        answer = False
+        receiver = CURRENT.receiver
+        quick = library().quick
+        if receiver is not None and not MARKS.hidden:
+            try:
+                answer = receiver.on_row(quick.sqlite3_user_data(context))
+            except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
+                receiver.on_problem(problem)
+        quick.sqlite3_result_int(context, int(answer))
 
 
 opened = OpenHook(_opened)

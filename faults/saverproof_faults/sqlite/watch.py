@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from ..collecting import COLLECTOR
 from ..errors import FaultsError, HookFailed
 from ..marks import MARKS
 from . import hooks
@@ -54,7 +53,6 @@ class Watch:
             hooks.CURRENT.receiver = None
             raise FaultsError("SQLite refuses the automatic extension")
         self._library = found
-        COLLECTOR.hold_off()
         return self
 
     def __exit__(
@@ -67,7 +65,6 @@ class Watch:
             self.unlisten(listener)
         self._known_library.calls.sqlite3_cancel_auto_extension(hooks.opened)
         hooks.CURRENT.receiver = None
-        COLLECTOR.let_go()
         self._live.clear()
         self.check()
 
