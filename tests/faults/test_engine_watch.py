@@ -1,5 +1,6 @@
 """The watch: each connection and thread, callbacks that fail loudly, connections outliving it."""
 
+import gc
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.faults.conftest import Garbage
 
 from saverproof_faults import Event, FaultsError, HookFailed, Injector, Moment, Place, PlanError
 from saverproof_faults.sqlite import raw
@@ -181,3 +183,26 @@ def test_a_trap_also_springs_at_a_call_of_the_program() -> None:
 def test_a_trap_elsewhere_is_refused() -> None:
     with pytest.raises(PlanError, match="cannot stand"):
         Trap(Place(Event.WRITE), lambda: None)
+
+
+def test_nothing_is_collected_while_sqlite_calls_back(watch: Watch, garbage: Garbage) -> None:
+    class Leaving(Listener):
+        ends = True
+
+        def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+            garbage.leave()
+
+        def ended(self, connection: WatchedConnection, statement: int) -> None:
+            garbage.leave()
+
+        def committing(self, connection: WatchedConnection, number: int) -> bool:
+            garbage.leave()
+            return False
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+        with watch.listening(Leaving()):
+            connection.execute("INSERT INTO t VALUES (1)")
+        assert garbage.kept == [True, True, True]
+    assert gc.isenabled()
+    assert not any(each.alive for each in garbage.pieces)

@@ -4,13 +4,13 @@ import asyncio
 import gc
 import sqlite3
 import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import aiosqlite
 import pytest
+from tests.faults.conftest import Garbage
 
 from saverproof_faults.io import (
     Extent,
@@ -254,21 +254,15 @@ def test_a_file_is_no_folder_to_watch(tmp_path: Path) -> None:
         IoWatch(tmp_path / "file")
 
 
-def test_nothing_is_collected_while_sqlite_calls_back(tmp_path: Path) -> None:
-    class Cycle:
-        def __init__(self) -> None:
-            self.itself = self
-
-    left = 0
-
-    def allocate(call: IoCall) -> None:
-        nonlocal left
-        garbage = weakref.finalize(Cycle(), lambda: None)
-        kept = [[[]] for _ in range(5_000)]
-        left += garbage.alive and bool(kept)
-
-    with IoWatch(tmp_path) as watch, closing(opened(tmp_path)) as connection:
-        watch.arm(IoEach(allocate))
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_nothing_is_collected_while_sqlite_calls_back(
+    tmp_path: Path, garbage: Garbage, journal: str
+) -> None:
+    with IoWatch(tmp_path) as watch, closing(opened(tmp_path, journal)) as connection:
+        watch.arm(IoEach(lambda call: garbage.leave()))
         connection.execute("insert into t values (1)")
-        assert left == len(watch.fired) > 0
-        assert gc.isenabled()
+        watch.disarm()
+    assert len(garbage.kept) >= 3
+    assert all(garbage.kept)
+    assert gc.isenabled()
+    assert not any(each.alive for each in garbage.pieces)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, cast
 
-from ..collecting import UNCOLLECTED
+from ..collecting import HELD_OFF, hold_off
 from . import codes
 from .calls import IoCall, IoKind
 from .library import sqlite_library
@@ -57,7 +57,7 @@ class _OpenFile:
 
 
 class _Guard:
-    """A block whose end says that the engine's call failed, if it raised: the problem is reported.
+    """The block after `hold_off`. If it raises, it goes on below, and the problem is reported.
 
     ctypes prints what a callback raises and goes on with an undefined result.
     """
@@ -66,7 +66,7 @@ class _Guard:
         self._shim = shim
 
     def __enter__(self) -> None:
-        UNCOLLECTED.__enter__()
+        """`hold_off` came before."""
 
     def __exit__(
         self,
@@ -76,7 +76,7 @@ class _Guard:
     ) -> bool:
         if problem is not None:
             self._shim.report(problem)
-        UNCOLLECTED.__exit__(None, None, None)
+        HELD_OFF.__exit__(None, None, None)
         return True
 
 
@@ -128,6 +128,7 @@ class Shim:
         return listener.perform(IoCall(kind, path[len(listener.root) :], **facts), really)
 
     def _open(self, vfs: int, name: int | None, file: int, flags: int, out: int | None) -> int:
+        hold_off()
         with self._guarded:
             return self._opened(vfs, name, file, flags, out)
         return codes.IOERR
@@ -151,15 +152,46 @@ class Shim:
         return result
 
     def _delete(self, vfs: int, name: int, sync_folder: int) -> int:
+        hold_off()
         with self._guarded:
-            path = os.fsdecode(ctypes.string_at(name))
-            return self._heard(
-                path,
-                IoKind.DELETE,
-                lambda: cast(int, self._base.xDelete(vfs, name, sync_folder)),
-                syncs_folder=bool(sync_folder & codes.SYNC_DIRECTORY),
-            )
+            return self._deleted(vfs, name, sync_folder)
         return codes.IOERR
+
+    def _deleted(self, vfs: int, name: int, sync_folder: int) -> int:
+        def really() -> int:
+            return cast(int, self._base.xDelete(vfs, name, sync_folder))
+
+        path = os.fsdecode(ctypes.string_at(name))
+        syncs_folder = bool(sync_folder & codes.SYNC_DIRECTORY)
+        return self._heard(path, IoKind.DELETE, really, syncs_folder=syncs_folder)
+
+    def _wrote(
+        self, really: Callable[..., int], file: int, data: int, length: int, offset: int
+    ) -> int:
+        path = self._files[file].path
+        listener = self._listener_for(path)
+        if listener is None:
+            return really(file, data, length, offset)
+        contents = ctypes.string_at(data, length) if listener.keeps_contents else b""
+        name = path[len(listener.root) :]
+        call = IoCall(IoKind.WRITE, name, offset=offset, length=length, contents=contents)
+        return listener.perform(call, lambda: really(file, data, length, offset))
+
+    def _truncated(self, really: Callable[..., int], file: int, size: int) -> int:
+        path = self._files[file].path
+        return self._heard(path, IoKind.TRUNCATE, lambda: really(file, size), offset=size)
+
+    def _synced(self, really: Callable[..., int], file: int, flags: int) -> int:
+        opened = self._files[file]
+        result = self._heard(
+            opened.path,
+            IoKind.SYNC,
+            lambda: really(file, flags),
+            syncs_folder=opened.folder_sync_due,
+        )
+        if result == codes.OK:
+            opened.folder_sync_due = False
+        return result
 
     def _table(self, real: Any) -> Any:
         """The table of the same methods with ours among them, one for each of SQLite's own."""
@@ -172,44 +204,28 @@ class Shim:
     def _interposed(self, real: Any) -> Any:
         real_write, real_truncate = real.xWrite, real.xTruncate
         real_sync, real_close = real.xSync, real.xClose
-
         guarded = self._guarded
 
         def write(file: int, data: int, length: int, offset: int) -> int:
+            hold_off()
             with guarded:
-                path = self._files[file].path
-                listener = self._listener_for(path)
-                if listener is None:
-                    return cast(int, real_write(file, data, length, offset))
-                contents = ctypes.string_at(data, length) if listener.keeps_contents else b""
-                name = path[len(listener.root) :]
-                call = IoCall(IoKind.WRITE, name, offset=offset, length=length, contents=contents)
-                return listener.perform(call, lambda: real_write(file, data, length, offset))
+                return self._wrote(real_write, file, data, length, offset)
             return codes.IOERR
 
         def truncate(file: int, size: int) -> int:
+            hold_off()
             with guarded:
-                path = self._files[file].path
-                return self._heard(
-                    path, IoKind.TRUNCATE, lambda: real_truncate(file, size), offset=size
-                )
+                return self._truncated(real_truncate, file, size)
             return codes.IOERR
 
         def sync(file: int, flags: int) -> int:
+            hold_off()
             with guarded:
-                opened = self._files[file]
-                result = self._heard(
-                    opened.path,
-                    IoKind.SYNC,
-                    lambda: real_sync(file, flags),
-                    syncs_folder=opened.folder_sync_due,
-                )
-                if result == codes.OK:
-                    opened.folder_sync_due = False
-                return result
+                return self._synced(real_sync, file, flags)
             return codes.IOERR
 
         def close(file: int) -> int:
+            hold_off()
             with guarded:
                 self._files.pop(file, None)
                 return cast(int, real_close(file))

@@ -8,7 +8,7 @@ and pass for "no fault": all of it goes to the watch instead.
 import ctypes
 from typing import Protocol
 
-from ..collecting import UNCOLLECTED
+from ..collecting import HELD_OFF, hold_off
 from ..marks import MARKS
 from .library import (
     DENY,
@@ -88,7 +88,8 @@ def _closed(handle: int) -> None:
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
     """A statement starts or ends; `text` begins with a comment for a trigger's inner program."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         if kind == TRACE_CLOSE:
             _closed(handle)
             return 0
@@ -106,7 +107,8 @@ def _traced(kind: int, handle: int, statement: int, text: int) -> int:
 
 def _committing(handle: int) -> int:
     """A transaction is about to commit; anything but zero turns it into a rollback."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         receiver = CURRENT.receiver
         if receiver is not None and not MARKS.hidden:
             try:
@@ -118,7 +120,8 @@ def _committing(handle: int) -> int:
 
 def _rolled_back(handle: int) -> None:
     """A transaction was rolled back."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         receiver = CURRENT.receiver
         if receiver is not None and not MARKS.hidden:
             try:
@@ -129,7 +132,8 @@ def _rolled_back(handle: int) -> None:
 
 def _stepping(handle: int) -> int:
     """Some opcodes have run; anything but zero interrupts."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         receiver = CURRENT.receiver
         if receiver is not None and not MARKS.hidden:
             try:
@@ -141,7 +145,8 @@ def _stepping(handle: int) -> int:
 
 def _waiting(handle: int, _times: int) -> int:
     """A lock is not to be had; zero gives up at once."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         receiver = CURRENT.receiver
         if receiver is not None and not MARKS.hidden:
             try:
@@ -155,7 +160,8 @@ def _preparing(
     handle: int, action: int, _first: bytes, _second: bytes, _database: bytes, _inner: bytes
 ) -> int:
     """A statement is compiled; DENY fails it as not authorized."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         receiver = CURRENT.receiver
         if receiver is not None and not MARKS.hidden:
             try:
@@ -167,7 +173,8 @@ def _preparing(
 
 def _row_written(context: int, _count: int, _values: int) -> None:
     """A trigger asks whether its row fails."""
-    with UNCOLLECTED:
+    hold_off()
+    with HELD_OFF:
         answer = False
         receiver = CURRENT.receiver
         quick = library().quick
