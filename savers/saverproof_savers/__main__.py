@@ -3,6 +3,8 @@
 import sqlite3
 
 import click
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress
 
 from saverproof_savers import ImportMismatchError, SchemaError, SqliteSaver, UndecodableError
 from saverproof_savers.importing import import_official
@@ -30,8 +32,23 @@ def import_command(source: str, target: str, threads: tuple[str, ...]) -> None:
     SOURCE is not changed. May be repeated: threads that are there already are compared too.
     """
     try:
-        with SqliteSaver.open(target) as saver:
-            done = import_official(source, saver, thread_ids=threads or None)
+        console = Console(stderr=True)
+        with (
+            SqliteSaver.open(target) as saver,
+            Progress(
+                *Progress.get_default_columns(),
+                MofNCompleteColumn(),
+                console=console,
+                disable=not console.is_terminal,
+                transient=True,
+            ) as progress,
+        ):
+            threads_done = progress.add_task("threads", total=None)
+
+            def show(done: int, total: int) -> None:
+                progress.update(threads_done, completed=done, total=total)
+
+            brought = import_official(source, saver, thread_ids=threads or None, on_progress=show)
     except (
         ImportMismatchError,
         RuntimeError,
@@ -42,8 +59,9 @@ def import_command(source: str, target: str, threads: tuple[str, ...]) -> None:
     ) as error:
         raise click.ClickException(str(error)) from None
     click.echo(
-        f"{target}: {done.threads} threads verified ({done.already_there} were there before), "
-        f"{done.checkpoints} checkpoints, {done.writes} pending writes"
+        f"{target}: {brought.threads} threads verified "
+        f"({brought.already_there} were there before), {brought.checkpoints} checkpoints, "
+        f"{brought.writes} pending writes"
     )
 
 

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,7 @@ def import_official(
     *,
     serde: SerializerProtocol | None = None,
     thread_ids: Sequence[str] | None = None,
+    on_progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Imported:
     """Copy the threads of a database of langgraph-checkpoint-sqlite (2.x, 3.x) into `saver`.
 
@@ -58,6 +59,8 @@ def import_official(
         saver: where the threads go; values are encoded by its serializer.
         serde: the serializer the source was written with; by default LangGraph's own.
         thread_ids: which threads; by default all.
+        on_progress: called with the threads committed so far and their number in all: at the start,
+            and after each.
 
     Raises:
         ImportMismatchError: a checkpoint does not read back as it is in the source, or a thread of
@@ -71,7 +74,11 @@ def import_official(
         unknown = sorted(set(wanted) - set(found))
         if unknown:
             raise ValueError(f"{os.fspath(source)}: has no thread {unknown[0]!r}")
-        counts = [_import_thread(database, saver, thread_id) for thread_id in wanted]
+        counts = []
+        on_progress(0, len(wanted))
+        for thread_id in wanted:
+            counts.append(_import_thread(database, saver, thread_id))
+            on_progress(len(counts), len(wanted))
     return Imported(
         threads=len(counts),
         already_there=sum(was_there for was_there, _, _ in counts),

@@ -234,6 +234,12 @@ def test_the_source_may_have_a_serializer_of_its_own(source: Path, tmp_path: Pat
         assert numbers(saver, at()) == [2, 1]
 
 
+def test_progress_is_told_thread_by_thread(source: Path, saver: SqliteSaver) -> None:
+    told: list[tuple[int, int]] = []
+    import_official(source, saver, on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
 def test_the_command_brings_over_and_tells(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "target.db"
     run = CliRunner().invoke(main, ["import", str(source), str(target), "--thread", "other"])
