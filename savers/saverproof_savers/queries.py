@@ -8,6 +8,7 @@ CHUNK = 32
 """How many checkpoints are fetched in one go."""
 
 _ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+_NUMBERED = "thread_id = ?1 AND checkpoint_ns = ?2 AND checkpoint_id"
 _AMONG = f"thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN ({','.join('?' * CHUNK)})"
 _BETWEEN = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id BETWEEN ? AND ?"
 _ROW = "checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"
@@ -26,12 +27,12 @@ class Queries:
     """Every statement; parameters stand in the order of the columns named."""
 
     names: TableNames
-    checkpoint_by_id: str
+    checkpoint_and_writes: str
+    latest_and_writes: str
     latest_checkpoint: str
     checkpoints_among: str
     checkpoints_between: str
-    writes_and_values: str
-    writes_and_one_value: str
+    value_by_id: str
     writes_among: str
     writes_between: str
     values_by_ids: str
@@ -55,21 +56,25 @@ class Queries:
             f'"{name}"' for name in (names.checkpoints, names.writes, names.values)
         )
         used = _used_values(checkpoints)
+        latest = f"""(SELECT checkpoint_id FROM {checkpoints}
+            WHERE thread_id = ?1 AND checkpoint_ns = ?2 ORDER BY checkpoint_id DESC LIMIT 1)"""
+
+        def with_writes(checkpoint_id: str) -> str:
+            # One statement, because a checkpoint is read often, and each statement costs.
+            return f"""SELECT {_ROW} FROM {checkpoints} WHERE {_NUMBERED} = {checkpoint_id}
+                UNION ALL SELECT {_WRITE} FROM {writes} WHERE {_NUMBERED} = {checkpoint_id}"""
+
         return cls(
             names=names,
-            checkpoint_by_id=f"SELECT {_ROW} FROM {checkpoints} WHERE {_ONE}",
+            checkpoint_and_writes=with_writes("?3"),
+            latest_and_writes=with_writes(latest),
             latest_checkpoint=f"""SELECT {_ROW} FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1""",
             checkpoints_among=f"SELECT {_ROW} FROM {checkpoints} WHERE {_AMONG}",
             checkpoints_between=f"SELECT {_ROW} FROM {checkpoints} WHERE {_BETWEEN}",
-            writes_and_values=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
-                UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
-                WHERE value_id IN (SELECT value FROM json_each(?))""",
-            writes_and_one_value=f"""SELECT {_WRITE} FROM {writes} WHERE {_ONE}
-                UNION ALL SELECT NULL, value_id, NULL, NULL, type, value FROM {values}
-                WHERE value_id = ?""",
             writes_among=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_AMONG}",
             writes_between=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_BETWEEN}",
+            value_by_id=f"SELECT type, value FROM {values} WHERE value_id = ?",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
             channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}

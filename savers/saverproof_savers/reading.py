@@ -84,27 +84,20 @@ class Snapshot:
 
 def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot | None:
     """The checkpoint that `address` names, or the latest of its thread and namespace."""
-    scope = (address.thread_id, address.checkpoint_ns)
     if address.checkpoint_id is None:
-        rows = cursor.execute(queries.latest_checkpoint, scope).fetchall()
+        rows = cursor.execute(queries.latest_and_writes, address[:2]).fetchall()
     else:
-        rows = cursor.execute(queries.checkpoint_by_id, address).fetchall()
-    if not rows:
+        rows = cursor.execute(queries.checkpoint_and_writes, address).fetchall()
+    if not rows or type(rows[0][2]) is int:
+        # None at all, or writes that wait for their checkpoint: the third is the index then.
         return None
-    row = rows[0]
+    row = rows.pop(0)
     channels, ids = _channels(row)
-    # One statement for writes and values: a checkpoint is read often, and each statement costs.
-    if len(ids) < 2:
-        parameters = (*scope, row[0], ids[0] if ids else None)
-        cursor.execute(queries.writes_and_one_value, parameters)
+    if len(ids) == 1:
+        stored = {ids[0]: cursor.execute(queries.value_by_id, ids).fetchone()}
     else:
-        cursor.execute(queries.writes_and_values, (*scope, row[0], json.dumps(ids)))
-    writes: list[WriteRow] = cursor.fetchall()
-    values: dict[int, Typed] = {}
-    while writes and writes[-1][0] is None:
-        _, value_id, _, _, kind, value = writes.pop()
-        values[value_id] = (kind, value)
-    return Snapshot(scope, row, channels, writes, Values(values, {}))
+        stored = _values(cursor, queries, ids)
+    return Snapshot(address[:2], row, channels, rows, Values(stored, {}))
 
 
 class Several(NamedTuple):
@@ -144,11 +137,15 @@ def read_several(cursor: sqlite3.Cursor, queries: Queries, several: Several) -> 
         channels, value_rows = _channels(row)
         wanted.update(value_rows)
         snapshots[row[0]] = Snapshot(scope, row, channels, writes[row[0]], values)
-    if wanted:
-        cursor.execute(queries.values_by_ids, (json.dumps(list(wanted)),))
-        for value_id, kind, value in cursor.fetchall():
-            values.stored[value_id] = (kind, value)
+    values.stored.update(_values(cursor, queries, list(wanted)))
     return snapshots
+
+
+def _values(cursor: sqlite3.Cursor, queries: Queries, ids: list[int]) -> dict[int, Typed]:
+    if not ids:
+        return {}
+    rows = cursor.execute(queries.values_by_ids, (json.dumps(ids),)).fetchall()
+    return {value_id: (kind, value) for value_id, kind, value in rows}
 
 
 def _channels(row: Row) -> tuple[Channels | Exception, list[int]]:
