@@ -119,3 +119,12 @@ def test_a_large_batch_is_stored(saver: SqliteSaver) -> None:
     put(saver, 1)
     saver.put_writes(at(number=1), [("a", index) for index in range(20_000)], "task")
     assert [value for _, value in writes_of(saver, 1)] == list(range(20_000))
+
+
+def test_writes_that_wait_for_their_checkpoint_are_none(any_saver: SqliteSaver) -> None:
+    any_saver.put_writes(at(number=1), [("a", 1)], "task")
+    assert any_saver.get_tuple(at(number=1)) is None
+    assert any_saver.get_tuple(at()) is None
+    assert list(any_saver.list(at())) == []
+    put(any_saver, 1)
+    assert writes_of(any_saver, 1) == [("a", 1)]
