@@ -8,14 +8,18 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.connection import Store
 from saverproof_savers.queries import CHUNK, Queries
-from saverproof_savers.reading import Scope, Several, Snapshot, read_several
+from saverproof_savers.reading import Scope, Snapshot, read_several, read_stretch
 from saverproof_savers.search import Key, Search
 
 _FIRST_CHUNK = 4
 
 
 class Listing:
-    """The state of one listing: the keys found so far, and how many checkpoints are still due."""
+    """The state of one listing, and how many checkpoints are still due.
+
+    A whole thread and namespace is read stretch by stretch. Where checkpoints of several are mixed,
+    or a filter leaves some out, their keys are found first.
+    """
 
     def __init__(
         self, store: Store, queries: Queries, serde: SerializerProtocol, search: Search
@@ -28,6 +32,7 @@ class Listing:
         self._pages = 0
         self._last: Key | None = None
         self._exhausted = False
+        self._before = search.before
         self._chunk_size = _FIRST_CHUNK
         self._left = search.limit
 
@@ -38,8 +43,13 @@ class Listing:
 
     def next_chunk(self) -> list[Snapshot]:
         """The next checkpoints, still encoded; empty at the end. Each chunk is one snapshot."""
+        if self.is_complete:
+            return []
+        scope = self._search.whole_scope
+        if scope is not None:
+            return self._next_stretch(scope)
         chunk: list[Snapshot] = []
-        while not chunk and not self.is_complete:
+        while not chunk:
             if not self._keys:
                 self._fetch_keys()
             if not self._keys:
@@ -58,6 +68,18 @@ class Listing:
                     self._left -= 1
                 yield found
 
+    def _next_stretch(self, scope: Scope) -> list[Snapshot]:
+        chunk = self._store.read(
+            read_stretch, self._queries, scope, self._before, self._next_size()
+        )
+        if chunk:
+            self._before = chunk[-1].row[0]
+        return chunk
+
+    def _next_size(self) -> int:
+        size, self._chunk_size = self._chunk_size, CHUNK
+        return size if self._left is None else min(size, self._left)
+
     def _fetch_keys(self) -> None:
         if self._exhausted:
             return
@@ -70,26 +92,17 @@ class Listing:
             self._keys.extend(rows)
 
     def _fetch_chunk(self) -> list[Snapshot]:
-        size = min(self._chunk_size, len(self._keys))
-        if self._left is not None:
-            size = min(size, self._left)
-        self._chunk_size = CHUNK
+        size = min(self._next_size(), len(self._keys))
         keys = [self._keys.popleft() for _ in range(size)]
         ids: dict[Scope, list[str]] = {}
         for checkpoint_id, thread_id, checkpoint_ns in keys:
             ids.setdefault((thread_id, checkpoint_ns), []).append(checkpoint_id)
-        several = [self._several(scope, wanted) for scope, wanted in ids.items()]
         snapshots = self._store.read(
             lambda cursor: {
-                each.scope: read_several(cursor, self._queries, each) for each in several
+                scope: read_several(cursor, self._queries, scope, wanted)
+                for scope, wanted in ids.items()
             }
         )
         # A checkpoint may have been deleted since its key was read.
         found = (snapshots[thread_id, ns].get(key) for key, thread_id, ns in keys)
         return [snapshot for snapshot in found if snapshot is not None]
-
-    def _several(self, scope: Scope, ids: list[str]) -> Several:
-        if self._search.filter:
-            # Any number of others may lie between them.
-            return Several.among(self._queries, scope, ids)
-        return Several.between(self._queries, scope, ids[-1], ids[0])

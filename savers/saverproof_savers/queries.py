@@ -9,8 +9,7 @@ CHUNK = 32
 
 _ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _NUMBERED = "thread_id = ?1 AND checkpoint_ns = ?2 AND checkpoint_id"
-_AMONG = f"thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN ({','.join('?' * CHUNK)})"
-_BETWEEN = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id BETWEEN ? AND ?"
+_SEVERAL = f"thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN ({','.join('?' * CHUNK)})"
 _ROW = "checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"
 _WRITE = "task_path, task_id, idx, channel, type, value"
 
@@ -30,10 +29,10 @@ class Queries:
     checkpoint_and_writes: str
     latest_and_writes: str
     latest_checkpoint: str
-    checkpoints_among: str
-    checkpoints_between: str
+    checkpoints_by_ids: str
+    checkpoints_before: str
     value_by_id: str
-    writes_among: str
+    writes_of_several: str
     writes_between: str
     values_by_ids: str
     channels_of_two: str
@@ -70,10 +69,13 @@ class Queries:
             latest_and_writes=with_writes(latest),
             latest_checkpoint=f"""SELECT {_ROW} FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1""",
-            checkpoints_among=f"SELECT {_ROW} FROM {checkpoints} WHERE {_AMONG}",
-            checkpoints_between=f"SELECT {_ROW} FROM {checkpoints} WHERE {_BETWEEN}",
-            writes_among=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_AMONG}",
-            writes_between=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_BETWEEN}",
+            checkpoints_by_ids=f"SELECT {_ROW} FROM {checkpoints} WHERE {_SEVERAL}",
+            checkpoints_before=f"""SELECT {_ROW} FROM {checkpoints}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?
+                ORDER BY checkpoint_id DESC LIMIT ?""",
+            writes_of_several=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_SEVERAL}",
+            writes_between=f"""SELECT {_WRITE}, checkpoint_id FROM {writes}
+                WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id BETWEEN ? AND ?""",
             value_by_id=f"SELECT type, value FROM {values} WHERE value_id = ?",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",

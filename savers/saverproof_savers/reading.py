@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple, PendingWrite
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -100,43 +100,48 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
     return Snapshot(address[:2], row, channels, rows, Values(stored, {}))
 
 
-class Several(NamedTuple):
-    """Several checkpoints of one thread and namespace."""
-
-    scope: Scope
-    checkpoints: str
-    writes: str
-    parameters: tuple[str, ...]
-    """Of either statement."""
-
-    @classmethod
-    def among(cls, queries: Queries, scope: Scope, ids: list[str]) -> "Several":
-        """Those of these ids, at most CHUNK."""
-        # One statement for any number: the places that are left over repeat the last id.
-        parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
-        return cls(scope, queries.checkpoints_among, queries.writes_among, parameters)
-
-    @classmethod
-    def between(cls, queries: Queries, scope: Scope, first: str, last: str) -> "Several":
-        """All from `first` to `last`, in the order of ids."""
-        parameters = (*scope, first, last)
-        return cls(scope, queries.checkpoints_between, queries.writes_between, parameters)
+def read_several(
+    cursor: sqlite3.Cursor, queries: Queries, scope: Scope, ids: list[str]
+) -> dict[str, Snapshot]:
+    """Up to CHUNK checkpoints of one thread and namespace, by id; without those that are gone."""
+    # One statement for any number: the places that are left over repeat the last id.
+    parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
+    rows = cursor.execute(queries.checkpoints_by_ids, parameters).fetchall()
+    writes = cursor.execute(queries.writes_of_several, parameters).fetchall()
+    return {each.row[0]: each for each in _snapshots(cursor, queries, scope, rows, writes)}
 
 
-def read_several(cursor: sqlite3.Cursor, queries: Queries, several: Several) -> dict[str, Snapshot]:
-    """The checkpoints by id. Values that several of them share are read once."""
-    scope, _, _, parameters = several
-    rows = cursor.execute(several.checkpoints, parameters).fetchall()
-    writes: defaultdict[str, list[WriteRow]] = defaultdict(list)
-    for found in cursor.execute(several.writes, parameters).fetchall():
-        writes[found[6]].append(found)
+def read_stretch(
+    cursor: sqlite3.Cursor, queries: Queries, scope: Scope, before: str | None, size: int
+) -> list[Snapshot]:
+    """The next checkpoints of one thread and namespace, newest first, at most `size`."""
+    # SQLite sorts a blob after every text: all are before it.
+    bound = b"" if before is None else before
+    rows = cursor.execute(queries.checkpoints_before, (*scope, bound, size)).fetchall()
+    if not rows:
+        return []
+    writes = cursor.execute(queries.writes_between, (*scope, rows[-1][0], rows[0][0])).fetchall()
+    return _snapshots(cursor, queries, scope, rows, writes)
+
+
+def _snapshots(
+    cursor: sqlite3.Cursor,
+    queries: Queries,
+    scope: Scope,
+    rows: list[Row],
+    writes: list[WriteRow],
+) -> list[Snapshot]:
+    """The checkpoints of these rows. Values that several of them share are read once."""
+    pending: defaultdict[str, list[WriteRow]] = defaultdict(list)
+    for found in writes:
+        pending[found[6]].append(found)
     values = Values({}, {})
     wanted: set[int] = set()
-    snapshots: dict[str, Snapshot] = {}
+    snapshots = []
     for row in rows:
         channels, value_rows = _channels(row)
         wanted.update(value_rows)
-        snapshots[row[0]] = Snapshot(scope, row, channels, writes[row[0]], values)
+        snapshots.append(Snapshot(scope, row, channels, pending[row[0]], values))
     values.stored.update(_values(cursor, queries, list(wanted)))
     return snapshots
 

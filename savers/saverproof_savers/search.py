@@ -49,6 +49,15 @@ class Search:
             limit=limit,
         )
 
+    @property
+    def whole_scope(self) -> tuple[str, str] | None:
+        """The thread and namespace of which all checkpoints (before one) are wanted, if so."""
+        if self.thread_id is None or self.checkpoint_ns is None:
+            return None
+        if self.checkpoint_id is not None or self.filter:
+            return None
+        return self.thread_id, self.checkpoint_ns
+
     def matches(self, metadata: Mapping[str, Any]) -> bool:
         """Whether the metadata equals the filter on every key; null is the same as missing."""
         return all(same(metadata.get(key), value) for key, value in self.filter.items())
