@@ -35,12 +35,13 @@ class Queries:
     writes_of_several: str
     writes_between: str
     values_by_ids: str
+    channels_of_one: str
     channels_of_two: str
     channels_of_siblings: str
     same_value: str
     add_value: str
     add_checkpoint: str
-    add_checkpoint_below: str
+    add_new_checkpoint: str
     drop_values: str
     add_write: str
     drop_values_unless_used: str
@@ -79,6 +80,7 @@ class Queries:
             value_by_id=f"SELECT type, value FROM {values} WHERE value_id = ?",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",
+            channels_of_one=f"SELECT channels FROM {checkpoints} WHERE {_ONE}",
             channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN (?, ?)""",
             channels_of_siblings=f"""SELECT channels FROM {checkpoints}
@@ -96,11 +98,9 @@ class Queries:
                 parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type,
                 checkpoint = excluded.checkpoint, channels = excluded.channels,
                 metadata = excluded.metadata, run_id = excluded.run_id""",
-            # Only if it is new, and its parent's channels are still these.
-            add_checkpoint_below=f"""INSERT INTO {checkpoints}
+            add_new_checkpoint=f"""INSERT INTO {checkpoints}
                 (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
-                channels, metadata, run_id) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?
-                WHERE (SELECT channels FROM {checkpoints} WHERE {_ONE}) = ?
+                channels, metadata, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO NOTHING""",
             drop_values=f"""DELETE FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?))""",

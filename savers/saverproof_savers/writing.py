@@ -110,7 +110,7 @@ def store_checkpoint(
 def _store_below_recent(
     cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, parent: StoredChannels | None
 ) -> StoredChannels | None:
-    """Store a new child of the checkpoint that was put last, with nothing looked up before.
+    """Store a new child of the checkpoint that was put last, if that is as it was.
 
     None, and nothing is stored, if it is not that simple.
     """
@@ -131,11 +131,14 @@ def _store_below_recent(
             return None
         else:
             channels[channel] = before
+    # Apart from the INSERT, for which SQLite would copy the row aside first.
+    found = cursor.execute(queries.channels_of_one, (*record.parent[:2], parent.checkpoint_id))
+    if found.fetchone() != (parent.text,):
+        return None
     for channel, value in record.new_values.items():
         channels[channel].append(_add_value(cursor, queries, record, channel, value))
-    condition = (record.parent.thread_id, record.parent.checkpoint_ns, *parent[:2])
     stored = StoredChannels(record.checkpoint_id, encode_channels(channels), channels)
-    cursor.execute(queries.add_checkpoint_below, (*_row(record, stored), *condition))
+    cursor.execute(queries.add_new_checkpoint, _row(record, stored))
     if cursor.rowcount == 1:
         return stored
     ids = [channels[channel][1] for channel in record.new_values]
