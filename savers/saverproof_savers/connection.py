@@ -1,16 +1,15 @@
 """What every store of checkpoints does: each operation one transaction, whatever goes wrong."""
 
-import os
 import sqlite3
 import threading
-import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Concatenate, ParamSpec, TypeVar
 
-from saverproof_savers import schema
+from saverproof_savers import damaged_text, schema
 from saverproof_savers.errors import SchemaError, UndecodableError, explain
+from saverproof_savers.forking import tell_of_forks
 from saverproof_savers.schema import TableNames
 
 T = TypeVar("T")
@@ -18,7 +17,9 @@ P = ParamSpec("P")
 Work = Callable[[sqlite3.Cursor], T]
 Reading = Callable[Concatenate[sqlite3.Cursor, P], T]
 
-_STORES: "weakref.WeakSet[Store]" = weakref.WeakSet()
+_BEGUN_BY_ANOTHER = "cannot start a transaction within a transaction"
+_FORK_WAITS_S = 10.0
+"""For a transaction of another thread, which is short; a fork is not held up for ever."""
 
 
 class Store:
@@ -44,10 +45,20 @@ class Store:
         self._inside = False
         self._writers: ThreadPoolExecutor | None = None
         self._readers: ThreadPoolExecutor | None = None
-        _STORES.add(self)
+        self._held_for_fork = False
+        tell_of_forks(self)
 
-    def _after_fork(self) -> None:
-        """Start anew in a child process, where locks may be held by threads that are not there."""
+    def before_fork(self) -> None:
+        """Let the running write end, and none begin."""
+        self._held_for_fork = self._lock.acquire(timeout=_FORK_WAITS_S)
+
+    def after_fork_in_parent(self) -> None:
+        """Let the writes go on."""
+        if self._held_for_fork:
+            self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Start anew, where locks may be held by threads that are not there."""
         self._lock = threading.RLock()
         self._pools_lock = threading.Lock()
         self._inside = False
@@ -60,7 +71,14 @@ class Store:
             self._check_not_inside()
             try:
                 self._inside = True
-                return self._transact(work)
+                try:
+                    return self._transact(work)
+                except sqlite3.OperationalError as error:
+                    if not damaged_text.is_told_by(error):
+                        raise
+                # Nothing was kept of it.
+                with damaged_text.as_bytes(self._settled()):
+                    return self._transact(work)
             finally:
                 self._inside = False
 
@@ -73,7 +91,7 @@ class Store:
                 result = work(cursor)
                 cursor.execute("COMMIT")
         except (sqlite3.Error, UndecodableError) as error:
-            self._settle()
+            self._settle_after(error)
             explain(error, self.where)
             raise
         except BaseException:
@@ -127,6 +145,14 @@ class Store:
         """The connection for writing, with no transaction of ours left on it."""
         raise NotImplementedError
 
+    def _settle_after(self, error: Exception) -> None:
+        """End the transaction that was left by this error, if it is ours."""
+        if _BEGUN_BY_ANOTHER in str(error):
+            # The owner of a given connection, from another thread, just before our BEGIN.
+            self._unsettled = False
+        else:
+            self._settle()
+
     def _settle(self) -> None:
         """End the transaction that a failed operation may have left."""
         raise NotImplementedError
@@ -134,15 +160,6 @@ class Store:
     def _check_open(self) -> None:
         if self._closed:
             raise sqlite3.ProgrammingError(f"{self.where}: the saver is closed")
-
-
-def _after_fork_in_child() -> None:
-    for store in list(_STORES):
-        store._after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def plain_cursor(connection: sqlite3.Connection) -> sqlite3.Cursor:

@@ -1,16 +1,17 @@
-"""The stores: a file, a database in memory, and a connection that belongs to somebody else."""
+"""The stores on one connection, in memory or of somebody else, and which store a path names."""
 
 import os
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+import weakref
 from contextlib import closing
 
+from saverproof_savers import damaged_text
 from saverproof_savers.connection import P, Reading, Store, T, plain_cursor
 from saverproof_savers.errors import explain
-from saverproof_savers.files import MEMORY, OpenOptions, connect, create_private, use_journal
+from saverproof_savers.file_store import FileStore
+from saverproof_savers.files import MEMORY, OpenOptions, connect
 
-_READERS_KEPT = 8
-_ABANDONED: list[object] = []
+_GIVEN: "weakref.WeakSet[GivenStore]" = weakref.WeakSet()
 
 
 class SharedStore(Store):
@@ -42,12 +43,26 @@ class SharedStore(Store):
             with closing(plain_cursor(connection)) as cursor:
                 cursor.execute("BEGIN")
             return self._look(work, *args, **kwargs)
+        except sqlite3.Error as error:
+            self._settle_after(error)
+            explain(error, self.where)
+            raise
         finally:
-            self._settle()
+            if self._unsettled:
+                self._settle()
 
     def _look(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            with closing(plain_cursor(self._connection)) as cursor:
+            try:
+                with closing(plain_cursor(self._connection)) as cursor:
+                    return work(cursor, *args, **kwargs)
+            except sqlite3.OperationalError as error:
+                if not damaged_text.is_told_by(error):
+                    raise
+            with (
+                damaged_text.as_bytes(self._connection),
+                closing(plain_cursor(self._connection)) as cursor,
+            ):
                 return work(cursor, *args, **kwargs)
         except sqlite3.Error as error:
             explain(error, self.where)
@@ -89,6 +104,11 @@ class GivenStore(SharedStore):
         if file:
             self.path = file
             self.where = file
+        # Savers on one connection share its one transaction, and so take turns.
+        for other in list(_GIVEN):
+            if other._connection is connection:
+                self._lock = other._lock
+        _GIVEN.add(self)
 
 
 class MemoryStore(SharedStore):
@@ -103,122 +123,10 @@ class MemoryStore(SharedStore):
             self._connection.close()
 
 
-class FileStore(Store):
-    """A store in a file of its own: readers have connections of their own, and block no writer."""
-
-    path: str
-
-    def __init__(self, path: str, options: OpenOptions) -> None:
-        super().__init__()
-        self.path = path
-        self.where = path
-        self._options = options
-        self._idle: list[sqlite3.Cursor] = []
-        self._writer: sqlite3.Connection | None = None
-        create_private(path)
-
-    def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            reader = self._borrow()
-            try:
-                reader.execute("BEGIN")
-                result = work(reader, *args, **kwargs)
-                reader.execute("COMMIT")
-            except BaseException:
-                # Closing ends the snapshot, whatever state the failure left it in.
-                reader.connection.close()
-                raise
-        except sqlite3.Error as error:
-            explain(error, self.where)
-            raise
-        self._idle.append(reader)
-        if self._closed or len(self._idle) > _READERS_KEPT:
-            self._close_idle()
-        return result
-
-    def close(self) -> None:
-        super().close()
-        with self._lock:
-            self._close_idle()
-            if self._writer is not None:
-                # Last, so that SQLite folds the write-ahead log into the file.
-                self._writer.close()
-                self._writer = None
-
-    def pool_for_reads(self) -> ThreadPoolExecutor:
-        with self._pools_lock:
-            self._check_open()
-            if self._readers is None:
-                self._readers = ThreadPoolExecutor(4, "saverproof-sqlite-reader")
-            return self._readers
-
-    def _after_fork(self) -> None:
-        super()._after_fork()
-        # SQLite forbids carrying a connection over a fork, and closing it in the child could take
-        # the write-ahead log from under the parent: they are neither used nor closed.
-        _ABANDONED.extend([*self._idle, self._writer])
-        self._idle = []
-        self._writer = None
-        self._unsettled = False
-
-    def _borrow(self) -> sqlite3.Cursor:
-        self._check_open()
-        try:
-            return self._idle.pop()
-        except IndexError:
-            connection = connect(self.path, self._options)
-        try:
-            return connection.execute("PRAGMA query_only=ON")
-        except BaseException:
-            connection.close()
-            raise
-
-    def _close_idle(self) -> None:
-        """Close the readers that are too many: of a closed store, all."""
-        kept = 0 if self._closed else _READERS_KEPT
-        while len(self._idle) > kept:
-            try:
-                reader = self._idle.pop()
-            except IndexError:
-                # Another thread came first.
-                return
-            reader.connection.close()
-
-    def _settled(self) -> sqlite3.Connection:
-        self._check_open()
-        if self._unsettled:
-            self._settle()
-        if self._writer is None:
-            try:
-                connection = connect(self.path, self._options)
-                try:
-                    use_journal(connection, self._options)
-                except BaseException:
-                    connection.close()
-                    raise
-            except sqlite3.Error as error:
-                explain(error, self.where)
-                raise
-            self._writer = connection
-        return self._writer
-
-    def _settle(self) -> None:
-        connection = self._writer
-        if connection is not None and connection.in_transaction:
-            try:
-                connection.rollback()
-            except BaseException as error:
-                # A connection that cannot roll back is of no more use; closing it rolls back.
-                self._writer = None
-                connection.close()
-                if not isinstance(error, sqlite3.Error):
-                    raise
-        self._unsettled = False
-
-
 def open_store(path: str | os.PathLike[str], options: OpenOptions) -> Store:
     """The store at `path`, which is created, readable by its owner alone, if there is none."""
     text = os.fspath(path)
     if text == MEMORY:
         return MemoryStore(options)
-    return FileStore(text, options)
+    # Connections are opened when they are needed, and the process may have gone elsewhere by then.
+    return FileStore(os.path.abspath(text), options)

@@ -107,6 +107,69 @@ def test_a_forked_child_opens_connections_of_its_own(path: Path, where: str) -> 
         assert numbers(saver) == ([3, 2, 1] if where == "file" else [3, 1])
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_outlives_the_parents_saver(path: Path) -> None:
+    """SQLite's locks are not inherited: the parent's last close must not take the child's log."""
+    told, tell = os.pipe()
+    with SqliteSaver.open(path) as saver:
+        put(saver, 1)
+        numbers(saver)
+        child = os.fork()
+        if child == 0:  # pragma: no cover - measured in the parent only
+            try:
+                put(saver, 2)
+                os.read(told, 1)
+                for number in (3, 4, 5):
+                    put(saver, number)
+                os._exit(0)
+            finally:
+                os._exit(2)
+        put(saver, 6)
+    os.write(tell, b"x")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(told)
+    os.close(tell)
+    with SqliteSaver.open(path) as saver:
+        assert numbers(saver) == [6, 5, 4, 3, 2, 1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_forks_among_threads_that_read_and_write(path: Path) -> None:
+    stop = threading.Event()
+    failures: list[sqlite3.Error] = []
+
+    def work(number: int) -> None:
+        try:
+            while not stop.is_set():
+                put(saver, number, thread_id=str(number))
+                numbers(saver, at(str(number)))
+        except sqlite3.Error as error:
+            failures.append(error)
+
+    with SqliteSaver.open(path) as saver:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+        for each in threads:
+            each.start()
+        try:
+            for number in range(6):
+                child = os.fork()
+                if child == 0:  # pragma: no cover - measured in the parent only
+                    try:
+                        put(saver, number, thread_id="child")
+                        os._exit(0 if number in numbers(saver, at("child")) else 1)
+                    finally:
+                        os._exit(2)
+                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        finally:
+            stop.set()
+            for each in threads:
+                each.join()
+        assert not failures
+        assert numbers(saver, at("child")) == [5, 4, 3, 2, 1, 0]
+
+
 def test_a_writer_that_waits_for_another_process_blocks_no_reader(path: Path) -> None:
     with SqliteSaver.open(path, busy_timeout_ms=30_000) as saver:
         put(saver, 1, {"a": 1})

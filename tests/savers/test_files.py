@@ -261,3 +261,18 @@ def test_a_closed_saver_says_so(path: Path) -> None:
         numbers(saver)
     with pytest.raises(sqlite3.ProgrammingError, match=f"{path}: the saver is closed"):
         put(saver, 1)
+
+
+def test_a_relative_path_stays_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    with SqliteSaver.open("c.db") as saver:
+        monkeypatch.chdir(tmp_path / "other")
+        put(saver, 1)
+        assert numbers(saver) == [1]
+    assert not list((tmp_path / "other").iterdir())
+    with SqliteSaver.open(tmp_path / "one" / "c.db") as saver:
+        assert numbers(saver) == [1]

@@ -1,6 +1,7 @@
 """Every write is all or nothing, whatever fails, and the saver works on afterwards."""
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
@@ -316,3 +317,55 @@ def test_a_failure_leaves_no_cursor_for_the_collector(path: Path, operation: str
         for cursor in cursors:
             with pytest.raises(sqlite3.ProgrammingError, match="closed cursor"):
                 cursor.fetchone()
+
+
+@pytest.mark.parametrize("operation", ["read", "write"])
+def test_a_transaction_that_the_owner_begins_at_the_same_moment_stays(
+    path: Path, operation: str
+) -> None:
+    class Owned(sqlite3.Connection):
+        begins = False
+
+        def cursor(self, *args: Any) -> Any:
+            if self.begins:
+                self.begins = False
+                self.execute("BEGIN")
+                self.execute("INSERT INTO mine VALUES (1)")
+            return super().cursor(*args)
+
+    with closing(sqlite3.connect(path, isolation_level=None, factory=Owned)) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+        saver = SqliteSaver(connection)
+        put(saver, 1)
+        connection.begins = True
+        with pytest.raises(sqlite3.OperationalError, match="within a transaction"):
+            put(saver, 2) if operation == "write" else saver.get_tuple(at())
+        assert connection.in_transaction
+        connection.commit()
+        assert connection.execute("SELECT count(*) FROM mine").fetchone() == (1,)
+        put(saver, 2)
+        assert numbers(saver) == [2, 1]
+
+
+def test_savers_on_one_connection_take_turns(path: Path) -> None:
+    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+        savers = [SqliteSaver(connection), SqliteSaver(connection)]
+        failures: list[sqlite3.Error] = []
+
+        def work(saver: SqliteSaver, thread_id: str) -> None:
+            try:
+                for number in range(60):
+                    put(saver, number, {"a": [number]}, thread_id=thread_id)
+            except sqlite3.Error as error:
+                failures.append(error)
+
+        threads = [
+            threading.Thread(target=work, args=(saver, str(number)))
+            for number, saver in enumerate(savers)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert not failures
+        assert [len(numbers(savers[0], at(thread_id))) for thread_id in ("0", "1")] == [60, 60]
