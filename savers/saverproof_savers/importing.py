@@ -35,7 +35,7 @@ class Imported:
     threads: int
     """Threads that are now there, verified."""
     already_there: int
-    """How many of them were there before, with the same content."""
+    """How many of them were there before, with this content at least."""
     checkpoints: int
     writes: int
 
@@ -51,8 +51,8 @@ def import_official(
     """Copy the threads of a database of langgraph-checkpoint-sqlite (2.x, 3.x) into `saver`.
 
     Each thread is one transaction: copied, read back and compared with the source, then committed.
-    A thread that is there already is compared too; if it is the same, it counts as imported, so
-    that an import may be repeated. The source is not changed.
+    A thread that is there already is compared too; if it holds all of it, it counts as imported,
+    so that an import may be repeated. The source is not changed.
 
     Args:
         source: the database file of the official saver.
@@ -99,6 +99,7 @@ def _import_thread(
         if not was_there:
             _store(cursor, saver, checkpoints, writes)
         _verify(cursor, saver, checkpoints, writes)
+        _verify_waiting(cursor, saver, thread_id, checkpoints, writes)
         return was_there
 
     return saver.transact(work), len(checkpoints), len(writes)
@@ -199,6 +200,35 @@ def _verify(
                     f"checkpoint {each.checkpoint_id} of thread {each.thread_id!r}, namespace "
                     f"{each.checkpoint_ns!r}: {part} is {got!r:.200}, expected {wanted!r:.200}"
                 )
+
+
+def _verify_waiting(
+    cursor: sqlite3.Cursor,
+    saver: SqliteSaver,
+    thread_id: str,
+    checkpoints: Sequence[OfficialCheckpoint],
+    writes: Sequence[OfficialWrite],
+) -> None:
+    """Compare the writes that wait for their checkpoint, with which the others were compared."""
+    there = {(each.checkpoint_ns, each.checkpoint_id) for each in checkpoints}
+    cursor.execute(
+        f"""SELECT checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value
+            FROM "{saver.tables.writes}" WHERE thread_id = ?""",
+        (thread_id,),
+    )
+    found = {row[:4]: row[4:] for row in cursor if row[:2] not in there}
+    for each in writes:
+        if (each.checkpoint_ns, each.checkpoint_id) in there:
+            continue
+        key = (each.checkpoint_ns, each.checkpoint_id, each.task_id, each.index)
+        path, channel, *typed = found.get(key, (None, None, "null", b""))
+        wanted = (each.task_path, each.channel, each.value)
+        got = (path, channel, saver.serde.loads_typed(tuple(typed)))
+        if not _same(wanted, got):
+            raise ImportMismatchError(
+                f"write {each.index} of task {each.task_id!r} of thread {thread_id!r}, for "
+                f"checkpoint {each.checkpoint_id}, is {got!r:.200}, expected {wanted!r:.200}"
+            )
 
 
 def _compared(

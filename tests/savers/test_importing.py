@@ -107,6 +107,18 @@ def test_an_import_may_be_repeated(source: Path, saver: SqliteSaver) -> None:
     assert import_official(source, saver).already_there == 3
 
 
+def test_a_write_that_waits_for_its_checkpoint_is_compared_too(
+    source: Path, saver: SqliteSaver
+) -> None:
+    import_official(source, saver)
+    with langgraph_sqlite.SqliteSaver.from_conn_string(str(source)) as origin:
+        origin.put_writes(at("writes only", 8), [("n", 5)], "later")
+    with pytest.raises(
+        ImportMismatchError, match=r"write 0 of task 'later' of thread 'writes only'"
+    ):
+        import_official(source, saver)
+
+
 def test_a_thread_with_other_content_is_not_touched(source: Path, saver: SqliteSaver) -> None:
     put(saver, 1, {"n": "mine"}, thread_id="other")
     with pytest.raises(ImportMismatchError, match=r"of thread 'other'.* is .*expected"):
