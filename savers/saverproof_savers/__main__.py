@@ -3,11 +3,13 @@
 import sqlite3
 
 import click
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
 from saverproof_savers import ImportMismatchError, SchemaError, SqliteSaver, UndecodableError
 from saverproof_savers.importing import import_official
+from saverproof_savers.official import open_official
 
 
 @click.group()
@@ -32,6 +34,9 @@ def import_command(source: str, target: str, threads: tuple[str, ...]) -> None:
     SOURCE is not changed. May be repeated: threads that are there already are compared too.
     """
     try:
+        # Before there is a target, which a wrong source would leave empty.
+        with open_official(source, JsonPlusSerializer()):
+            pass
         console = Console(stderr=True)
         with (
             SqliteSaver.open(target) as saver,

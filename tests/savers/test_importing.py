@@ -264,6 +264,15 @@ def test_the_command_brings_over_and_tells(source: Path, tmp_path: Path) -> None
     assert run.output.startswith(f"Error: {source}: table 'checkpoints' is there already")
 
 
+def test_a_wrong_source_leaves_no_target(tmp_path: Path) -> None:
+    (tmp_path / "source").write_bytes(b"")
+    command = ["import", str(tmp_path / "source"), str(tmp_path / "target.db")]
+    run = CliRunner().invoke(main, command)
+    assert run.exit_code == 1
+    assert "found no table 'checkpoints'" in run.output
+    assert not (tmp_path / "target.db").exists()
+
+
 def test_the_module_can_be_run(source: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "saverproof_savers", "import", str(source), "target.db"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
