@@ -96,11 +96,19 @@ def is_exact_json(value: Any) -> bool:
 def _decode_json(text: str) -> Any:
     try:
         value, end = _scan_json(text, 0)
-    except (StopIteration, TypeError) as error:
+    except (StopIteration, TypeError, RecursionError) as error:
         raise ValueError(f"found no JSON text but {text!r:.60}") from error
     if end != len(text):
         raise ValueError(f"JSON text of {len(text)} characters ends after {end}")
     return value
+
+
+def decode_object(text: str) -> dict[str, Any]:
+    """The JSON object in a column. Raises ValueError if this is something else."""
+    found = _decode_json(text)
+    if type(found) is not dict:
+        raise ValueError(f"found no JSON object but {text!r:.60}")
+    return found
 
 
 def encode_metadata(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> str:
@@ -128,7 +136,7 @@ def _encode_metadata_value(serde: SerializerProtocol, value: Any) -> str:
 
 def decode_metadata(serde: SerializerProtocol, text: str) -> CheckpointMetadata:
     """What `encode_metadata` was given."""
-    metadata = _decode_json(text)
+    metadata = decode_object(text)
     if _SERIALIZED in text:
         for key, value in metadata.items():
             if _is_marked(value):
@@ -176,7 +184,7 @@ def decode_checkpoint(
     constants = values.constants
     for channel, entry in channels.items():
         versions[channel] = entry[0]
-        if len(entry) == 3:
+        if len(entry) == 3 and entry[1] is None:
             decoded[channel] = entry[2]
         elif len(entry) == 2:
             value_id = entry[1]
@@ -186,6 +194,8 @@ def decode_checkpoint(
             value = decoded[channel] = loads(values.stored[value_id])
             if type(value) in _IMMUTABLE:
                 constants[value_id] = value
+        elif len(entry) != 1 or type(entry) is not list:
+            raise _no_entry(channel, entry)
     checkpoint["channel_versions"] = versions
     checkpoint["channel_values"] = decoded
     return cast(Checkpoint, checkpoint)
@@ -212,28 +222,57 @@ def _encode_scalar(value: Any) -> str:
 
 def decode_channels(text: str) -> Channels:
     """What `encode_channels` was given. Raises ValueError if this is something else."""
-    channels = _decode_json(text)
-    if type(channels) is not dict:
-        raise ValueError(f"found no map of channels but {text!r:.60}")
+    channels = decode_object(text)
+    for channel, entry in channels.items():
+        check_entry(channel, entry)
     return channels
 
 
+def check_entry(channel: str, entry: Any) -> None:
+    """Raise ValueError unless this is what a channel map has for a channel."""
+    if type(entry) is list and not any(type(part) in (list, dict) for part in entry):
+        if len(entry) == 1:
+            return
+        if len(entry) == 2 and _is_value_id(entry[1]):
+            return
+        if len(entry) == 3 and entry[1] is None:
+            return
+    raise _no_entry(channel, entry)
+
+
+def _no_entry(channel: str, entry: Any) -> ValueError:
+    return ValueError(f"found {entry!r:.60} for channel {channel!r:.60}, expected its version")
+
+
+def _is_value_id(value: Any) -> bool:
+    # Within the 63 bits that SQLite can compare.
+    return type(value) is int and not value >> 63
+
+
 def value_ids(channels: Channels) -> list[int]:
-    """The rows that hold the values of these channels."""
-    return [entry[1] for entry in channels.values() if len(entry) == 2]
+    """The rows that hold the values of these channels. Raises ValueError if they name none.
+
+    Reading looks no closer before it decodes: `check_entry` for each channel takes long.
+    """
+    try:
+        ids = [entry[1] for entry in channels.values() if len(entry) == 2]
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"found no map of channels: {error!r}") from error
+    for value_id in ids:
+        if type(value_id) is not int or value_id >> 63:
+            raise ValueError(f"found {value_id!r:.60}, expected the number of a value")
+    return ids
 
 
-def readable_channels(text: str) -> Channels:
-    """The channel map, or an empty one if the row is damaged.
+def readable_channels(text: str) -> Channels | None:
+    """The channel map, or None if the row is damaged.
 
     Reading such a row tells. Writing beside it, over it, or deleting it must go on.
     """
     try:
-        channels = decode_channels(text)
-        value_ids(channels)
-    except (TypeError, ValueError):
-        return {}
-    return channels
+        return decode_channels(text)
+    except ValueError:
+        return None
 
 
 def versions_of(checkpoint: Checkpoint) -> ChannelVersions:

@@ -156,4 +156,6 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
     def _get_delta(
         self, address: Address, channels: Sequence[str], serde: SerializerProtocol
     ) -> "dict[str, DeltaChannelHistory]":
-        return self._store.read(read_delta, self.queries, address, channels).decode(serde, channels)
+        return self._store.read(read_delta, self.queries, address, channels).decode(
+            serde, channels, self._store.where
+        )

@@ -8,50 +8,76 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from saverproof_savers.codec import Address, Channels, Typed, decode_channels, value_ids
+from saverproof_savers.codec import Address, Typed, check_entry, decode_object
 from saverproof_savers.queries import Queries
+from saverproof_savers.reading import undecodable
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import DeltaChannelHistory
 
-Write = tuple[str, Typed]
-"""task id, value"""
+Write = tuple[str, str, Typed]
+"""checkpoint_id, task id, value"""
+
+Seed = tuple[str, list[Any]]
+"""checkpoint_id, entry of its channel map"""
 
 
 @dataclass(slots=True)
 class DeltaRows:
     """What the ancestors of one checkpoint contribute to some channels, still encoded."""
 
+    address: Address
     writes: dict[str, list[Write]] = field(default_factory=dict)
-    seeds: dict[str, Typed] = field(default_factory=dict)
-    small_seeds: dict[str, Any] = field(default_factory=dict)
-    """Seeds that stood in the channel map, and are not encoded."""
+    seeds: dict[str, Seed] = field(default_factory=dict)
+    values: dict[int, Typed] = field(default_factory=dict)
+    damaged: tuple[str, Exception] | None = None
+    """The ancestor that cannot be read, and why. Told when this is decoded."""
 
     def decode(
-        self, serde: SerializerProtocol, channels: Sequence[str]
+        self, serde: SerializerProtocol, channels: Sequence[str], where: str
     ) -> dict[str, "DeltaChannelHistory"]:
-        """One entry a channel: the writes, oldest first, and the seed where there is one."""
+        """One entry a channel: the writes, oldest first, and the seed where there is one.
+
+        Raises UndecodableError, which names the row of the ancestor.
+        """
+        if self.damaged is not None:
+            checkpoint_id, error = self.damaged
+            raise undecodable((*self.address[:2], checkpoint_id), error, where) from error
         history: dict[str, DeltaChannelHistory] = {}
         for channel in channels:
             history[channel] = {
                 "writes": [
-                    (task_id, channel, serde.loads_typed(value))
-                    for task_id, value in self.writes.get(channel, ())
+                    (task_id, channel, self._load(serde, checkpoint_id, value, where))
+                    for checkpoint_id, task_id, value in self.writes.get(channel, ())
                 ]
             }
-            if channel in self.seeds:
-                history[channel]["seed"] = serde.loads_typed(self.seeds[channel])
-            elif channel in self.small_seeds:
-                history[channel]["seed"] = self.small_seeds[channel]
+            if channel not in self.seeds:
+                continue
+            checkpoint_id, entry = self.seeds[channel]
+            if len(entry) == 3:
+                history[channel]["seed"] = entry[2]
+            else:
+                value = self.values.get(entry[1])
+                history[channel]["seed"] = self._load(serde, checkpoint_id, value, where)
         return history
+
+    def _load(
+        self, serde: SerializerProtocol, checkpoint_id: str, value: Typed | None, where: str
+    ) -> Any:
+        try:
+            if value is None:
+                raise KeyError("a value is missing")
+            return serde.loads_typed(value)
+        except Exception as error:
+            raise undecodable((*self.address[:2], checkpoint_id), error, where) from error
 
 
 def read_delta(
     cursor: sqlite3.Cursor, queries: Queries, address: Address, channels: Sequence[str]
 ) -> DeltaRows:
     """Walk up from the parent of the checkpoint; each channel stops at the first stored value."""
-    rows = DeltaRows()
-    chains, seeds = _walk(cursor, queries, address, channels)
+    rows = DeltaRows(address)
+    chains = _walk(cursor, queries, address, channels, rows)
     scope = (address.thread_id, address.checkpoint_ns)
     for channel, chain in chains.items():
         if not chain:
@@ -59,43 +85,54 @@ def read_delta(
         cursor.execute(queries.delta_writes, (*scope, channel, json.dumps(chain)))
         by_checkpoint: dict[str, list[Write]] = {}
         for checkpoint_id, task_id, kind, value in cursor.fetchall():
-            by_checkpoint.setdefault(checkpoint_id, []).append((task_id, (kind, value)))
+            by_checkpoint.setdefault(checkpoint_id, []).append(
+                (checkpoint_id, task_id, (kind, value))
+            )
         rows.writes[channel] = [
             write for ancestor in reversed(chain) for write in by_checkpoint.get(ancestor, ())
         ]
-    rows.small_seeds = {channel: entry[2] for channel, entry in seeds.items() if len(entry) == 3}
-    cursor.execute(queries.values_by_ids, (json.dumps(sorted(value_ids(seeds))),))
-    values = {value_id: (kind, value) for value_id, kind, value in cursor.fetchall()}
-    rows.seeds = {channel: values[entry[1]] for channel, entry in seeds.items() if len(entry) == 2}
+    ids = sorted({entry[1] for _, entry in rows.seeds.values() if len(entry) == 2})
+    cursor.execute(queries.values_by_ids, (json.dumps(ids), address.thread_id))
+    rows.values = {value_id: (kind, value) for value_id, kind, value in cursor.fetchall()}
     return rows
 
 
 def _walk(
-    cursor: sqlite3.Cursor, queries: Queries, address: Address, channels: Sequence[str]
-) -> tuple[dict[str, list[str]], Channels]:
-    """The ancestors that each channel passes, nearest first, and where its seed is."""
+    cursor: sqlite3.Cursor,
+    queries: Queries,
+    address: Address,
+    channels: Sequence[str],
+    rows: DeltaRows,
+) -> dict[str, list[str]]:
+    """The ancestors that each channel passes, nearest first. Puts its seed into `rows`."""
     target = address.checkpoint_id
     scope = (address.thread_id, address.checkpoint_ns)
     if target is None:
         latest = cursor.execute(queries.latest_checkpoint, scope).fetchone()
         target = latest[0] if latest else None
     chains: dict[str, list[str]] = {channel: [] for channel in channels}
-    seeds: Channels = {}
     open_channels = set(channels)
     seen: set[str] = set()
     cursor.execute(queries.ancestors, (*scope, target, *scope))
-    for checkpoint_id, text in cursor:
+    for checkpoint_id, parent_id, text in cursor:
         # A checkpoint put again below its own descendant makes the chain a loop.
         if checkpoint_id in seen or not open_channels:
             break
         seen.add(checkpoint_id)
-        if checkpoint_id == target:
-            continue
-        stored: dict[str, list[Any]] = decode_channels(text)
-        for channel in list(open_channels):
-            chains[channel].append(checkpoint_id)
-            entry = stored.get(channel, ())
-            if len(entry) > 1:
-                seeds[channel] = list(entry)
-                open_channels.discard(channel)
-    return chains, seeds
+        try:
+            if checkpoint_id != target:
+                stored = decode_object(text)
+                for channel in list(open_channels):
+                    chains[channel].append(checkpoint_id)
+                    if channel not in stored:
+                        continue
+                    check_entry(channel, stored[channel])
+                    if len(stored[channel]) > 1:
+                        rows.seeds[channel] = checkpoint_id, stored[channel]
+                        open_channels.discard(channel)
+            if open_channels and type(parent_id) not in (str, type(None)):
+                raise ValueError(f"found the parent {parent_id!r:.60}, expected text")
+        except ValueError as error:
+            rows.damaged = checkpoint_id, error
+            break
+    return chains

@@ -16,7 +16,8 @@ _WRITE = "task_path, task_id, idx, channel, type, value"
 
 def _used_values(checkpoints: str) -> str:
     """The rows of values that the checkpoints of a thread read; damaged ones read none."""
-    return f"""SELECT json_extract(entry.value, '$[1]') FROM {checkpoints},
+    # Never NULL, with which NOT IN is never true.
+    return f"""SELECT coalesce(json_extract(entry.value, '$[1]'), 0) FROM {checkpoints},
         json_each(CASE WHEN json_valid(channels) THEN channels ELSE '{{}}' END) AS entry
         WHERE entry.type = 'array' AND json_array_length(entry.value) = 2 AND thread_id = ?"""
 
@@ -45,7 +46,8 @@ class Queries:
     drop_values: str
     add_write: str
     drop_values_unless_used: str
-    drop_values_of_thread: str
+    drop_values_of_none: str
+    existing_values: str
     ancestors: str
     delta_writes: str
 
@@ -77,9 +79,9 @@ class Queries:
             writes_of_several=f"SELECT {_WRITE}, checkpoint_id FROM {writes} WHERE {_SEVERAL}",
             writes_between=f"""SELECT {_WRITE}, checkpoint_id FROM {writes}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id BETWEEN ? AND ?""",
-            value_by_id=f"SELECT type, value FROM {values} WHERE value_id = ?",
+            value_by_id=f"SELECT type, value FROM {values} WHERE value_id = ? AND thread_id = ?",
             values_by_ids=f"""SELECT value_id, type, value FROM {values}
-                WHERE value_id IN (SELECT value FROM json_each(?))""",
+                WHERE value_id IN (SELECT value FROM json_each(?)) AND thread_id = ?""",
             channels_of_one=f"SELECT channels FROM {checkpoints} WHERE {_ONE}",
             channels_of_two=f"""SELECT checkpoint_id, channels FROM {checkpoints}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN (?, ?)""",
@@ -87,7 +89,7 @@ class Queries:
                 WHERE thread_id = ? AND checkpoint_ns = ? AND parent_checkpoint_id IS ?""",
             same_value=f"""SELECT value_id FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?)) AND type = ? AND value = ?
-                LIMIT 1""",
+                AND thread_id = ? LIMIT 1""",
             add_value=f"""INSERT INTO {values}
                 (thread_id, checkpoint_ns, channel, version, type, value)
                 VALUES (?, ?, ?, ?, ?, ?)""",
@@ -103,7 +105,7 @@ class Queries:
                 channels, metadata, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO NOTHING""",
             drop_values=f"""DELETE FROM {values}
-                WHERE value_id IN (SELECT value FROM json_each(?))""",
+                WHERE value_id IN (SELECT value FROM json_each(?)) AND thread_id = ?""",
             add_write=f"""INSERT INTO {writes}
                 (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type,
                 value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -111,8 +113,12 @@ class Queries:
                 task_path = excluded.task_path, channel = excluded.channel, type = excluded.type,
                 value = excluded.value WHERE excluded.idx < 0""",
             drop_values_unless_used=f"""DELETE FROM {values}
-                WHERE value_id IN (SELECT value FROM json_each(?)) AND value_id NOT IN ({used})""",
-            drop_values_of_thread=f"""DELETE FROM {values} WHERE value_id IN ({used})""",
+                WHERE value_id IN (SELECT value FROM json_each(?)) AND thread_id = ?
+                AND value_id NOT IN ({used})""",
+            drop_values_of_none=f"""DELETE FROM {values}
+                WHERE thread_id = ? AND value_id NOT IN (SELECT value FROM json_each(?))""",
+            existing_values=f"""SELECT value_id FROM {values}
+                WHERE value_id IN (SELECT value FROM json_each(?)) AND thread_id = ?""",
             # By the parent, not by the order of ids. CROSS JOIN makes each step one look-up.
             ancestors=f"""WITH RECURSIVE ancestor (id, parent_id, channels) AS (
                 SELECT checkpoint_id, parent_checkpoint_id, channels
@@ -121,7 +127,7 @@ class Queries:
                 SELECT c.checkpoint_id, c.parent_checkpoint_id, c.channels
                 FROM ancestor CROSS JOIN {checkpoints} AS c
                 WHERE c.thread_id = ? AND c.checkpoint_ns = ? AND c.checkpoint_id = parent_id)
-                SELECT id, channels FROM ancestor""",
+                SELECT id, parent_id, channels FROM ancestor""",
             delta_writes=f"""SELECT checkpoint_id, task_id, type, value FROM {writes}
                 WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?
                 AND checkpoint_id IN (SELECT value FROM json_each(?))

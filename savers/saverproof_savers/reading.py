@@ -14,9 +14,9 @@ from saverproof_savers.codec import (
     Channels,
     Typed,
     Values,
-    decode_channels,
     decode_checkpoint,
     decode_metadata,
+    decode_object,
     make_config,
     value_ids,
 )
@@ -62,6 +62,8 @@ class Snapshot:
                 return None
             if isinstance(self.channels, Exception):
                 raise self.channels
+            if parent_id is not None and type(parent_id) is not str:
+                raise ValueError(f"found the parent {parent_id!r:.60}, expected text")
             return CheckpointTuple(
                 make_config(thread_id, checkpoint_ns, checkpoint_id),
                 decode_checkpoint(serde, (kind, stored), self.channels, self.values),
@@ -70,16 +72,22 @@ class Snapshot:
                 self._decode_writes(serde),
             )
         except Exception as error:
-            raise UndecodableError(
-                f"{where}: checkpoint {checkpoint_id} of thread {thread_id!r}, namespace "
-                f"{checkpoint_ns!r}, cannot be decoded: {type(error).__name__}: {error}"
-            ) from error
+            raise undecodable((*self.scope, checkpoint_id), error, where) from error
 
     def _decode_writes(self, serde: SerializerProtocol) -> list[PendingWrite]:
         loads = serde.loads_typed
         # Paths, task ids and indexes come first in the rows, and are never all the same.
         self.writes.sort()
         return [(row[1], row[3], loads(row[4:6])) for row in self.writes]
+
+
+def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") -> UndecodableError:
+    """The error that names the row of a checkpoint, and the file unless the store will do so."""
+    thread_id, checkpoint_ns, checkpoint_id = row
+    return UndecodableError(
+        f"{where and f'{where}: '}checkpoint {checkpoint_id} of thread {thread_id!r}, namespace "
+        f"{checkpoint_ns!r}, cannot be decoded: {type(error).__name__}: {error}"
+    )
 
 
 def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot | None:
@@ -94,9 +102,10 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
     row = rows.pop(0)
     channels, ids = _channels(row)
     if len(ids) == 1:
-        stored = {ids[0]: cursor.execute(queries.value_by_id, ids).fetchone()}
+        value = cursor.execute(queries.value_by_id, (ids[0], address[0])).fetchone()
+        stored = {ids[0]: value} if value else {}
     else:
-        stored = _values(cursor, queries, ids)
+        stored = _values(cursor, queries, address[0], ids)
     return Snapshot(address[:2], row, channels, rows, Values(stored, {}))
 
 
@@ -142,22 +151,24 @@ def _snapshots(
         channels, value_rows = _channels(row)
         wanted.update(value_rows)
         snapshots.append(Snapshot(scope, row, channels, pending[row[0]], values))
-    values.stored.update(_values(cursor, queries, list(wanted)))
+    values.stored.update(_values(cursor, queries, scope[0], list(wanted)))
     return snapshots
 
 
-def _values(cursor: sqlite3.Cursor, queries: Queries, ids: list[int]) -> dict[int, Typed]:
+def _values(
+    cursor: sqlite3.Cursor, queries: Queries, thread_id: str, ids: list[int]
+) -> dict[int, Typed]:
     if not ids:
         return {}
-    rows = cursor.execute(queries.values_by_ids, (json.dumps(ids),)).fetchall()
+    rows = cursor.execute(queries.values_by_ids, (json.dumps(ids), thread_id)).fetchall()
     return {value_id: (kind, value) for value_id, kind, value in rows}
 
 
 def _channels(row: Row) -> tuple[Channels | Exception, list[int]]:
     """The channel map, and the rows that hold its values."""
     try:
-        channels = decode_channels(row[4])
+        channels = decode_object(row[4])
         return channels, value_ids(channels)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         # Told when this checkpoint is decoded, so that the others of a list can be read.
         return error, []

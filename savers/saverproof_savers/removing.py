@@ -2,35 +2,55 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from saverproof_savers.codec import (
     Channels,
     decode_channels,
+    decode_object,
     encode_channels,
     readable_channels,
     value_ids,
 )
-from saverproof_savers.errors import UndecodableError
 from saverproof_savers.pruning import Namespace, Stored, pruned
 from saverproof_savers.queries import Queries
+from saverproof_savers.reading import undecodable
 
 
 def delete_thread(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
     """Remove everything of the thread, writes included whose checkpoint never came."""
     names = queries.names
-    cursor.execute(queries.drop_values_of_thread, (thread_id,))
-    cursor.execute(
-        f"""SELECT 1 FROM "{names.checkpoints}"
-            WHERE thread_id = ? AND NOT json_valid(channels) LIMIT 1""",
-        (thread_id,),
-    )
-    if cursor.fetchone() is not None:
+    ids = _value_ids_of(cursor, queries, thread_id)
+    if ids is None:
         # A damaged row does not tell which values it had: look through all of them.
         cursor.execute(f'DELETE FROM "{names.values}" WHERE thread_id = ?', (thread_id,))
+    else:
+        cursor.execute(queries.drop_values, (json.dumps(sorted(ids)), thread_id))
     for table in (names.checkpoints, names.writes):
         cursor.execute(f'DELETE FROM "{table}" WHERE thread_id = ?', (thread_id,))
+
+
+def _value_ids_of(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> set[int] | None:
+    """The values that the checkpoints of the thread have; None if one of them does not tell."""
+    ids: set[int] = set()
+    cursor.execute(
+        f'SELECT channels FROM "{queries.names.checkpoints}" WHERE thread_id = ?', (thread_id,)
+    )
+    for (text,) in cursor:
+        channels = readable_channels(text)
+        if channels is None:
+            return None
+        ids.update(value_ids(channels))
+    return ids
+
+
+def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
+    """Remove the values that a damaged row had, once it is gone and no other one is damaged."""
+    used = _value_ids_of(cursor, queries, thread_id)
+    if used is not None:
+        parameters = (thread_id, json.dumps(sorted(used)))
+        cursor.execute(queries.drop_values_of_none, parameters)
 
 
 def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]) -> None:
@@ -56,13 +76,19 @@ def _delete_checkpoints(
     rows = [(thread_id, *key) for key in keys]
     one = "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
     ids: set[int] = set()
+    some_damaged = False
     for row in rows:
         cursor.execute(f'SELECT channels FROM "{names.checkpoints}" {one}', row)
         for (text,) in cursor.fetchall():
-            ids.update(value_ids(readable_channels(text)))
+            channels = readable_channels(text)
+            some_damaged |= channels is None
+            ids.update(value_ids(channels or {}))
     for table in (names.checkpoints, names.writes):
         cursor.executemany(f'DELETE FROM "{table}" {one}', rows)
-    cursor.execute(queries.drop_values_unless_used, (json.dumps(sorted(ids)), thread_id))
+    parameters = (json.dumps(sorted(ids)), thread_id, thread_id)
+    cursor.execute(queries.drop_values_unless_used, parameters)
+    if some_damaged:
+        drop_orphans(cursor, queries, thread_id)
 
 
 def prune(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
@@ -73,32 +99,67 @@ def prune(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
 
 
 def _namespaces(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> dict[str, Namespace]:
-    names = queries.names
-    cursor.execute(
-        f"""SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, metadata
-            FROM "{names.checkpoints}" WHERE thread_id = ?""",
-        (thread_id,),
-    )
     namespaces: dict[str, Namespace] = {}
-    for checkpoint_ns, checkpoint_id, parent_id, channels, text in cursor.fetchall():
-        metadata = _readable(json.loads, text, checkpoint_ns, checkpoint_id)
-        entries = _readable(decode_channels, channels, checkpoint_ns, checkpoint_id)
-        namespaces.setdefault(checkpoint_ns, {})[checkpoint_id] = Stored.of(
-            parent_id, entries, metadata
+    for row in _sound_rows(cursor, queries, thread_id):
+        namespaces.setdefault(row.checkpoint_ns, {})[row.checkpoint_id] = Stored.of(
+            row.parent_id, row.channels, row.metadata
         )
     return namespaces
 
 
-def _readable(
-    decode: Callable[[str], dict[str, Any]], text: str, checkpoint_ns: str, checkpoint_id: str
-) -> dict[str, Any]:
-    """What a column holds. A thread with a damaged row is left as it is: it may be mended."""
+class _SoundRow(NamedTuple):
+    checkpoint_ns: str
+    checkpoint_id: str
+    parent_id: str | None
+    channels: Channels
+    metadata: dict[str, Any]
+
+
+def _sound_rows(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> list[_SoundRow]:
+    """The checkpoints of the thread, as far as can be seen without the serializer.
+
+    A thread with a damaged row is left as it is: it may be mended.
+    """
+    names = queries.names
+    cursor.execute(
+        f"""SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, channels, metadata, type,
+            typeof(checkpoint) FROM "{names.checkpoints}" WHERE thread_id = ?""",
+        (thread_id,),
+    )
+    rows = [_sound(thread_id, *row) for row in cursor.fetchall()]
+    ids = json.dumps(sorted({each for row in rows for each in value_ids(row.channels)}))
+    cursor.execute(queries.existing_values, (ids, thread_id))
+    existing = {value_id for (value_id,) in cursor.fetchall()}
+    for row in rows:
+        missing = set(value_ids(row.channels)) - existing
+        if missing:
+            error = KeyError(f"no value {min(missing)}")
+            raise undecodable((thread_id, row.checkpoint_ns, row.checkpoint_id), error)
+    return rows
+
+
+def _sound(
+    thread_id: str,
+    checkpoint_ns: str,
+    checkpoint_id: str,
+    parent_id: str | None,
+    channels: str,
+    metadata: str,
+    kind: str,
+    stored: str,
+) -> _SoundRow:
     try:
-        return decode(text)
-    except (TypeError, ValueError) as error:
-        raise UndecodableError(
-            f"checkpoint {checkpoint_id} of namespace {checkpoint_ns!r} cannot be decoded: {error}"
-        ) from error
+        if type(parent_id) not in (str, type(None)) or type(kind) is not str or stored != "blob":
+            raise ValueError("a column holds something else than text, or data")
+        return _SoundRow(
+            checkpoint_ns,
+            checkpoint_id,
+            parent_id,
+            decode_channels(channels),
+            decode_object(metadata),
+        )
+    except ValueError as error:
+        raise undecodable((thread_id, checkpoint_ns, checkpoint_id), error) from error
 
 
 def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: str) -> None:
@@ -115,16 +176,10 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
         (target, source),
     )
     columns = "parent_checkpoint_id, type, checkpoint, metadata, created_at, run_id"
-    cursor.execute(
-        f"""SELECT checkpoint_ns, checkpoint_id, channels FROM "{names.checkpoints}"
-            WHERE thread_id = ?""",
-        (source,),
-    )
     new_ids: dict[int, int] = {}
-    for checkpoint_ns, checkpoint_id, text in cursor.fetchall():
-        stored = _readable(decode_channels, text, checkpoint_ns, checkpoint_id)
+    for row in _sound_rows(cursor, queries, source):
         channels: Channels = {}
-        for channel, entry in stored.items():
+        for channel, entry in row.channels.items():
             channels[channel] = entry
             if len(entry) == 2:
                 copy = _copy_value(cursor, queries, entry[1], target, new_ids)
@@ -134,7 +189,7 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
                 (thread_id, checkpoint_ns, checkpoint_id, channels, {columns})
                 SELECT ?, checkpoint_ns, checkpoint_id, ?, {columns} FROM "{names.checkpoints}"
                 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?""",
-            (target, encode_channels(channels), source, checkpoint_ns, checkpoint_id),
+            (target, encode_channels(channels), source, row.checkpoint_ns, row.checkpoint_id),
         )
 
 

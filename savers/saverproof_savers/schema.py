@@ -86,7 +86,8 @@ def _add_run_id(names: TableNames) -> list[str]:
     return [
         f'ALTER TABLE "{names.checkpoints}" ADD COLUMN run_id TEXT',
         f"""UPDATE "{names.checkpoints}" SET run_id = json_extract(metadata, '$.run_id')
-            WHERE json_type(metadata, '$.run_id') = 'text'""",
+            WHERE CASE WHEN json_valid(metadata)
+            THEN json_type(metadata, '$.run_id') = 'text' END""",
         f"""CREATE INDEX "{names.checkpoints}_by_run" ON "{names.checkpoints}" (run_id)
             WHERE run_id IS NOT NULL""",
     ]

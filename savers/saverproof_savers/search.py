@@ -85,11 +85,10 @@ class Search:
             # The first condition is implied by the second, and is the one an index can use.
             add("checkpoint_id <= ?", after[0])
             add("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)", *after)
-        for key, value in self.filter.items():
-            if _sql_can_compare(key, value):
-                at = f"metadata, '$.{key}'"
-                # An object may be what stands for a value that JSON cannot hold.
-                add(f"(json_extract({at}) = ? OR json_type({at}) = 'object')", value)
+        compared = {key: each for key, each in self.filter.items() if _sql_can_compare(key, each)}
+        if compared:
+            fits = " AND ".join(map(_may_equal, compared))
+            add(_FITS_OR_IS_DAMAGED.format(fits), *compared.values())
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         sql = f"""SELECT checkpoint_id, thread_id, checkpoint_ns FROM "{names.checkpoints}" {where}
             ORDER BY checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC LIMIT ?"""
@@ -100,6 +99,17 @@ class Search:
         if self.limit is not None and not self.filter:
             return min(size, self.limit)
         return size
+
+
+# A damaged row is kept, so that decoding it tells. CASE, because that alone keeps the order.
+_FITS_OR_IS_DAMAGED = """CASE WHEN typeof(metadata) <> 'text' OR NOT json_valid(metadata) THEN 1
+    WHEN json_type(metadata) <> 'object' THEN 1 ELSE {} END"""
+
+
+def _may_equal(key: str) -> str:
+    # An object may be what stands for a value that JSON cannot hold.
+    at = f"metadata, '$.{key}'"
+    return f"(json_extract({at}) = ? OR json_type({at}) = 'object')"
 
 
 ANYTHING = Search(None, None, None, None, {}, None)

@@ -31,6 +31,7 @@ from saverproof_savers.codec import (
 )
 from saverproof_savers.queries import Queries
 from saverproof_savers.recent import RecentCheckpoints, StoredChannels
+from saverproof_savers.removing import drop_orphans
 
 
 @dataclass(slots=True)
@@ -142,7 +143,7 @@ def _store_below_recent(
     if cursor.rowcount == 1:
         return stored
     ids = [channels[channel][1] for channel in record.new_values]
-    cursor.execute(queries.drop_values, (json.dumps(ids),))
+    cursor.execute(queries.drop_values, (json.dumps(ids), record.parent.thread_id))
     return None
 
 
@@ -158,10 +159,14 @@ def _store_anywhere(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord)
     channels = _place_values(cursor, queries, record, inherited or {}, replaced or {})
     stored = StoredChannels(record.checkpoint_id, encode_channels(channels), channels)
     cursor.execute(queries.add_checkpoint, _row(record, stored))
-    if replaced:
+    if replaced is not None:
         unused = sorted(set(value_ids(replaced)) - set(value_ids(channels)))
         if unused:
-            cursor.execute(queries.drop_values_unless_used, (json.dumps(unused), scope[0]))
+            cursor.execute(
+                queries.drop_values_unless_used, (json.dumps(unused), scope[0], scope[0])
+            )
+    elif record.checkpoint_id in known:
+        drop_orphans(cursor, queries, scope[0])
     return stored
 
 
@@ -224,7 +229,7 @@ def _place_values(
 def _siblings(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> list[Channels]:
     """The channels of the checkpoints that have the same parent."""
     cursor.execute(queries.channels_of_siblings, record.parent)
-    return [readable_channels(text) for (text,) in cursor.fetchall()]
+    return [readable_channels(text) or {} for (text,) in cursor.fetchall()]
 
 
 def _at_version(channels: Channels, channel: str, version: Version) -> list[Any] | None:
@@ -243,7 +248,9 @@ def _row_of(
     """The row of this value: one of the candidates if it holds the same, or else a new one."""
     if candidates:
         ids = json.dumps(sorted(candidates))
-        found = cursor.execute(queries.same_value, (ids, *value)).fetchone()
+        found = cursor.execute(
+            queries.same_value, (ids, *value, record.parent.thread_id)
+        ).fetchone()
         if found is not None:
             return int(found[0])
     return _add_value(cursor, queries, record, channel, value)
