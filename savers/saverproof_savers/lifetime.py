@@ -1,5 +1,6 @@
 """Savers as context managers of both kinds."""
 
+import asyncio
 from types import TracebackType
 from typing import Self
 
@@ -31,4 +32,5 @@ class Closing:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        # In a thread: it waits for what runs, and that may wait for another process's lock.
+        await asyncio.to_thread(self.close)

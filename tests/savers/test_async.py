@@ -1,6 +1,8 @@
 """Each async method answers as its sync twin does, whichever of them wrote."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +117,21 @@ def test_async_with_opens_and_closes(path: Path) -> None:
     asyncio.run(main())
     with SqliteSaver.open(path) as saver:
         assert values_of(saver, 1) == {"a": 1}
+
+
+def test_leaving_the_block_lets_the_loop_run_on(path: Path) -> None:
+    """A write that waits for another connection's lock is waited for, but not by the loop."""
+
+    async def main() -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            async with SqliteSaver.open(path, busy_timeout_ms=30_000) as saver:
+                await saver.aput(at(), make(1, {}), {}, {})
+                other.execute("BEGIN IMMEDIATE")
+                waiting = asyncio.create_task(saver.aput(at(), make(2, {}), {}, {}))
+                while saver._store._writers is None or not saver._store._inside:
+                    await asyncio.sleep(0)
+                # It can only be called if the loop goes on while the block is left.
+                asyncio.get_running_loop().call_soon(other.execute, "ROLLBACK")
+            assert await waiting == at(number=2)
+
+    asyncio.run(main())
