@@ -1,10 +1,9 @@
 """`SnapshotSqliteSaver`: LangGraph's saver in memory, whose whole state is one row of a file."""
 
 import os
-import threading
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from sqlite3 import Cursor
+from contextlib import suppress
+from itertools import islice
 from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -19,25 +18,20 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers import snapshot_removing as removing
 from saverproof_savers.aio import run_in
-from saverproof_savers.errors import SchemaError, UndecodableError
+from saverproof_savers.codec import make_config
+from saverproof_savers.errors import SchemaError
 from saverproof_savers.files import MEMORY, OpenOptions
 from saverproof_savers.lifetime import Closing
 from saverproof_savers.pruning import check_strategy
 from saverproof_savers.search import Search
-from saverproof_savers.snapshot_state import (
-    State,
-    create_table,
-    is_ready,
-    load,
-    save,
-    stored_revision,
-)
+from saverproof_savers.snapshot_memory import SnapshotMemory
+from saverproof_savers.snapshot_state import ancestry, create_table, is_ready, searched
 from saverproof_savers.stores import open_store
 
 T = TypeVar("T")
 
 
-class SnapshotSqliteSaver(Closing, InMemorySaver):
+class SnapshotSqliteSaver(Closing, SnapshotMemory):
     """Keeps all threads in memory, and the whole of it in one row, written anew by each write.
 
     Simple, and easy to carry about; for small stores, since every write costs as much as the
@@ -56,18 +50,16 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
     ) -> None:
         """Open the file, made with its folders, for its owner alone, if it is not there.
 
-        Raises sqlite3.Error, whose text names the file and the cause, and SchemaError if the
-        file's state has another encoding.
+        Its state is loaded. Raises errors whose text names the file and the cause: sqlite3.Error,
+        SchemaError if the state has another encoding, UndecodableError if it is damaged.
         """
         super().__init__(serde=serde)
         options = OpenOptions(busy_timeout_ms, synchronous, journal_mode)
-        folder = os.path.dirname(os.fspath(path))
-        if folder and os.fspath(path) != MEMORY:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+        if os.fspath(path) != MEMORY:
+            _make_folders(os.path.dirname(os.fspath(path)))
         self._store = open_store(path, options)
-        self._lock = threading.RLock()
         self._is_clone = False
-        self._revision: int | None = None
+        self._start_anew()
         try:
             self.setup()
         except BaseException:
@@ -80,12 +72,13 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
         return self._store.path
 
     def setup(self) -> None:
-        """Create the table; done on opening, harmless again."""
+        """Create the table, and load what it holds; done on opening, harmless again."""
         try:
             if not self._store.read(is_ready):
                 self._store.write(create_table)
         except SchemaError as error:
             raise SchemaError(f"{self._store.where}: {error}") from None
+        self._reading(lambda _: None)
 
     def close(self) -> None:
         """Close the file. Harmless twice, and on a clone."""
@@ -96,13 +89,12 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
         clone = type(self).__new__(type(self))
         clone.__dict__.update(self.__dict__)
         clone._is_clone = True
-        # Memory of its own, read from the file on first use.
-        clone._forget()
+        clone._start_anew()
         return clone
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that the config names, or the latest of its thread and namespace."""
-        return self._reading(lambda: super(SnapshotSqliteSaver, self).get_tuple(config))
+        return self._reading(lambda own: own._decoded(config, InMemorySaver.get_tuple))
 
     def list(
         self,
@@ -115,11 +107,13 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
         """Checkpoints, newest first, as they are at the time of the call."""
         search = Search.of(config, filter, before, limit)
 
-        def find() -> Sequence[CheckpointTuple]:
-            found = super(SnapshotSqliteSaver, self).list(config, before=before)
-            fitting = (each for each in found if search.matches(each.metadata))
-            newest_first = sorted(fitting, key=lambda each: each.checkpoint["id"], reverse=True)
-            return newest_first if limit is None else newest_first[: max(limit, 0)]
+        def find(own: Self) -> Sequence[CheckpointTuple]:
+            found = (
+                own._decoded(make_config(*place), InMemorySaver.get_tuple)
+                for place in searched(own._state(), config, search)
+            )
+            fitting = (each for each in found if each and search.matches(each.metadata))
+            return tuple(islice(fitting, None if limit is None else max(limit, 0)))
 
         return iter(self._reading(find))
 
@@ -131,8 +125,9 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint, and the whole state with it."""
-        base = super().put
-        return self._writing(lambda: base(config, checkpoint, metadata, new_versions))
+        return self._writing(
+            lambda own: InMemorySaver.put(own, config, checkpoint, metadata, new_versions)
+        )
 
     def put_writes(
         self,
@@ -142,44 +137,50 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
         task_path: str = "",
     ) -> None:
         """Store the writes of one task, all or none, and the whole state with them."""
-        base = super().put_writes
         if writes:
-            self._writing(lambda: base(config, writes, task_id, task_path))
+            self._writing(
+                lambda own: InMemorySaver.put_writes(own, config, writes, task_id, task_path)
+            )
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove the thread; an unknown one is fine."""
-        base = super().delete_thread
-        self._writing(lambda: base(thread_id))
+        self._writing(lambda own: InMemorySaver.delete_thread(own, thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Remove the checkpoints whose metadata name one of these runs, with their writes."""
         wanted = frozenset(map(str, run_ids))
-        self._writing(lambda: removing.delete_for_runs(self._state(), self.serde, wanted))
+        self._writing(lambda own: removing.delete_for_runs(own._state(), own.serde, wanted))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a whole thread to a new one. Raises ValueError if the target holds data."""
-        source, target = str(source_thread_id), str(target_thread_id)
+        source, target = source_thread_id, target_thread_id
         if source != target:
-            self._writing(lambda: removing.copy_thread(self._state(), source, target))
+            self._writing(lambda own: removing.copy_thread(own._state(), source, target))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Remove old checkpoints of these threads, as `SqliteSaver.prune` does."""
         check_strategy(strategy)
-        base = super().delete_thread
 
-        def work() -> None:
-            for thread_id in dict.fromkeys(map(str, thread_ids)):
+        def work(own: Self) -> None:
+            for thread_id in dict.fromkeys(thread_ids):
                 if strategy == "delete":
-                    base(thread_id)
+                    InMemorySaver.delete_thread(own, thread_id)
                 else:
-                    removing.prune(self._state(), self.serde, thread_id)
+                    removing.prune(own._state(), own.serde, thread_id)
 
         self._writing(work)
 
     def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Any:
         """For each channel, the writes of the ancestors since the nearest stored value, and it."""
-        base = super().get_delta_channel_history
-        return self._reading(lambda: base(config=config, channels=channels))
+
+        def find(own: Self) -> Any:
+            line = InMemorySaver(serde=own.serde)
+            state = ancestry(own._state(), config)
+            line.storage, line.writes, line.blobs = state.storage, state.writes, state.blobs
+            base = line.get_delta_channel_history
+            return own._decoded(config, lambda _, config: base(config=config, channels=channels))
+
+        return self._reading(find)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Async `get_tuple`."""
@@ -246,45 +247,10 @@ class SnapshotSqliteSaver(Closing, InMemorySaver):
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await run_in(self._store.pool_for_writes(), work)
 
-    def _reading(self, work: Callable[[], T]) -> T:
-        """Do `work` on the newest state of the file."""
-        with self._lock:
-            self._store.read(self._refresh)
-            return work()
 
-    def _writing(self, work: Callable[[], T]) -> T:
-        """Do `work` on the newest state of the file, and put the outcome in its place."""
-
-        def change(cursor: Cursor) -> T:
-            self._refresh(cursor)
-            result = work()
-            self._revision = save(cursor, self._state())
-            return result
-
-        with self._lock:
-            try:
-                return self._store.write(change)
-            except BaseException:
-                # Whatever the memory holds now, the file is what counts.
-                self._forget()
-                raise
-
-    def _state(self) -> State:
-        return State(self.storage, self.writes, self.blobs)
-
-    def _refresh(self, cursor: Cursor) -> None:
-        if self._revision is None or stored_revision(cursor) != self._revision:
-            try:
-                self._revision, state = load(cursor)
-            except (TypeError, ValueError) as error:
-                raise UndecodableError(
-                    f"{self._store.where}: the state in table checkpoint_state cannot be decoded: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-            self.storage, self.writes, self.blobs = state.storage, state.writes, state.blobs
-
-    def _forget(self) -> None:
-        self._revision = None
-        self.storage = defaultdict(lambda: defaultdict(dict))
-        self.writes = defaultdict(dict)
-        self.blobs = {}
+def _make_folders(folder: str) -> None:
+    # The mode that os.makedirs is given is for the last folder alone.
+    if folder and not os.path.isdir(folder):
+        _make_folders(os.path.dirname(folder))
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)

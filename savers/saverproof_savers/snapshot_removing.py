@@ -1,11 +1,12 @@
 """Deleting runs, pruning and copying threads in the state of LangGraph's saver in memory."""
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.pruning import Namespace, Stored, pruned
-from saverproof_savers.snapshot_state import State
+from saverproof_savers.snapshot_state import Place, State, undecodable
 
 
 def delete_for_runs(state: State, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
@@ -15,7 +16,8 @@ def delete_for_runs(state: State, serde: SerializerProtocol, run_ids: Collection
             (checkpoint_ns, checkpoint_id)
             for checkpoint_ns, checkpoints in state.storage[thread_id].items()
             for checkpoint_id, (_, metadata, _) in checkpoints.items()
-            if serde.loads_typed(metadata).get("run_id") in run_ids
+            if _decoded(serde, metadata, (thread_id, checkpoint_ns, checkpoint_id)).get("run_id")
+            in run_ids
         ]
         _remove(state, serde, thread_id, gone)
 
@@ -25,15 +27,23 @@ def prune(state: State, serde: SerializerProtocol, thread_id: str) -> None:
     namespaces: dict[str, Namespace] = {}
     for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items():
         for checkpoint_id, (checkpoint, metadata, parent_id) in checkpoints.items():
-            versions = serde.loads_typed(checkpoint)["channel_versions"]
+            place = (thread_id, checkpoint_ns, checkpoint_id)
+            versions = _decoded(serde, checkpoint, place)["channel_versions"]
             channels = {
                 channel: _entry(state, (thread_id, checkpoint_ns, channel, version))
                 for channel, version in versions.items()
             }
             namespaces.setdefault(checkpoint_ns, {})[checkpoint_id] = Stored.of(
-                parent_id, channels, serde.loads_typed(metadata)
+                parent_id, channels, _decoded(serde, metadata, place)
             )
     _remove(state, serde, thread_id, pruned(namespaces))
+
+
+def _decoded(serde: SerializerProtocol, stored: tuple[str, bytes], place: Place) -> Any:
+    try:
+        return serde.loads_typed(stored)
+    except Exception as error:
+        raise undecodable(place, error) from error
 
 
 def _entry(state: State, key: tuple[str, str, str, object]) -> list[object]:
@@ -52,8 +62,10 @@ def _remove(
     for checkpoint_ns in touched:
         used = {
             (channel, version)
-            for checkpoint, _, _ in state.storage[thread_id][checkpoint_ns].values()
-            for channel, version in serde.loads_typed(checkpoint)["channel_versions"].items()
+            for checkpoint_id, (stored, _, _) in state.storage[thread_id][checkpoint_ns].items()
+            for channel, version in _decoded(
+                serde, stored, (thread_id, checkpoint_ns, checkpoint_id)
+            )["channel_versions"].items()
         }
         for key in list(state.blobs):
             if key[:2] == (thread_id, checkpoint_ns) and key[2:] not in used:

@@ -6,12 +6,25 @@ from sqlite3 import Cursor
 from typing import Any
 
 import ormsgpack
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import get_checkpoint_id
 
-from saverproof_savers.errors import SchemaError
+from saverproof_savers.errors import SchemaError, UndecodableError
+from saverproof_savers.search import Search
+
+Place = tuple[str, str, str]
+"""thread_id, checkpoint_ns, checkpoint_id"""
 
 ENCODING = "msgpack/1"
 """How the columns storage, writes and blobs are written: msgpack, lists of flat rows."""
 
+# What msgpack would write as something else: read back, it would no longer be found.
+_REFUSED = (
+    ormsgpack.OPT_PASSTHROUGH_DATACLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATETIME
+    | ormsgpack.OPT_PASSTHROUGH_TUPLE
+    | ormsgpack.OPT_PASSTHROUGH_UUID
+)
 _COLUMNS = {"id", "encoding", "storage", "writes", "blobs", "revision", "updated_at"}
 
 
@@ -65,21 +78,28 @@ def _check_encoding(cursor: Cursor) -> None:
         raise SchemaError(f"table checkpoint_state: found {found}, expected encoding {ENCODING!r}")
 
 
-def stored_revision(cursor: Cursor) -> int:
-    """How often the state has been written."""
+def stored_revision(cursor: Cursor) -> int | None:
+    """How often the state has been written; None if it is gone."""
     row = cursor.execute("SELECT revision FROM checkpoint_state WHERE id = 1").fetchone()
-    return int(row[0])
+    return None if row is None else int(row[0])
 
 
-def save(cursor: Cursor, state: State) -> int:
-    """Put the state in the place of the stored one; returns its revision."""
+def save(cursor: Cursor, state: State) -> int | None:
+    """Put the state in the place of the stored one; returns its revision.
+
+    Raises TypeError if an id or a version would not be read back as it is.
+    """
+    try:
+        columns = [ormsgpack.packb(rows, option=_REFUSED) for rows in _rows(state)]
+    except TypeError as error:
+        raise TypeError(f"expected text and numbers as ids and versions: {error}") from error
     cursor.execute(
         """INSERT INTO checkpoint_state
             VALUES (1, ?, ?, ?, ?, 1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
             ON CONFLICT (id) DO UPDATE SET encoding = excluded.encoding,
             storage = excluded.storage, writes = excluded.writes, blobs = excluded.blobs,
             revision = revision + 1, updated_at = excluded.updated_at""",
-        (ENCODING, *(ormsgpack.packb(rows) for rows in _rows(state))),
+        (ENCODING, *columns),
     )
     return stored_revision(cursor)
 
@@ -87,15 +107,15 @@ def save(cursor: Cursor, state: State) -> int:
 def _rows(state: State) -> tuple[list[Any], list[Any], list[Any]]:
     """Flat rows. What reading leaves behind, an empty dictionary for an unknown thread, goes."""
     storage = [
-        [thread_id, checkpoint_ns, checkpoint_id, *stored]
+        [thread_id, checkpoint_ns, checkpoint_id, list(stored), list(metadata), parent]
         for thread_id, namespaces in state.storage.items()
         for checkpoint_ns, checkpoints in namespaces.items()
-        for checkpoint_id, stored in checkpoints.items()
+        for checkpoint_id, (stored, metadata, parent) in checkpoints.items()
     ]
     writes = [
-        [*key, *inner_key, *write]
+        [*key, *inner_key, same_task_id, channel, list(value), task_path]
         for key, batch in state.writes.items()
-        for inner_key, write in batch.items()
+        for inner_key, (same_task_id, channel, value, task_path) in batch.items()
     ]
     blobs = [[*key, *value] for key, value in state.blobs.items()]
     return storage, writes, blobs
@@ -108,11 +128,78 @@ def load(cursor: Cursor) -> tuple[int, State]:
     revision, *columns = cursor.fetchone()
     storage: defaultdict[str, Any] = defaultdict(lambda: defaultdict(dict))
     writes: defaultdict[tuple[str, str, str], Any] = defaultdict(dict)
-    stored_checkpoints, stored_writes, stored_blobs = map(ormsgpack.unpackb, columns)
+    stored_checkpoints, stored_writes, stored_blobs = map(_unpacked, columns)
     for thread_id, checkpoint_ns, checkpoint_id, stored, metadata, parent in stored_checkpoints:
         storage[thread_id][checkpoint_ns][checkpoint_id] = (tuple(stored), tuple(metadata), parent)
     for *key, task_id, index, same_task_id, channel, value, task_path in stored_writes:
         entry = (same_task_id, channel, tuple(value), task_path)
-        writes[tuple(key)][task_id, index] = entry
-    blobs = {tuple(key): (kind, value) for *key, kind, value in stored_blobs}
+        thread_id, checkpoint_ns, checkpoint_id = key
+        writes[thread_id, checkpoint_ns, checkpoint_id][task_id, index] = entry
+    blobs = {
+        (thread_id, checkpoint_ns, channel, version): (kind, value)
+        for thread_id, checkpoint_ns, channel, version, kind, value in stored_blobs
+    }
     return int(revision), State(storage, writes, blobs)
+
+
+def _unpacked(column: bytes) -> list[Any]:
+    rows = ormsgpack.unpackb(column)
+    if type(rows) is not list:
+        raise ValueError(f"found {type(rows).__name__}, expected a list of rows")
+    return rows
+
+
+def undecodable(place: tuple[str, str, str | None], error: Exception) -> UndecodableError:
+    """The error that names the checkpoint and the cause."""
+    thread_id, checkpoint_ns, checkpoint_id = place
+    return UndecodableError(
+        f"checkpoint {checkpoint_id} of thread {thread_id!r}, namespace {checkpoint_ns!r}, cannot "
+        f"be decoded: {type(error).__name__}: {error}"
+    )
+
+
+def named(state: State, config: RunnableConfig) -> tuple[str, str, str | None]:
+    """Which checkpoint the config names: the latest if it has no id; None if there is none."""
+    thread_id, checkpoint_ns = _scope(config)
+    found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
+    return thread_id, checkpoint_ns, get_checkpoint_id(config) or max(found, default=None)
+
+
+def _scope(config: RunnableConfig) -> tuple[str, str]:
+    configurable = config["configurable"]
+    return configurable["thread_id"], configurable.get("checkpoint_ns", "")
+
+
+def searched(state: State, config: RunnableConfig | None, search: Search) -> list[Place]:
+    """The checkpoints, newest first, that fit the search as far as their places tell."""
+    # Not the text that `search` has: ids are kept as they were put.
+    threads = [config["configurable"]["thread_id"]] if config else list(state.storage)
+    found = [
+        (thread_id, checkpoint_ns, checkpoint_id)
+        for thread_id in threads
+        for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items()
+        if search.checkpoint_ns in (None, checkpoint_ns)
+        for checkpoint_id in checkpoints
+        if search.checkpoint_id in (None, checkpoint_id)
+        and (search.before is None or checkpoint_id < search.before)
+    ]
+    return sorted(found, key=lambda place: place[2], reverse=True)
+
+
+def ancestry(state: State, config: RunnableConfig) -> State:
+    """The state with one checkpoint and its ancestors alone, each of them once.
+
+    A checkpoint put again below its own descendant makes the chain of parents a loop.
+    """
+    thread_id, checkpoint_ns, checkpoint_id = named(state, config)
+    found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
+    line: dict[str, Any] = {}
+    while checkpoint_id is not None and checkpoint_id in found and checkpoint_id not in line:
+        line[checkpoint_id] = found[checkpoint_id]
+        checkpoint_id = found[checkpoint_id][2]
+    if checkpoint_id in line:
+        # What comes next has been passed.
+        last = next(reversed(line))
+        line[last] = (*line[last][:2], None)
+    storage: defaultdict[str, Any] = defaultdict(dict, {thread_id: {checkpoint_ns: line}})
+    return State(storage, state.writes, state.blobs)

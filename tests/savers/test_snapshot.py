@@ -4,6 +4,7 @@ import asyncio
 import copy
 import sqlite3
 import stat
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from saverproof_savers import SchemaError, SnapshotSqliteSaver, UndecodableError
+from saverproof_savers import SnapshotSqliteSaver
 from tests.savers.helpers import at, make, number_of, numbers, put, values_of, writes_of
 
 
@@ -108,11 +109,12 @@ def test_an_empty_batch_writes_nothing(snapshot: SnapshotSqliteSaver, path: Path
 
 
 def test_missing_folders_are_made_for_their_owner_alone(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b" / "checkpoints.db"
+    path = tmp_path / "a" / "b" / "c" / "checkpoints.db"
     with SnapshotSqliteSaver(path) as saver:
         assert saver.path == str(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    made = (path.parents[2], path.parents[1], path.parent)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in made] == [0o700] * 3
 
 
 def test_it_also_works_in_memory() -> None:
@@ -136,46 +138,6 @@ def test_the_journal_mode_is_an_option(path: Path, journal_mode: str) -> None:
 def test_a_journal_mode_that_can_tear_is_refused(path: Path, journal_mode: str) -> None:
     with pytest.raises(ValueError, match=f"journal_mode: found '{journal_mode}', expected one of"):
         SnapshotSqliteSaver(path, journal_mode)
-
-
-@pytest.mark.parametrize(
-    ("statements", "message"),
-    [
-        (
-            [
-                "CREATE TABLE checkpoint_state (id INTEGER PRIMARY KEY, storage BLOB, writes BLOB,"
-                " blobs BLOB, updated_at TEXT)"
-            ],
-            "lacks the columns .'encoding', 'revision'.; .*pickle is never read",
-        ),
-        (["UPDATE checkpoint_state SET encoding = 'pickle'"], "found encoding 'pickle', expected"),
-        (["DELETE FROM checkpoint_state"], "found no row, expected encoding 'msgpack/1'"),
-    ],
-)
-def test_a_state_in_another_encoding_is_refused(
-    path: Path, statements: list[str], message: str
-) -> None:
-    if not statements[0].startswith("CREATE"):
-        SnapshotSqliteSaver(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
-    with pytest.raises(SchemaError, match=f"{path}: table checkpoint_state.*{message}"):
-        SnapshotSqliteSaver(path)
-
-
-@pytest.mark.parametrize("damage", ["x'c1'", "x'9101'", "x''"])
-def test_a_damaged_state_is_told(path: Path, damage: str) -> None:
-    SnapshotSqliteSaver(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"UPDATE checkpoint_state SET storage = {damage}")
-        connection.commit()
-    with (
-        SnapshotSqliteSaver(path) as saver,
-        pytest.raises(UndecodableError, match=f"{path}: the state in table checkpoint_state"),
-    ):
-        numbers(saver)
 
 
 def test_a_clone_has_its_own_memory_and_the_same_store(snapshot: SnapshotSqliteSaver) -> None:
@@ -205,6 +167,29 @@ def test_the_delta_history_is_that_of_memory(snapshot: SnapshotSqliteSaver) -> N
     assert snapshot.get_delta_channel_history(config=config, channels=channels) == expected
     found = asyncio.run(snapshot.aget_delta_channel_history(config=config, channels=channels))
     assert found == expected
+
+
+@pytest.mark.skipif(
+    not hasattr(BaseCheckpointSaver, "get_delta_channel_history"),
+    reason="langgraph-checkpoint before 4.1",
+)
+def test_the_delta_history_ends_where_the_parents_run_in_a_loop(
+    snapshot: SnapshotSqliteSaver,
+) -> None:
+    put(snapshot, 1)
+    put(snapshot, 2, parent=1)
+    put(snapshot, 3, parent=2)
+    put(snapshot, 1, parent=2)
+    for number in (1, 2):
+        snapshot.put_writes(at(number=number), [("log", number)], "task")
+
+    def history(number: int) -> Any:
+        config = at(number=number)
+        return snapshot.get_delta_channel_history(config=config, channels=["log"])["log"]
+
+    assert history(2) == {"writes": [("task", "log", 1)]}
+    assert history(3) == {"writes": [("task", "log", 1), ("task", "log", 2)]}
+    assert history(9) == {"writes": []}
 
 
 def test_async_methods_answer_as_the_sync_ones(snapshot: SnapshotSqliteSaver) -> None:
@@ -247,3 +232,28 @@ def test_a_copy_stands_alone(snapshot: SnapshotSqliteSaver) -> None:
     put(snapshot, 1, {"a": 1})
     with pytest.raises(ValueError, match="'copy' holds data already"):
         snapshot.copy_thread("thread", "copy")
+
+
+def test_thread_ids_stay_what_they_are(path: Path) -> None:
+    with SnapshotSqliteSaver(path) as saver:
+        for thread_id in (5, "5"):
+            put(saver, 1, {"a": repr(thread_id)}, thread_id=thread_id)  # type: ignore[arg-type]
+        saver.copy_thread(5, 77)  # type: ignore[arg-type]
+    with SnapshotSqliteSaver(path) as saver:
+        assert values_of(saver, 1, thread_id=77) == {"a": "5"}  # type: ignore[arg-type]
+        saver.prune([5], strategy="delete")  # type: ignore[list-item]
+        left = {found.config["configurable"]["thread_id"] for found in saver.list(None)}
+        assert left == {"5", 77}
+        for number in (2, 3):
+            put(saver, number, thread_id=77)  # type: ignore[arg-type]
+        saver.prune([77])  # type: ignore[list-item]
+        assert numbers(saver, at(77, namespace=None)) == [3]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("thread_id", [uuid.UUID(int=5), ("a", 1)])
+def test_an_id_that_the_file_would_change_is_refused(path: Path, thread_id: Any) -> None:
+    with SnapshotSqliteSaver(path) as saver:
+        put(saver, 1)
+        with pytest.raises(TypeError, match="expected text and numbers as ids and versions"):
+            put(saver, 1, thread_id=thread_id)
+        assert len(list(saver.list(None))) == 1
