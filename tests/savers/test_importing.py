@@ -261,7 +261,7 @@ def test_the_command_brings_over_and_tells(source: Path, tmp_path: Path) -> None
     assert "3 threads verified (1 were there before)" in run.output
     run = CliRunner().invoke(main, ["import", str(target), str(source)])
     assert run.exit_code == 1
-    assert run.output.startswith(f"Error: {target}: found no table 'checkpoints' with the columns")
+    assert run.output.startswith(f"Error: {target}: found no table 'writes' with the columns")
     run = CliRunner().invoke(main, ["import", str(source), str(source)])
     assert run.exit_code == 1
     assert run.output.startswith(f"Error: {source}: table 'checkpoints' is there already")
