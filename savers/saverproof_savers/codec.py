@@ -93,22 +93,17 @@ def is_exact_json(value: Any) -> bool:
     return False
 
 
-def _decode_json(text: str) -> Any:
+def decode_object(text: str) -> dict[str, Any]:
+    """The JSON object in a column. Raises ValueError if this is something else."""
     try:
         value, end = _scan_json(text, 0)
     except (StopIteration, TypeError, RecursionError) as error:
         raise ValueError(f"found no JSON text but {text!r:.60}") from error
     if end != len(text):
         raise ValueError(f"JSON text of {len(text)} characters ends after {end}")
-    return value
-
-
-def decode_object(text: str) -> dict[str, Any]:
-    """The JSON object in a column. Raises ValueError if this is something else."""
-    found = _decode_json(text)
-    if type(found) is not dict:
+    if type(value) is not dict:
         raise ValueError(f"found no JSON object but {text!r:.60}")
-    return found
+    return value
 
 
 def encode_metadata(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> str:
@@ -184,9 +179,10 @@ def decode_checkpoint(
     constants = values.constants
     for channel, entry in channels.items():
         versions[channel] = entry[0]
-        if len(entry) == 3 and entry[1] is None:
+        size = len(entry)
+        if size == 3 and entry[1] is None:
             decoded[channel] = entry[2]
-        elif len(entry) == 2:
+        elif size == 2:
             value_id = entry[1]
             if value_id in constants:
                 decoded[channel] = constants[value_id]
@@ -194,7 +190,7 @@ def decode_checkpoint(
             value = decoded[channel] = loads(values.stored[value_id])
             if type(value) in _IMMUTABLE:
                 constants[value_id] = value
-        elif len(entry) != 1 or type(entry) is not list:
+        elif size != 1 or type(entry) is not list:
             raise _no_entry(channel, entry)
     checkpoint["channel_versions"] = versions
     checkpoint["channel_values"] = decoded
@@ -254,13 +250,16 @@ def value_ids(channels: Channels) -> list[int]:
 
     Reading looks no closer before it decodes: `check_entry` for each channel takes long.
     """
+    ids: list[int] = []
     try:
-        ids = [entry[1] for entry in channels.values() if len(entry) == 2]
+        for entry in channels.values():
+            if len(entry) == 2:
+                value_id = entry[1]
+                if type(value_id) is not int or value_id >> 63:
+                    raise ValueError(f"found {value_id!r:.60}, expected the number of a value")
+                ids.append(value_id)
     except (TypeError, KeyError) as error:
         raise ValueError(f"found no map of channels: {error!r}") from error
-    for value_id in ids:
-        if type(value_id) is not int or value_id >> 63:
-            raise ValueError(f"found {value_id!r:.60}, expected the number of a value")
     return ids
 
 

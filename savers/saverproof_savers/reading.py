@@ -27,8 +27,9 @@ from saverproof_savers.search import ANYTHING, Search
 Scope = tuple[str, str]
 """thread_id, checkpoint_ns"""
 
-Row = tuple[str, str | None, str, bytes, str, str]
-"""checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata"""
+Row = tuple[str, str | bytes | None, str, bytes, str, str]
+"""checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata. Text that is damaged
+comes as bytes; only for the parent nothing else would notice."""
 
 WriteRow = tuple[Any, ...]
 """task_path, task_id, idx, channel, type, value, and possibly checkpoint_id; sorted, they are in
@@ -62,7 +63,7 @@ class Snapshot:
                 return None
             if isinstance(self.channels, Exception):
                 raise self.channels
-            if parent_id is not None and type(parent_id) is not str:
+            if isinstance(parent_id, bytes):
                 raise ValueError(f"found the parent {parent_id!r:.60}, expected text")
             return CheckpointTuple(
                 make_config(thread_id, checkpoint_ns, checkpoint_id),
@@ -78,7 +79,12 @@ class Snapshot:
         loads = serde.loads_typed
         # Paths, task ids and indexes come first in the rows, and are never all the same.
         self.writes.sort()
-        return [(row[1], row[3], loads(row[4:6])) for row in self.writes]
+        decoded = []
+        for row in self.writes:
+            if type(row[1]) is bytes or type(row[3]) is bytes:
+                raise ValueError(f"found the write {row[:4]!r:.60}, expected text")
+            decoded.append((row[1], row[3], loads(row[4:6])))
+        return decoded
 
 
 def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") -> UndecodableError:

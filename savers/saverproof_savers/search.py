@@ -101,9 +101,10 @@ class Search:
         return size
 
 
-# A damaged row is kept, so that decoding it tells. CASE, because that alone keeps the order.
-_FITS_OR_IS_DAMAGED = """CASE WHEN typeof(metadata) <> 'text' OR NOT json_valid(metadata) THEN 1
-    WHEN json_type(metadata) <> 'object' THEN 1 ELSE {} END"""
+# A damaged row is kept, so that decoding it tells. Objects stand between these two in the order
+# of texts, which is faster than to ask for the type. CASE, because AND has no order.
+_FITS_OR_IS_DAMAGED = """CASE WHEN metadata NOT BETWEEN '{{' AND '|' OR NOT json_valid(metadata)
+    THEN 1 ELSE {} END"""
 
 
 def _may_equal(key: str) -> str:

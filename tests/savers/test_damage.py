@@ -261,3 +261,17 @@ def test_a_damaged_row_does_not_stop_the_migration_from_version_1(path: Path) ->
         saver.delete_for_runs(["run"])
         with pytest.raises(UndecodableError, match=named(path, 1)):
             saver.get_tuple(at())
+
+
+@pytest.mark.parametrize("column", ["task_id", "channel", "type"])
+@pytest.mark.parametrize("others", [0, 2])
+def test_a_damaged_write_damages_its_checkpoint(
+    saver: SqliteSaver, path: Path, column: str, others: int
+) -> None:
+    writes = [("x", index) for index in range(others + 1)]
+    saver.put_writes(at(number=2), writes, "task")
+    change(path, f"UPDATE checkpoint_writes SET {column} = {NOT_UTF8} WHERE idx = 0")
+    with pytest.raises(UndecodableError, match=named(path)):
+        saver.get_tuple(at(number=2))
+    assert numbers(saver, at(), limit=2) == [4, 3]
+    assert values_of(saver, 3) == {"a": ["v", 3]}
