@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -91,6 +92,9 @@ class WritesReadAndWrittenBack(InThreads, OneDocument):
         rows = self._rows_of_batch(writes, task_id, task_path)
         with self.database.reading():
             document = self._added(place, rows)
+        # As long as the way to a store on another machine, so that it does not hang on luck whether
+        # another thread comes between.
+        time.sleep(0.002)
         with self.database.writing():
             self._write_back(place, document)
 
