@@ -257,3 +257,14 @@ def test_an_id_that_the_file_would_change_is_refused(path: Path, thread_id: Any)
         with pytest.raises(TypeError, match="expected text and numbers as ids and versions"):
             put(saver, 1, thread_id=thread_id)
         assert len(list(saver.list(None))) == 1
+
+
+def test_the_journal_mode_of_a_file_can_be_changed(path: Path) -> None:
+    """A reader of the saver's own, even an idle one, would keep SQLite from changing it."""
+    with SnapshotSqliteSaver(path) as saver:
+        put(saver, 1)
+    with SnapshotSqliteSaver(path, journal_mode="DELETE", busy_timeout_ms=100) as saver:
+        put(saver, 2)
+        assert numbers(saver) == [2, 1]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
