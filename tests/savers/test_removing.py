@@ -61,8 +61,10 @@ def test_nothing_of_before_a_delete_comes_back(thread: SqliteSaver) -> None:
     assert writes_of(thread, 99) == []
 
 
-def test_deleting_an_unknown_thread_is_fine(saver: SqliteSaver) -> None:
-    saver.delete_thread("nobody")
+def test_deleting_an_unknown_thread_is_fine(thread: SqliteSaver) -> None:
+    before = list(thread.list(None))
+    thread.delete_thread("nobody")
+    assert list(thread.list(None)) == before != []
 
 
 def test_runs_are_deleted_and_what_others_read_stays(thread: SqliteSaver) -> None:
