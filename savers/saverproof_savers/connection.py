@@ -55,6 +55,7 @@ class Store:
     def after_fork_in_parent(self) -> None:
         """Let the writes go on."""
         if self._held_for_fork:
+            self._held_for_fork = False
             self._lock.release()
 
     def after_fork_in_child(self) -> None:

@@ -59,7 +59,7 @@ class FileStore(Store):
             raise
         self._idle.append(reader)
         if self._closed or len(self._idle) > _READERS_KEPT:
-            self._close_idle(0 if self._closed else _READERS_KEPT)
+            self._close_some(self._idle, 0 if self._closed else _READERS_KEPT)
         return result
 
     def _read_damaged(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -78,7 +78,7 @@ class FileStore(Store):
     def close(self) -> None:
         super().close()
         with self._lock:
-            self._close_idle(0)
+            self._close_some(self._idle)
             self._close_writer()
 
     def pool_for_reads(self) -> ThreadPoolExecutor:
@@ -95,8 +95,7 @@ class FileStore(Store):
         deadline = time.monotonic() + _FORK_WAITS_S
         while True:
             for returned in (idle, self._idle):
-                while returned:
-                    self._close_reader(list.pop(returned))
+                self._close_some(returned)
             if not self._readers_open or time.monotonic() > deadline:
                 break
             time.sleep(0.001)
@@ -141,10 +140,10 @@ class FileStore(Store):
         reader.connection.close()
         self._readers_open.discard(reader)
 
-    def _close_idle(self, kept: int) -> None:
-        while len(self._idle) > kept:
+    def _close_some(self, readers: list[sqlite3.Cursor], kept: int = 0) -> None:
+        while len(readers) > kept:
             try:
-                reader = self._idle.pop()
+                reader = list.pop(readers)
             except IndexError:
                 # Another thread came first.
                 return
@@ -163,7 +162,7 @@ class FileStore(Store):
             self._settle()
         if self._writer is None:
             # A reader, even an idle one, keeps SQLite from changing the journal mode.
-            self._close_idle(0)
+            self._close_some(self._idle)
             try:
                 connection = connect(self.path, self._options)
                 try:

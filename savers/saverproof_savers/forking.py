@@ -33,8 +33,10 @@ class _Stores:
 
     def before(self) -> None:
         self._one_at_a_time.acquire()
-        self._told = list(self.known)
-        for each in self._told:
+        self._told = []
+        for each in list(self.known):
+            # Noted first: what it holds is to be let go, whatever comes of closing.
+            self._told.append(each)
             each.before_fork()
 
     def after_in_parent(self) -> None:
