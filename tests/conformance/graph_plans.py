@@ -10,7 +10,7 @@ from typing import Any
 
 from saverproof import Workspace, target
 from saverproof.capability import Capability
-from saverproof.graphs.item import judge
+from saverproof.families.graph.item import judge
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.items import Plan
+from saverproof.targets.distribution import versions
 from saverproof.targets.facts import APIS, METHODS
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
-from saverproof.targets.provenance import versions
+from saverproof.targets.probe_calls import Caller, find_operations
 from saverproof.targets.target import Target
-from saverproof.targets.trial import Caller, find_operations
 
 BY_CALLING = frozenset(
     {

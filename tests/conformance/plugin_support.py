@@ -14,8 +14,8 @@ FAKE_JUDGE = '''
 import json, os, threading
 from pathlib import Path
 import saverproof.plugin.judging as judging
-import saverproof.replaying.running as running
-from saverproof.atomicity.worker import Worker
+import saverproof.families.replay_process as running
+from saverproof.families.atomicity.worker import Worker
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
 from saverproof.process import pulse

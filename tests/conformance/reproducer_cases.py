@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     AbandonList,
     Bulk,
     CallOnLoop,

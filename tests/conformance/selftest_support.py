@@ -10,8 +10,8 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract
-from saverproof.judging.item import hunt, judge
-from saverproof.programs.families import FUNCTIONAL_FAMILIES
+from saverproof.families.functional.judge import hunt, judge
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
 SEEDS = range(int(os.environ.get("SAVERPROOF_SEEDS", "1")))

@@ -9,8 +9,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from saverproof.programs.codec import KINDS
-from saverproof.programs.steps import Step
+from saverproof.steps.codec import KINDS
+from saverproof.steps.definitions import Step
 from saverproof.values import CATALOGUE, Value
 
 _JSON = st.recursive(

@@ -15,10 +15,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
-from saverproof.atomicity import bench, worker
-from saverproof.atomicity.attacks import Attack, lasting
-from saverproof.atomicity.item import judge
-from saverproof.atomicity.replaying import replay
+from saverproof.families.atomicity import bench, worker
+from saverproof.families.atomicity.fault_plans import Attack, lasting
+from saverproof.families.atomicity.item import judge
+from saverproof.families.atomicity.replaying import replay
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
 from saverproof_faults import Call, Event, Fault, Place

@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 from typing import Any
 
-from saverproof.atomicity.attacks import Attack
-from saverproof.atomicity.judging import Verdict
-from saverproof.atomicity.record import Record
-from saverproof.atomicity.sight import Sight
+from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.judging import Verdict
+from saverproof.families.atomicity.observation import Sight
+from saverproof.families.atomicity.record import Record
 from saverproof_faults import Event, Fault, Place, Plan
 
 

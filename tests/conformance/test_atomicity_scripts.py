@@ -12,9 +12,9 @@ import pytest
 from tests.conformance.faulty_savers import faulty
 from tests.conformance.test_atomicity import found, judged, plan_for
 
-from saverproof.atomicity import effort
-from saverproof.atomicity.item import blame
-from saverproof.atomicity.replaying import replay
+from saverproof.families.atomicity import effort
+from saverproof.families.atomicity.item import blame
+from saverproof.families.atomicity.replaying import replay
 from saverproof.items import Finding, Outcome
 from saverproof_savers import targets
 
@@ -99,7 +99,7 @@ from dataclasses import replace
 from pathlib import Path
 from tests.conformance.faulty_savers import faulty
 from tests.conformance.test_atomicity import plan_for
-from saverproof.atomicity.item import judge
+from saverproof.families.atomicity.item import judge
 plan = replace(plan_for(Path(sys.argv[1]), "sync", ["put", "put_writes"]), journal=sys.argv[2])
 judge(plan, faulty("EndingTheProcess"), lambda _: None)
 """

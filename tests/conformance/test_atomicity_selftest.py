@@ -12,10 +12,10 @@ import pytest
 from tests.conformance.test_atomicity import OPERATIONS, plan_for
 from tests.wrong_savers import WRONG, WrongSaver
 
-from saverproof.atomicity import bench, effort
-from saverproof.atomicity.item import judge
-from saverproof.atomicity.worker import Worker
 from saverproof.contracts.registry import contract, contracts
+from saverproof.families.atomicity import bench, effort
+from saverproof.families.atomicity.item import judge
+from saverproof.families.atomicity.worker import Worker
 from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
@@ -64,7 +64,9 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
     every = dataclasses.replace(effort.EFFORTS["quick"], most=140)
     monkeypatch.setitem(effort.EFFORTS, "quick", every)
-    monkeypatch.setattr("saverproof.atomicity.item.shortened", lambda bench, found, stack: [found])
+    monkeypatch.setattr(
+        "saverproof.families.atomicity.item.shortened", lambda bench, found, stack: [found]
+    )
     api = "sync" if "sync" in wrong.apis else "async"
     plan = plan_for(tmp_path, api, OPERATIONS)
     outcome = judge(plan, target_of(wrong), lambda _: None)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.conformance.plugin_support import Project, Result
 
-from saverproof.programs.codec import to_json
-from saverproof.programs.identifiers import mint
-from saverproof.programs.steps import ListTuples, Put
+from saverproof.steps.codec import to_json
+from saverproof.steps.definitions import ListTuples, Put
+from saverproof.steps.identifiers import mint
 from saverproof_reports import artefact, write_artefact
 
 TOYS = """

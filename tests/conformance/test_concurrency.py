@@ -17,13 +17,13 @@ from tests.wrong_savers.in_threads import InThreads
 
 from saverproof import target
 from saverproof.capability import Capability
-from saverproof.concurrency import bench, item, reporting
-from saverproof.concurrency.effort import EFFORTS, Effort
-from saverproof.concurrency.judging import judge_history
-from saverproof.concurrency.names import ITERATION, NOTHING
-from saverproof.concurrency.record import Problem
-from saverproof.concurrency.records import Event, Kind, Operation
 from saverproof.contracts.registry import contract, contracts
+from saverproof.families.concurrency import bench, item, reporting
+from saverproof.families.concurrency.contract_ids import ITERATION, NOTHING
+from saverproof.families.concurrency.effort import EFFORTS, Effort
+from saverproof.families.concurrency.judging import judge_history
+from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.records import Event, Kind, Operation
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.facts import METHODS
 from saverproof.targets.loading import load
@@ -111,8 +111,12 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
 @pytest.fixture(scope="module")
 def harness() -> Iterator[Harness]:
     """One for all wrong savers: to start it costs more than what they are put through."""
-    imports = [f"saverproof.concurrency.{name}" for name in ("firstuse", "iteration", "lockheld")]
-    with Harness(imports=["saverproof.concurrency.traces", *imports, __name__]) as started:
+    imports = [
+        f"saverproof.families.concurrency.{name}" for name in ("firstuse", "iteration", "lockheld")
+    ]
+    with Harness(
+        imports=["saverproof.families.concurrency.read_side_effects", *imports, __name__]
+    ) as started:
         yield started
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from saverproof.concurrency.judging import judge_history, semantics_of
-from saverproof.concurrency.linearizability import Answer, Step, search
-from saverproof.concurrency.names import ORDER, PROCESSES, THREADS, TORN
-from saverproof.concurrency.orders import Semantics
-from saverproof.concurrency.records import Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.judging import judge_history, semantics_of
+from saverproof.families.concurrency.linearizability import Answer, Step, search
+from saverproof.families.concurrency.records import Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.sequential_spec import Semantics
 
 Write = tuple[str, int]
 """("write", value) or ("read", value), of one number that begins as 0."""

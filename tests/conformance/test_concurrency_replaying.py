@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from saverproof.concurrency import replaying
-from saverproof.concurrency.bench import Bench
-from saverproof.concurrency.histories import Crowd, Played, Script
-from saverproof.concurrency.linearizability import Answer as Cut
-from saverproof.concurrency.names import FIRST, ORDER, PROCESSES, THREADS, TORN
-from saverproof.concurrency.orders import Key
-from saverproof.concurrency.record import Record
-from saverproof.concurrency.records import Event, Kind, Operation, Phase, Shown
-from saverproof.concurrency.schedules import Schedule
-from saverproof.concurrency.workload import PUTS
+from saverproof.families.answer import Answer, Status
+from saverproof.families.concurrency import replaying
+from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.histories import Crowd, Played, Script
+from saverproof.families.concurrency.linearizability import Answer as Cut
+from saverproof.families.concurrency.record import Record
+from saverproof.families.concurrency.records import Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.families.concurrency.sequential_spec import Key
+from saverproof.families.concurrency.workload import PUTS
 from saverproof.items import Plan
-from saverproof.replaying.answer import Answer, Status
 from saverproof_savers import targets
 
 SCRIPT = Script(Crowd.SHARED, PUTS, Schedule(""), (), ((),))

@@ -12,14 +12,22 @@ from typing import Any
 import pytest
 from tests.conformance.reproducer_support import target_of
 
-from saverproof.concurrency.histories import Crowd
-from saverproof.concurrency.iteration import BETWEEN, By
-from saverproof.concurrency.names import FIRST, ITERATION, NOTHING, ORDER, PROCESSES, THREADS, TORN
-from saverproof.concurrency.record import Problem
-from saverproof.concurrency.scripts import reproducer, script
-from saverproof.concurrency.workload import DELETING
-from saverproof.reproducing.layout import LONGEST
-from saverproof.reproducing.opening import opening_of
+from saverproof.families.concurrency.contract_ids import (
+    FIRST,
+    ITERATION,
+    NOTHING,
+    ORDER,
+    PROCESSES,
+    THREADS,
+    TORN,
+)
+from saverproof.families.concurrency.histories import Crowd
+from saverproof.families.concurrency.iteration import BETWEEN, By
+from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.scripts import reproducer, script
+from saverproof.families.concurrency.workload import DELETING
+from saverproof.scripts.layout import LONGEST
+from saverproof.scripts.opening import opening_of
 from saverproof.targets.target import Target
 from saverproof_savers import targets
 

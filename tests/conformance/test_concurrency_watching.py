@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from saverproof.concurrency import schedules
-from saverproof.concurrency.schedules import Pauses, Schedule
-from saverproof.concurrency.watching import Progress, position_of, stacks, watch
+from saverproof.families.concurrency import schedules
+from saverproof.families.concurrency.schedules import Pauses, Schedule
+from saverproof.families.concurrency.watching import Progress, position_of, stacks, watch
 from saverproof.targets.opening import EventLoop
 
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from tests.conformance.step_strategies import of_fields
 
-from saverproof.programs.codec import KINDS
-from saverproof.programs.describing import describe, describe_all
-from saverproof.programs.steps import (
+from saverproof.steps.codec import KINDS
+from saverproof.steps.definitions import (
     Extras,
     GetTuple,
     IdForm,
@@ -19,6 +18,7 @@ from saverproof.programs.steps import (
     Reopen,
     Step,
 )
+from saverproof.steps.describing import describe, describe_all
 from saverproof.values import Value
 
 ONE = Value("integer", 1)

@@ -14,8 +14,8 @@ from tests.wrong_savers import WRONG
 
 from saverproof import Workspace, target
 from saverproof.capability import Capability
-from saverproof.durability import bench, item, reporting
-from saverproof.durability.effort import EFFORTS, Effort
+from saverproof.families.durability import bench, item, reporting
+from saverproof.families.durability.effort import EFFORTS, Effort
 from saverproof.items import Outcome, Plan
 from saverproof.targets.facts import METHODS
 from saverproof.targets.loading import load

@@ -2,13 +2,13 @@
 
 import pytest
 
-from saverproof.durability.judging import Outcome, Run, judge
-from saverproof.durability.places import KillPlace, Kind
-from saverproof.durability.resumed import SHARES, resumable
-from saverproof.durability.shown import Shown, canonical, fact
-from saverproof.graphs.scenario import ALL_MODES
-from saverproof.graphs.scenarios import SCENARIOS
-from saverproof.programs.steps import DeleteThread, Put, PutWrites
+from saverproof.execution.view import Shown, canonical, fact
+from saverproof.families.durability.graph_verdict import SHARES, resumable
+from saverproof.families.durability.judging import Outcome, Run, judge
+from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.graph.scenario import ALL_MODES
+from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.values import Value
 
 ONE = fact("a", "", "1", "checkpoint")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.conformance.step_strategies import steps
 
 from saverproof.judging.features import FEATURES
-from saverproof.programs.steps import Program
+from saverproof.steps.definitions import Program
 
 
 @given(program=st.lists(steps(), max_size=6).map(tuple))

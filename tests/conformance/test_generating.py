@@ -10,14 +10,14 @@ from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.judging.trial import Run, Trials
+from saverproof.families.functional.trials import Run, Trials
 from saverproof.model.store import Model
-from saverproof.programs.codec import from_json, to_json
-from saverproof.programs.families import FUNCTIONAL_FAMILIES, themes
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
-from saverproof.programs.steps import Program, Put, PutWrites
 from saverproof.programs.theme import Theme
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
+from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.definitions import Program, Put, PutWrites
 from saverproof.targets.opening import EventLoop
 
 RIGHT = Target(name="right", open=opener(ReferenceSaver))

@@ -17,10 +17,10 @@ from tests.conformance.graph_plans import judged, memory_target, plan
 from typing_extensions import TypedDict
 
 from saverproof.capability import Capability
-from saverproof.graphs import scenarios
-from saverproof.graphs.item import blame, plays
-from saverproof.graphs.replaying import replay
-from saverproof.graphs.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
+from saverproof.families.graph import scenarios
+from saverproof.families.graph.item import blame, plays
+from saverproof.families.graph.replaying import replay
+from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
@@ -149,7 +149,7 @@ def test_what_differs_on_memory_itself_is_held_against_nobody(
         return graph.add_edge(START, "roll").compile(checkpointer=saver)
 
     monkeypatch.setattr(scenarios, "maker", lambda graph, api: dice)
-    monkeypatch.setattr("saverproof.graphs.stage.maker", lambda graph, api: dice)
+    monkeypatch.setattr("saverproof.families.graph.stage.maker", lambda graph, api: dice)
     outcome = judged(targets.memory, tmp_path, "sync")
     assert outcome.findings == ()
     assert set(outcome.unknown) == {SAME}

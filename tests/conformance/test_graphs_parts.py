@@ -11,16 +11,16 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Interrupt, Send
 
-from saverproof.graphs.calling import SyncCaller
-from saverproof.graphs.comparing import blamed, narrowed
-from saverproof.graphs.describing import describe
-from saverproof.graphs.drawing import drawn
-from saverproof.graphs.installed import abilities, durability_modes
-from saverproof.graphs.notes import FileNotes, Notes
-from saverproof.graphs.plain import plain
-from saverproof.graphs.player import Observation, Player
-from saverproof.graphs.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS, maker, scenario
-from saverproof.graphs.steps import Invoke, from_json, to_json
+from saverproof.families.graph.calling import SyncCaller
+from saverproof.families.graph.comparing import blamed, narrowed
+from saverproof.families.graph.describing import describe
+from saverproof.families.graph.installed import abilities, durability_modes
+from saverproof.families.graph.node_log import FileNotes, Notes
+from saverproof.families.graph.normalise import plain
+from saverproof.families.graph.random_programs import drawn
+from saverproof.families.graph.runner import Observation, Player
+from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS, maker, scenario
+from saverproof.families.graph.steps import Invoke, from_json, to_json
 from saverproof.values import same
 
 SYNC = durability_modes()["sync"]

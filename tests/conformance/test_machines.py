@@ -19,14 +19,14 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof import ContractBroken, SaverMachine, Target
-from saverproof.judging.search import Search
-from saverproof.judging.trial import Run, Trials
-from saverproof.machines.searching import search_with_hypothesis
+from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.functional.search import Search
+from saverproof.families.functional.trials import Run, Trials
 from saverproof.model.store import Model
 from saverproof.programs import making
-from saverproof.programs.families import FUNCTIONAL_FAMILIES, themes
-from saverproof.programs.steps import DeleteThread, Put, PutWrites
 from saverproof.programs.theme import Theme
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
+from saverproof.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.targets.opening import EventLoop
 
 FEW = settings(

@@ -8,7 +8,7 @@ import pytest
 
 from saverproof.model.records import PendingWrite, Provenance
 from saverproof.model.store import Model
-from saverproof.programs.steps import ListTuples, Prune, Put, PutWrites
+from saverproof.steps.definitions import ListTuples, Prune, Put, PutWrites
 from saverproof.values import Value
 
 ONE, TWO, THREE = (Value("integer", number) for number in (1, 2, 3))

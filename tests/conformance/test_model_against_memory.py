@@ -19,9 +19,9 @@ from saverproof.model.records import Address
 from saverproof.model.store import Model
 from saverproof.programs import asking, making
 from saverproof.programs.generating import next_step
-from saverproof.programs.identifiers import mint, task_id
-from saverproof.programs.steps import DeleteThread, ListTuples, Put, PutWrites, Step
 from saverproof.programs.theme import Theme
+from saverproof.steps.definitions import DeleteThread, ListTuples, Put, PutWrites, Step
+from saverproof.steps.identifiers import mint, task_id
 from saverproof.values import same
 
 THEME = Theme(

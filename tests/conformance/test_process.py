@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from saverproof.errors import JudgeError, TargetError
-from saverproof.process import pulse
+from saverproof.process import heartbeat as pulse
 from saverproof.process.client import JudgeGone, JudgeProcess
-from saverproof.process.setting import Setting
+from saverproof.process.environment import Setting
 
 WORK = """
 import ctypes, faulthandler, os, signal, subprocess, sys, threading, time
@@ -215,7 +215,7 @@ def test_what_the_child_started_ends_with_it(judge: JudgeProcess) -> None:
 PARENT = """
 import os, pathlib, signal, threading
 from saverproof.process.client import JudgeProcess
-from saverproof.process.setting import Setting
+from saverproof.process.environment import Setting
 
 judge = JudgeProcess(Setting.current())
 print(judge.pid, flush=True)

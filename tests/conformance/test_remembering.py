@@ -15,12 +15,12 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
+from saverproof.families.functional import judge as item
+from saverproof.families.functional.effort import Effort
+from saverproof.families.functional.examples import remember, remembered
+from saverproof.families.functional.judge import Item
 from saverproof.items import Plan
-from saverproof.judging import item
-from saverproof.judging.effort import Effort
-from saverproof.judging.item import Item
-from saverproof.judging.remembering import remember, remembered
-from saverproof.programs.steps import Put
+from saverproof.steps.definitions import Put
 
 WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))
 RIGHT = Target(name="wrong", open=opener(ReferenceSaver))

@@ -22,11 +22,11 @@ from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver
 
+from saverproof.families.answer import Answer, Status
+from saverproof.families.functional.judge import OTHER_JUDGES, hunt, judge
+from saverproof.families.replay_requests import replay
 from saverproof.items import Finding, Plan
-from saverproof.judging.item import OTHER_JUDGES, hunt, judge
-from saverproof.replaying.answer import Answer, Status
-from saverproof.replaying.work import replay
-from saverproof.reproducing import trying
+from saverproof.scripts import trying
 from saverproof.targets.loading import load
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,10 @@ import pytest
 from tests.conformance.reproducer_cases import CASES, CROSSED, Case
 from tests.conformance.reproducer_support import of_the_right_saver, target_of, wrong_saver
 
+from saverproof.families.functional.trials import Trials
 from saverproof.judging.session import Breach
-from saverproof.judging.trial import Trials
-from saverproof.programs.steps import Program
-from saverproof.reproducing import reproducer, trying
+from saverproof.scripts import reproducer, trying
+from saverproof.steps.definitions import Program
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 

@@ -11,17 +11,11 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
+from saverproof.families.functional.trials import Trials
 from saverproof.judging.session import Breach
 from saverproof.judging.sheet import Difference
-from saverproof.judging.trial import Trials
-from saverproof.programs.steps import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
-from saverproof.reproducing import (
-    death_reproducer,
-    operation_reproducer,
-    reproducer,
-    scenes,
-    trying,
-)
+from saverproof.scripts import death_reproducer, operation_reproducer, reproducer, scenes, trying
+from saverproof.steps.definitions import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop

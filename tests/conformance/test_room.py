@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from tests.conformance.test_atomicity import plan_for
 
-from saverproof.atomicity import item as atomicity
-from saverproof.atomicity.room import NoRoomError, room_in
-from saverproof.durability import item as durability
 from saverproof.errors import SaverproofError
+from saverproof.execution.storage_errors import NoRoomError, room_in
+from saverproof.families.atomicity import item as atomicity
+from saverproof.families.durability import item as durability
 from saverproof.items import Plan
 from saverproof.process.scratch import in_memory
 from saverproof.targets.target import Target

@@ -22,7 +22,7 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
 from saverproof.judging import parity
-from saverproof.programs.families import FUNCTIONAL_FAMILIES
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 
 MET_BY_ALL = {"append-only", "no-first-version", "write-type-tag-lost"}
 """Wrong savers whose mistake programs of every family meet."""

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saverproof.model.store import Model
-from saverproof.programs.families import GENERAL
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.shrinking import Attempt, shrink
-from saverproof.programs.steps import GetTuple, Program, Put, PutWrites, Step
 from saverproof.programs.theme import Theme
+from saverproof.programs.themes import GENERAL
+from saverproof.steps.definitions import GetTuple, Program, Put, PutWrites, Step
 from saverproof.values import Value
 
 THEME = Theme("general", GENERAL)

@@ -9,11 +9,11 @@ import click
 
 from saverproof.cli._console import told, working
 from saverproof.contracts.registry import Contract, UnknownContract, contract
+from saverproof.families.answer import Answer, Status
+from saverproof.families.replay_process import run_again
 from saverproof.process.client import JudgeProcess
+from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
-from saverproof.process.setting import Setting
-from saverproof.replaying.answer import Answer, Status
-from saverproof.replaying.running import run_again
 from saverproof.targets.facts import Facts
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe

@@ -11,17 +11,17 @@ from typing import Any
 import click
 
 from saverproof.cli._console import told, working
-from saverproof.durability.bench import DEADLINE_S, Bench
-from saverproof.durability.integrity import sqlite_files
-from saverproof.durability.judging import Outcome
-from saverproof.durability.places import Kind
-from saverproof.durability.sweep import Subject, trial_of, trouble_of
-from saverproof.durability.trapping import unavailable
-from saverproof.durability.workloads import workloads
+from saverproof.families.durability.bench import DEADLINE_S, Bench
+from saverproof.families.durability.integrity import sqlite_files
+from saverproof.families.durability.judging import Outcome
+from saverproof.families.durability.kill_places import Kind
+from saverproof.families.durability.kill_points import unavailable
+from saverproof.families.durability.sweep import Subject, trial_of, trouble_of
+from saverproof.families.durability.workloads import workloads
 from saverproof.items import Plan
-from saverproof.process.setting import Setting
-from saverproof.programs.codec import to_json
-from saverproof.programs.steps import PutWrites
+from saverproof.process.environment import Setting
+from saverproof.steps.codec import to_json
+from saverproof.steps.definitions import PutWrites
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
 from saverproof.targets.probing import probe
@@ -31,8 +31,8 @@ from saverproof_reports.text import harmless, one_line
 Said = tuple[bool | None, str]
 """Whether a scenario went well (None: it cannot be played here), and what was seen."""
 
-_GRAPH = "saverproof.durability.graph_bodies:run"
-_LOOK = "saverproof.durability.bodies:look"
+_GRAPH = "saverproof.families.durability.graph_child:run"
+_LOOK = "saverproof.families.durability.child:look"
 _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
 _COLOURS = {True: "green", False: "red", None: "yellow"}
 
@@ -101,7 +101,7 @@ def _crash(bench: Bench) -> Said:
             return False, result.ending()
         arguments["acknowledged"] = list(result.acknowledged)
         view = bench.harness.look(
-            "saverproof.durability.graph_bodies:resume", arguments, deadline_s=DEADLINE_S
+            "saverproof.families.durability.graph_child:resume", arguments, deadline_s=DEADLINE_S
         )
     done = len(result.acknowledged)
     if view.value is None or "raised" in view.value["seen"]["result"]:

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 from saverproof.model.records import Address, PlannedPut
-from saverproof.programs.identifiers import mint, task_id, timestamp
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     PLAIN,
     Extras,
     GetTuple,
@@ -18,6 +17,7 @@ from saverproof.programs.steps import (
     Put,
     PutWrites,
 )
+from saverproof.steps.identifiers import mint, task_id, timestamp
 from saverproof.values import Value
 
 Config = dict[str, Any]

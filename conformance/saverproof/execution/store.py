@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
-from saverproof.process import pulse
+from saverproof.process import heartbeat as pulse
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace

@@ -10,9 +10,8 @@ from saverproof.judging.expected import expected_of
 from saverproof.judging.sheet import Difference
 from saverproof.model.records import SPECIAL_INDEX, PendingWrite
 from saverproof.model.store import Model
-from saverproof.programs.identifiers import task_id
 from saverproof.programs.rewriting import threads
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     AbandonList,
     Bulk,
     Clone,
@@ -31,6 +30,7 @@ from saverproof.programs.steps import (
     SetUp,
     Step,
 )
+from saverproof.steps.identifiers import task_id
 from saverproof.values import same
 
 HISTORY = "channels/history-immutable"

@@ -7,13 +7,13 @@ from typing import Any
 
 from saverproof.execution.calls import read_config
 from saverproof.judging.delta import rebuilt, same_rebuilt
-from saverproof.judging.listed import Listing, ask
+from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
 from saverproof.judging.refusals import refuses_nones
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import answers_unknown_alike, leave_alone, survey
+from saverproof.judging.store_check import answers_unknown_alike, leave_alone, survey
 from saverproof.model.records import Address
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,

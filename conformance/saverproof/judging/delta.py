@@ -11,7 +11,7 @@ from saverproof.execution.calls import address_config, read_config
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.tuples import field
 from saverproof.model.records import Address
-from saverproof.programs.steps import DeltaHistory
+from saverproof.steps.definitions import DeltaHistory
 from saverproof.values import same
 
 CONTRACT = "delta-history/matches-walk"

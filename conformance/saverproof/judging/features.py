@@ -15,7 +15,7 @@ from typing import Any
 from saverproof.judging.filters import FILTER_CONTRACTS
 from saverproof.programs import rewriting
 from saverproof.programs.rewriting import is_mixed, is_special
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     PLAIN,
     AbandonList,
     Clone,

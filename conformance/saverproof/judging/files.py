@@ -12,7 +12,7 @@ from saverproof.execution.calls import put_call, put_writes_call
 from saverproof.execution.store import Store
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.model.store import Model
-from saverproof.programs.steps import CheckFiles, Put, PutWrites
+from saverproof.steps.definitions import CheckFiles, Put, PutWrites
 from saverproof.values import Value
 
 SECRETS = {

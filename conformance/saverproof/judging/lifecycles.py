@@ -12,8 +12,8 @@ from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config
 from saverproof.execution.store import set_up
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import survey
-from saverproof.programs.steps import (
+from saverproof.judging.store_check import survey
+from saverproof.steps.definitions import (
     AbandonList,
     Clone,
     CloseAgain,

@@ -9,7 +9,7 @@ from typing import Any
 
 from saverproof.execution.calls import read_config
 from saverproof.judging.filters import FILTER_CONTRACTS, contract_of_filter
-from saverproof.judging.listed import Listing, ask
+from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.refusals import (
     BEFORE,
     SELECTS,
@@ -19,12 +19,12 @@ from saverproof.judging.refusals import (
 )
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.sheet import Sheet
-from saverproof.judging.survey import judge_read
+from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
 from saverproof.model.records import Address, Record
 from saverproof.model.store import Model
-from saverproof.programs.identifiers import mint
-from saverproof.programs.steps import IdForm, ListTuples, WalkPages
+from saverproof.steps.definitions import IdForm, ListTuples, WalkPages
+from saverproof.steps.identifiers import mint
 
 NEWEST_FIRST = "ordering/list-newest-first"
 LIMIT = "ordering/limit-is-a-prefix"

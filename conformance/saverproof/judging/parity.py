@@ -14,7 +14,7 @@ from saverproof.judging.reads import alike
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.tuples import field
 from saverproof.model.store import Model
-from saverproof.programs.steps import CallOnLoop, Put, PutWrites
+from saverproof.steps.definitions import CallOnLoop, Put, PutWrites
 from saverproof.targets.opening import EventLoop
 from saverproof.values import Value
 

@@ -10,11 +10,11 @@ from saverproof.execution.calls import PutCall, put_call, put_writes_call
 from saverproof.judging.blame import RETURNED_AFTER
 from saverproof.judging.features import evidence
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import leave_alone, read_back, survey, touch
+from saverproof.judging.store_check import leave_alone, read_back, survey, touch
 from saverproof.judging.tuples import part
 from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
-from saverproof.programs.identifiers import mint
-from saverproof.programs.steps import Put, PutWrites
+from saverproof.steps.definitions import Put, PutWrites
+from saverproof.steps.identifiers import mint
 from saverproof.values import same
 
 RETURNS = "identity/put-returns-address"

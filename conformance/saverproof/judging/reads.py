@@ -16,9 +16,9 @@ from saverproof.judging.features import evidence
 from saverproof.judging.puts import UNTOUCHED, spoil
 from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.sheet import Sheet
-from saverproof.judging.survey import judge_latest, judge_read, read_back
+from saverproof.judging.store_check import judge_latest, judge_read, read_back
 from saverproof.judging.tuples import field
-from saverproof.programs.steps import PLAIN, GetTuple, IdForm, NextVersions
+from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, NextVersions
 from saverproof.values import same
 
 

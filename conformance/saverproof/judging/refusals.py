@@ -8,9 +8,9 @@ from typing import Any
 
 from saverproof.execution.calls import list_arguments
 from saverproof.judging.filters import contract_of_filter
-from saverproof.judging.listed import ask
+from saverproof.judging.listing_answer import ask
 from saverproof.judging.session import Raised, Session
-from saverproof.programs.steps import PLAIN, IdForm, ListTuples
+from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
 
 SELECTS = "identity/list-selects"
 BEFORE = "ordering/before-is-exclusive"

@@ -12,13 +12,20 @@ from saverproof.execution.calls import address_config, put_call, put_writes_call
 from saverproof.execution.store import Store, set_up
 from saverproof.execution.versions import versions_of
 from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.survey import survey
+from saverproof.judging.store_check import survey
 from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut
 from saverproof.model.store import Model
-from saverproof.process import pulse
-from saverproof.programs.identifiers import task_id
-from saverproof.programs.steps import Bulk, Elsewhere, FirstOperation, Put, PutWrites, RefuseValue
+from saverproof.process import heartbeat as pulse
+from saverproof.steps.definitions import (
+    Bulk,
+    Elsewhere,
+    FirstOperation,
+    Put,
+    PutWrites,
+    RefuseValue,
+)
+from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
 

@@ -16,10 +16,10 @@ from saverproof.judging.features import Feature, is_hostile
 from saverproof.judging.sheet import Difference, Sheet
 from saverproof.model.records import Address, Version
 from saverproof.model.store import Model
-from saverproof.process import pulse
+from saverproof.process import heartbeat as pulse
 from saverproof.programs.legality import objection
 from saverproof.programs.rewriting import threads
-from saverproof.programs.steps import Put, Step
+from saverproof.steps.definitions import Put, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Session:
     def finish(self) -> list[Breach]:
         """Look at everything once more at the end of a program."""
         from saverproof.judging.parity import compare_apis
-        from saverproof.judging.survey import survey
+        from saverproof.judging.store_check import survey
 
         known, stray = len(self.sheet.differences), self.model.strayed
         if self.taken:

@@ -12,7 +12,7 @@ from saverproof.judging.writes import judge_writes
 from saverproof.model.metadata import equal
 from saverproof.model.records import Address, Channel, Provenance, Record
 from saverproof.model.store import Model
-from saverproof.programs.identifiers import mint, timestamp
+from saverproof.steps.identifiers import mint, timestamp
 from saverproof.values import same
 
 ABSENT = "absent"

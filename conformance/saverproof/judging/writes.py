@@ -9,7 +9,7 @@ from saverproof.judging.expected import expected_of
 from saverproof.judging.sheet import Sheet
 from saverproof.model.records import Address, PendingWrite
 from saverproof.model.store import Model
-from saverproof.programs.identifiers import task_id
+from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
 COMPLETE = "pending-writes/complete"

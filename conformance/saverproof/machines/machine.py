@@ -18,10 +18,10 @@ from saverproof.judging import handlers
 from saverproof.judging.session import Breach, Session
 from saverproof.model.store import Model
 from saverproof.programs import asking, making
-from saverproof.programs.describing import describe
 from saverproof.programs.legality import objection
-from saverproof.programs.steps import Program, Step
 from saverproof.programs.theme import Maker, Theme
+from saverproof.steps.definitions import Program, Step
+from saverproof.steps.describing import describe
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 from saverproof.values import show

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.programs.steps import Extras
+from saverproof.steps.definitions import Extras
 
 _EXCLUDED = frozenset(
     {

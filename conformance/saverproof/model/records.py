@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from saverproof.programs.steps import Put
+from saverproof.steps.definitions import Put
 from saverproof.values import Value
 
 Version: TypeAlias = str | int | float

@@ -18,8 +18,8 @@ from saverproof.model.records import (
     Version,
     WriteKey,
 )
-from saverproof.programs.identifiers import mint, task_id
-from saverproof.programs.steps import ListTuples, Prune, Put, PutWrites
+from saverproof.steps.definitions import ListTuples, Prune, Put, PutWrites
+from saverproof.steps.identifiers import mint, task_id
 
 ROOT = ""
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from saverproof.plugin import alone, options
+from saverproof.plugin import options
+from saverproof.plugin import suite_only as alone
 
 if TYPE_CHECKING:
     from saverproof.targets.target import Target

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from saverproof.plugin.alone import NODE, SUITE
 from saverproof.plugin.item import FamilyItem, WithoutSaver
 from saverproof.plugin.judging import JUDGE
 from saverproof.plugin.run import RUN
+from saverproof.plugin.suite_only import NODE, SUITE
 from saverproof.suite.planning import planned
 
 if TYPE_CHECKING:

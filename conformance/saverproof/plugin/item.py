@@ -14,8 +14,8 @@ from saverproof.items import Finding, Outcome, Plan
 from saverproof.known.entries import Entry, entry_for
 from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
 from saverproof.plugin.judging import JUDGE, Judged
-from saverproof.plugin.live import Live
-from saverproof.plugin.pinned import pinned, run_examples
+from saverproof.plugin.known_examples import pinned, run_examples
+from saverproof.plugin.progress import Live
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.targets.facts import Facts

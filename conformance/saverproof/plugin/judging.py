@@ -11,20 +11,20 @@ from typing import Any, cast
 import pytest
 
 from saverproof.errors import JudgeError, SaverproofError
+from saverproof.families.answer import Answer, unclear
+from saverproof.families.replay_process import run_again, run_here
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.plugin.run import Run
 from saverproof.process.client import JudgeGone, JudgeProcess, Listener
-from saverproof.process.setting import Setting
-from saverproof.replaying.answer import Answer, unclear
-from saverproof.replaying.running import run_again, run_here
+from saverproof.process.environment import Setting
 from saverproof.targets.facts import Facts
 
-WORK = "saverproof.process.work:judge"
+WORK = "saverproof.families.requests:judge"
 """The function that judges a plan in the judge process."""
 
-_BLAME = "saverproof.process.work:blame"
-_CLEAN = "saverproof.process.work:clean"
-_IS_SPENT = "saverproof.process.work:is_spent"
+_BLAME = "saverproof.families.requests:blame"
+_CLEAN = "saverproof.families.requests:clean"
+_IS_SPENT = "saverproof.families.requests:is_spent"
 
 
 @dataclass(frozen=True, slots=True)

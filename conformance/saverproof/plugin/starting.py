@@ -17,8 +17,8 @@ from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
 from saverproof.plugin.judging import JUDGE, Judge
 from saverproof.plugin.run import FOLDER, RUN, Run
+from saverproof.process.environment import Setting
 from saverproof.process.scratch import new_token
-from saverproof.process.setting import Setting
 from saverproof.suite.planning import FAMILIES
 from saverproof.targets.facts import Facts
 from saverproof.targets.finding import find

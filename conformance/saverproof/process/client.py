@@ -14,9 +14,9 @@ from typing import IO, Any, Self
 from saverproof import errors
 from saverproof.errors import JudgeError, SaverproofError
 from saverproof.process.channel import Channel, Message
-from saverproof.process.pulse import Pulse
+from saverproof.process.environment import Setting
+from saverproof.process.heartbeat import Pulse
 from saverproof.process.server import STACKS_SIGNAL
-from saverproof.process.setting import Setting
 
 _POLL_S = 0.1
 _TAIL = 4096

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from saverproof.errors import SaverproofError
-from saverproof.process import pulse
+from saverproof.process import heartbeat as pulse
 from saverproof.process.channel import Channel, Message
-from saverproof.process.pulse import Pulse
-from saverproof.process.setting import Setting
+from saverproof.process.environment import Setting
+from saverproof.process.heartbeat import Pulse
 
 Progress = Callable[[dict[str, Any]], None]
 Work = Callable[[dict[str, Any], Progress], Any]

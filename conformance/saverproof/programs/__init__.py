@@ -1,1 +1,1 @@
-"""Programs as data: steps with symbolic names, their JSON form, generators, legality, shrinking."""
+"""Programs: what makes steps that are legal where they are made, and what shortens them."""

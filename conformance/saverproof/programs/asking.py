@@ -8,7 +8,8 @@ from random import Random
 
 from saverproof.model.store import ROOT, Model
 from saverproof.programs.making import place, put, some_address, writes
-from saverproof.programs.steps import (
+from saverproof.programs.theme import Theme, draw
+from saverproof.steps.definitions import (
     AbandonList,
     Clone,
     CloseAgain,
@@ -31,7 +32,6 @@ from saverproof.programs.steps import (
     Step,
     WalkPages,
 )
-from saverproof.programs.theme import Theme, draw
 
 LOOP = Extras(loop=True)
 

@@ -10,8 +10,8 @@ from random import Random
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.programs.making import put
-from saverproof.programs.steps import Step
 from saverproof.programs.theme import Maker, Theme
+from saverproof.steps.definitions import Step
 
 _TRIES = 6
 

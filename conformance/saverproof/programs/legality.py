@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from saverproof.model.records import SPECIAL_INDEX
 from saverproof.model.store import Model
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     AbandonList,
     CopyThread,
     Prune,

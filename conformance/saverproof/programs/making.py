@@ -9,9 +9,9 @@ from typing import Any
 
 from saverproof.model.records import SPECIAL_INDEX, Address
 from saverproof.model.store import ROOT, Model
-from saverproof.programs.identifiers import mint
-from saverproof.programs.steps import Put, PutWrites
 from saverproof.programs.theme import Theme, draw
+from saverproof.steps.definitions import Put, PutWrites
+from saverproof.steps.identifiers import mint
 from saverproof.values import Value
 
 SPECIAL = tuple(SPECIAL_INDEX)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from saverproof.model.records import SPECIAL_INDEX
-from saverproof.programs.steps import CloseAgain, Program, Put, PutWrites, Reopen, SetUp, Step
+from saverproof.steps.definitions import CloseAgain, Program, Put, PutWrites, Reopen, SetUp, Step
 from saverproof.values import Value
 
 Place: TypeAlias = tuple[str, str, int]

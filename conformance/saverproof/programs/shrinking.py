@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.programs.rewriting import plain_namespaces, plain_threads, renumbered
-from saverproof.programs.steps import (
+from saverproof.steps.definitions import (
     PLAIN,
     GetTuple,
     ListTuples,

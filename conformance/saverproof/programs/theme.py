@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from saverproof.model.store import Model
-from saverproof.programs.steps import Step
+from saverproof.steps.definitions import Step
 from saverproof.values import Value
 
 Maker: TypeAlias = "Callable[[Model, Random, Theme], Step | None]"

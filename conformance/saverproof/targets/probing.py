@@ -6,8 +6,8 @@ from typing import Any
 
 from saverproof.errors import TargetError, one_line
 from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
-from saverproof.process.setting import Setting
 from saverproof.targets.facts import Facts
 from saverproof.targets.reference import TargetRef
 
@@ -30,7 +30,7 @@ def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> F
     try:
         with scratch_folder() as folder, JudgeProcess(setting) as child:
             facts: Facts = child.ask(
-                "saverproof.targets.survey:survey",
+                "saverproof.targets.probe_child:survey",
                 {"ref": ref.to_json(), "folder": str(folder)},
                 limit_s=limit_s,
                 listener=listen,

@@ -1,0 +1,115 @@
+"""Steps as calls whose arguments are settled once, so that every run gives the saver the same."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.execution.calls import PutCall, PutWritesCall, copied, put_call, put_writes_call
+from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
+from saverproof.model.records import Version
+from saverproof.model.store import Model
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    Prune,
+    Put,
+    PutWrites,
+    Step,
+)
+from saverproof.steps.identifiers import mint
+
+Key = tuple[str, str, str]
+"""Thread, namespace and checkpoint id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One step and the arguments that go with it: channel versions, ids and times included."""
+
+    step: Step
+    arguments: PutCall | PutWritesCall | None = None
+
+    @property
+    def key(self) -> Key | None:
+        """The checkpoint that a put stores."""
+        step = self.step
+        return (step.thread, step.namespace, mint(step.number)) if isinstance(step, Put) else None
+
+
+class Calls:
+    """Settles steps one after the other, following them in the model."""
+
+    def __init__(self, next_version: Callable[[Version | None], Version]) -> None:
+        self._next_version = next_version
+        self.model = Model()
+
+    def settle(self, steps: Iterable[Step]) -> tuple[Call, ...]:
+        """The calls for these steps, which come after those settled before."""
+        return tuple(self._settled(step) for step in steps)
+
+    def _settled(self, step: Step) -> Call:
+        model = self.model
+        match step:
+            case Put():
+                planned = model.plan_put(step, self._next_version)
+                call = Call(step, put_call(step, planned, step.thread))
+                model.put(step, planned)
+                return call
+            case PutWrites():
+                model.put_writes(step)
+                return Call(step, put_writes_call(step, step.thread))
+            case DeleteThread():
+                model.delete_thread(step.thread)
+            case DeleteForRuns():
+                model.delete_for_runs(step.runs)
+            case CopyThread():
+                model.copy_thread(step.source, step.target)
+            case Prune():
+                model.prune(step)
+        return Call(step)
+
+
+class _HandedOver:
+    """Stands in for an event loop: gives the coroutine back instead of running it."""
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return coroutine
+
+
+def driver_of(saver: Any, api: str) -> Driver:
+    """A driver of one API; that of the async one gives coroutines, for the caller to await."""
+    return SyncDriver(saver) if api == "sync" else AsyncDriver(saver, _HandedOver())
+
+
+def perform(driver: Driver, call: Call) -> Any:
+    """Call the saver; the arguments are copies, which it may change."""
+    match call.arguments:
+        case PutCall(config, checkpoint, metadata, versions):
+            return driver.put(
+                PutCall(copied(config), copied(checkpoint), copied(metadata), dict(versions))
+            )
+        case PutWritesCall(config, writes, task, path):
+            return driver.put_writes(PutWritesCall(copied(config), list(writes), task, path))
+    match call.step:
+        case DeleteThread(thread):
+            return driver.invoke("delete_thread", thread)
+        case DeleteForRuns(runs):
+            return driver.invoke("delete_for_runs", list(runs))
+        case CopyThread(source, target):
+            return driver.invoke("copy_thread", source, target)
+        case Prune(threads, strategy):
+            return driver.invoke("prune", list(threads), strategy=strategy)
+    raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
+
+
+def awaiting(driver: Driver, call: Call) -> Callable[[], Awaitable[object]]:
+    """The call through the async API, to be awaited as often as it is called."""
+
+    def operation() -> Awaitable[object]:
+        made: Awaitable[object] = perform(driver, call)
+        return made
+
+    return operation

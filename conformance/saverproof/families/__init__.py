@@ -1,0 +1,1 @@
+"""Runs families of contracts: each family is judged, replayed and reported through one protocol."""

@@ -1,0 +1,101 @@
+"""What all trials of an item have in common: the target, its place, and the fault layer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from saverproof.families.atomicity.disk import Disk, watched
+from saverproof.families.atomicity.drivers import Losing, load
+from saverproof.families.atomicity.hand import Hand
+from saverproof.families.atomicity.worker import Worker
+from saverproof.items import Plan
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+from saverproof_faults import Driver, FaultsError, Injector
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Bench:
+    """``fresh`` says that a second saver can be opened while the first one is; ``disk`` is None
+    where SQLite's I/O cannot be failed; ``losing`` are the drivers whose connections can be cut.
+    """
+
+    target: Target
+    folder: Path
+    api: str
+    fresh: bool
+    injector: Injector
+    disk: Disk | None
+    losing: tuple[Losing, ...]
+    loop: EventLoop
+    worker: Worker
+    calls: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    @contextmanager
+    def opened(cls, plan: Plan, target: Target, drivers: Sequence[Driver]) -> Iterator[Bench]:
+        """A bench with the fault layer entered, until the block ends.
+
+        Raises:
+            OpeningError: the saver could not be opened or closed.
+        """
+        folder = Path(plan.folder)
+        loop, worker = EventLoop(), Worker()
+        bench: Bench | None = None
+        try:
+            worker.run(lambda: load(target, folder, loop))
+            with Injector(drivers) as injector, watched(folder) as disk:
+                losing = tuple(driver for driver in drivers if isinstance(driver, Losing))
+                fresh = target.durable and "many_processes" in plan.facts["capabilities"]
+                bench = cls(target, folder, plan.api, fresh, injector, disk, losing, loop, worker)
+                yield bench
+        finally:
+            if bench is not None:
+                loop, worker = bench.loop, bench.worker
+            worker.close()
+            loop.close()
+
+    def on_worker(self, work: Callable[[], T]) -> T:
+        """Do it on the worker's thread. Raises HungError if a call of the saver never returns."""
+        return self.worker.run(work)
+
+    def renew(self) -> None:
+        """Go on with another thread and another event loop: the saver hangs on those in use."""
+        self.worker.close()
+        # What hangs may hold up the healing of its own connection; the others are healed.
+        with suppress(FaultsError):
+            self.injector.heal()
+        if self.disk is not None:
+            self.disk.disarm()
+        _stop(self.loop)
+        self.loop, self.worker = EventLoop(), Worker(self.worker.patience_s)
+
+    def hand(self, saver: Any) -> Hand:
+        """The saver, called through this item's API."""
+        return Hand(saver, self.api, self.loop)
+
+
+_BLOCKED: list[EventLoop] = []
+"""Loops whose thread hangs inside a saver: they end with the process, and are kept until then."""
+
+
+def _stop(loop: EventLoop) -> None:
+    """Close a loop; one that is blocked is left alone."""
+    answer = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop.loop)
+    try:
+        answer.result(timeout=_ANSWERS_WITHIN_S)
+    except TimeoutError:
+        _BLOCKED.append(loop)
+    else:
+        loop.close()
+
+
+_ANSWERS_WITHIN_S = 1.0

@@ -1,0 +1,32 @@
+"""How many faults each profile injects. Places are thinned by count, never by time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SLOW_TO_OPEN_MS = 100.0
+"""A saver that needs longer, which several openings in each trial would make a long run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """``most`` faults are injected in all, ``slow_most`` into a saver that is slow to open.
+
+    ``rare`` adds the starting states of ``scenarios.RARE``; ``lasting`` the faults that go on from
+    their place, and other exceptions; ``walks`` is the number of random programs with faults among
+    their steps, of ``length`` steps each.
+    """
+
+    most: int
+    slow_most: int
+    rare: bool = False
+    lasting: bool = False
+    walks: int = 0
+    length: int = 24
+
+
+EFFORTS = {
+    "quick": Effort(most=150, slow_most=40),
+    "default": Effort(most=2_000, slow_most=300),
+    "deep": Effort(most=100_000, slow_most=3_000, rare=True, lasting=True, walks=150),
+}

@@ -1,0 +1,54 @@
+"""What is being tried, written down before it is: the process may not survive it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.judging import CANCELLED, USABLE
+from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.definitions import Program
+from saverproof.steps.describing import describe
+
+
+class Journal:
+    """A file that holds the latest trial, as a finding's ``program`` has it; none without path."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = None if path is None else Path(path)
+
+    def note(self, program: Program, attack: Attack | None) -> None:
+        """A program is taken, whose last step is to fail as the attack says."""
+        fault = None if attack is None else attack.as_data()
+        self._write({"program": to_json(program), "fault": fault})
+
+    def note_walk(self, program: Program, faults: Mapping[int, Attack]) -> None:
+        """A step of a random program is taken, the last of these."""
+        told = {str(at): attack.as_data() for at, attack in faults.items()}
+        self._write({"program": to_json(program), "faults": told})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        if self._path is not None:
+            self._path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+
+def blamed(steps: list[Any]) -> dict[str, Any]:
+    """What to say of a saver that ended its process, from the lines of a journal."""
+    last = steps[-1]
+    program = from_json(last["program"])
+    told = [describe(step) for step in program]
+    given = last.get("faults") or {str(len(program) - 1): last.get("fault")}
+    faults = {int(at): Attack.from_data(data) for at, data in given.items() if data is not None}
+    for at in sorted(faults, reverse=True):
+        told.insert(at, f"fault: {faults[at].describe()}")
+    cancelled = any(attack.kind == "cancellation" for attack in faults.values())
+    return {
+        "contract": CANCELLED if cancelled else USABLE,
+        "phase": "fault",
+        "steps": told,
+        "program": last,
+        "reproducer": "",
+    }

@@ -1,0 +1,55 @@
+"""What was seen of a saver in one trial, from the operation to a last look after closing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from saverproof.families.atomicity.snapshot import Snapshot
+
+
+class Ending(StrEnum):
+    """How the operation ended."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    CANCELLED = "was cancelled"
+    HUNG = "never returned"
+
+
+class Moment(StrEnum):
+    """When a look was taken, and by whom."""
+
+    OWN = "the same saver"
+    FRESH = "a fresh saver"
+    OWN_LATER = "the same saver, after an unrelated write"
+    FRESH_LATER = "a fresh saver, after an unrelated write"
+    REVIVED = "the same saver, after missing checkpoints were put again"
+    RETRIED = "the same saver, after the operation was called again"
+    CLOSED = "a fresh saver, once the first one was closed"
+
+
+@dataclass(slots=True)
+class Sight:
+    """Filled in as the trial goes on; what was not looked at is None.
+
+    ``problems`` are failures of what should have worked, by what was tried; ``hung`` says which
+    call never returned. ``commits`` counts the transactions that were committed before the fault,
+    ``locked`` the databases that no second connection could write to, ``changed`` the tables
+    that differ for a second connection, and ``transactions`` those that were left open. ``whole``
+    says that nothing was left out because of what had been seen before.
+    """
+
+    ending: Ending = Ending.RETURNED
+    error: str = ""
+    fired: bool = False
+    note: str = ""
+    commits: int = 0
+    locked: tuple[str, ...] = ()
+    transactions: tuple[str, ...] = ()
+    changed: tuple[str, ...] | None = None
+    looks: dict[Moment, Snapshot] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    retry: Ending | None = None
+    whole: bool = False
+    hung: str = ""

@@ -1,0 +1,145 @@
+"""Stores in a known state: prepared once, and copied for each trial."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.execution.settled_calls import Call, Calls, Key
+from saverproof.families.atomicity.hand import Hand
+from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario, unrelated
+from saverproof.families.atomicity.snapshot import Snapshot, Wanted
+from saverproof.families.atomicity.worker import call_quietly
+from saverproof.steps.definitions import CopyThread
+from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+
+class NoCleanRunError(Exception):
+    """The operation does not work without faults either; the text says how it ended."""
+
+
+def made(hand: Hand, calls: tuple[Call, ...]) -> None:
+    """Make calls that lead to a starting state.
+
+    Raises:
+        NoCleanRunError: the saver refused one.
+    """
+    for call in calls:
+        error = call_quietly(partial(hand.do, call))
+        if error is not None:
+            name = type(call.step).__name__
+            raise NoCleanRunError(f"the starting state: {name} raised {describe(error)}")
+
+
+_HEADER = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A scenario's calls, settled: the same arguments in every trial."""
+
+    start: tuple[Call, ...]
+    operation: Call
+    unrelated: tuple[Call, ...]
+    elsewhere: tuple[Call, ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario, saver: Any) -> Script:
+        """Settle the calls with the saver's own versions."""
+        calls = Calls(lambda current: saver.get_next_version(current, None))
+        start = calls.settle(scenario.start)
+        (operation,) = calls.settle((scenario.step,))
+        return cls(
+            start,
+            operation,
+            calls.settle(unrelated(UNRELATED)),
+            calls.settle(unrelated(ELSEWHERE)),
+        )
+
+    @property
+    def puts(self) -> tuple[Call, ...]:
+        """Those that store a checkpoint, parents first."""
+        return tuple(call for call in (*self.start, self.operation) if call.key is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A store in a scenario's starting state.
+
+    ``folder`` holds its files, to be copied; None if the store is not in its workspace's folder, so
+    that the calls have to be made again. ``databases`` are the SQLite files, relative to it.
+    """
+
+    script: Script
+    folder: Path | None
+    databases: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Every checkpoint of the scenario, a copied thread's included."""
+        put = [call.key for call in self.script.puts if call.key is not None]
+        step = self.script.operation.step
+        if isinstance(step, CopyThread):
+            put += [(step.target, *key[1:]) for key in put if key[0] == step.source]
+        return tuple(dict.fromkeys(put))
+
+
+@contextmanager
+def prepared(
+    scenario: Scenario, target: Target, folder: Path, loop: EventLoop, api: str
+) -> Iterator[Stage]:
+    """Make the starting state; its folder goes when the block ends.
+
+    Raises:
+        OpeningError: the saver could not be opened or closed.
+        NoCleanRunError: the saver refused a call that leads there.
+    """
+    with fresh_workspace(folder, target) as workspace:
+        with opened(target, workspace, loop) as saver:
+            hand = Hand(saver, api, loop)
+            script = Script.of(scenario, saver)
+            made(hand, script.start)
+            before = hand.look(_everything(script))
+        databases = tuple(sorted(_databases(workspace.path)))
+        stage = Stage(script, workspace.path, databases)
+        if target.drop is not None or not _same(stage, before, target, folder, loop, api):
+            stage = Stage(script, None, databases)
+        yield stage
+
+
+def _same(
+    stage: Stage, before: Snapshot, target: Target, folder: Path, loop: EventLoop, api: str
+) -> bool:
+    """Whether a copy of the files shows what the original does."""
+    with placed(stage, target, folder) as workspace, opened(target, workspace, loop) as saver:
+        return Hand(saver, api, loop).look(_everything(stage.script)) == before
+
+
+def _everything(script: Script) -> Wanted:
+    keys = tuple(dict.fromkeys(call.key for call in script.puts if call.key is not None))
+    return Wanted(keys, tuple(dict.fromkeys(key[0] for key in keys)))
+
+
+def _databases(folder: Path) -> Iterator[str]:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                if file.read(len(_HEADER)) == _HEADER:
+                    yield path.relative_to(folder).as_posix()
+
+
+@contextmanager
+def placed(stage: Stage, target: Target, folder: Path) -> Iterator[Workspace]:
+    """A workspace of its own with the stage's files, if it has any."""
+    with fresh_workspace(folder, target) as workspace:
+        if stage.folder is not None:
+            shutil.copytree(stage.folder, workspace.path, dirs_exist_ok=True)
+        yield workspace

@@ -1,0 +1,120 @@
+"""Where a random program goes: its steps, and which of them have a fault.
+
+A program is drawn step by step, or is a recorded one that is taken again, in full or in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.model.store import Model
+from saverproof.programs import making
+from saverproof.programs.asking import delete_thread
+from saverproof.programs.generating import next_step
+from saverproof.programs.legality import objection
+from saverproof.programs.theme import Theme
+from saverproof.steps.definitions import Program, Step
+from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
+
+_ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
+SPELL = Attack(Plan(Fault.RAISE, Place(Event.STATEMENT, 1), lasts=Lasts.ONWARDS))
+"""From a step on every statement fails, until the program is healed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step of a program, with its fault if it has one."""
+
+    step: Step
+    attack: Attack | None = None
+
+
+class Route(Protocol):
+    """Says what comes next."""
+
+    threads: tuple[str, ...]
+
+    def turn(self, number: int, model: Model) -> Turn | None:
+        """The ``number``-th turn, counted from 0; None at the end."""
+
+
+class Drawn:
+    """A random program with faults in its first half. Every third one is under a spell in the end
+    of it, and is healed by the step that follows.
+    """
+
+    def __init__(
+        self, choose: Random, able: frozenset[str], length: int, kinds: tuple[str, ...]
+    ) -> None:
+        self._choose = choose
+        self._length = length
+        self._kinds = kinds
+        self._theme = _theme(able)
+        self.threads = self._theme.threads
+        half = length // 2
+        self._spell = range(half - 3, half) if choose.random() < 1 / 3 else range(0)
+
+    def turn(self, number: int, model: Model) -> Turn | None:
+        if number >= self._length:
+            return None
+        step = next_step(model, self._choose, self._theme)
+        if number in self._spell:
+            return Turn(step, SPELL)
+        return Turn(step, self._fault() if number < self._length // 2 else None)
+
+    def _fault(self) -> Attack | None:
+        """A fault for every other step, at a place that the call may have or not."""
+        choose = self._choose
+        if choose.random() < 0.5:
+            return None
+        index = choose.randint(1, 8)
+        match choose.choice(self._kinds):
+            case "client":
+                event = choose.choice((Event.STATEMENT, Event.STATEMENT, Event.COMMIT))
+                at = Place(event, 1 if event is Event.COMMIT else index)
+                return Attack(Plan(Fault.RAISE, at))
+            case "cancel":
+                moment = choose.choice(tuple(Moment))
+                return Attack(Plan(Fault.CANCEL, Place(Event.AWAIT, min(index, 4), moment)))
+            case "disk":
+                return Attack(Plan(Fault.IO_ERROR, Place(Event.IO, min(index, 4))))
+        fault = choose.choice(_ENGINE)
+        row = 1 if fault is Fault.TRIGGER_ABORT else None
+        return Attack(Plan(fault, Place(Event.ENGINE_STATEMENT, index, row=row)))
+
+
+class Recorded:
+    """A program taken again; steps that are not legal any more are left out."""
+
+    def __init__(self, program: Program, faults: Mapping[int, Attack]) -> None:
+        self._turns = [Turn(step, faults.get(at)) for at, step in enumerate(program)]
+        self._next = 0
+        self.threads: tuple[str, ...] = _THREADS
+
+    def turn(self, number: int, model: Model) -> Turn | None:
+        while self._next < len(self._turns):
+            turn, self._next = self._turns[self._next], self._next + 1
+            if objection(turn.step, model) is None:
+                return turn
+        return None
+
+
+_THREADS = ("a", "b")
+
+
+def _theme(able: frozenset[str]) -> Theme:
+    """Writes whose effect is seen at once: each state can be told from the one before."""
+    weights: dict[Any, int] = {
+        making.put: 30,
+        making.put_replacing: 10,
+        making.writes: 30,
+        making.writes_again: 15,
+        making.writes_special: 8,
+    }
+    if "delete_thread" in able:
+        weights[delete_thread] = 3
+    return Theme("walk", weights=weights, threads=_THREADS)

@@ -1,0 +1,214 @@
+"""What a sweep adds up to: verdicts by contract, and the map of all places for the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.judging import (
+    CANCELLED,
+    LATE,
+    LOST_CONNECTION,
+    PREVIOUS,
+    SILENT,
+    USABLE,
+    WHOLE,
+    Verdict,
+)
+from saverproof.families.atomicity.observation import Ending, Sight
+from saverproof.families.atomicity.sweep import Sweep
+from saverproof_faults import Event, Moment
+
+DETAIL = 60
+"""How many characters of a statement the map quotes."""
+_SEVERITY = ("lost", "torn", "late", "stuck")
+_BY_OPERATION = frozenset({WHOLE, PREVIOUS, SILENT})
+"""What an operation leaves behind is its own; what it does to its connection is not."""
+MOST_OPERATIONS = 3
+"""How many operations that break one contract are told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A broken contract, and the trial that shows it."""
+
+    verdict: Verdict
+    sweep: Sweep
+    attack: Attack | None
+    ending: str
+
+    @property
+    def contract(self) -> str:
+        """The broken contract."""
+        return str(self.verdict.contract)
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Lower for what is plainer to see and shorter to tell."""
+        return (
+            *plainness(self.attack, self.verdict.contract),
+            _SEVERITY.index(self.verdict.outcome),
+            len(self.sweep.scenario.start),
+        )
+
+
+def plainness(attack: Attack | None, contract: str | None) -> tuple[int, ...]:
+    """Lower for faults that a few lines can bring about, and that everybody has met."""
+    plan = None if attack is None else attack.plan
+    if attack is None or plan is None:
+        return (0, 0)
+    # What one refusal by another's lock can lead to, savers meet without any fault layer.
+    names = ("locked", "trigger-abort") if contract == USABLE else ("trigger-abort", "cancel")
+    at_commit = plan.place.event is Event.COMMIT and plan.place.moment is Moment.BEFORE
+    if attack.also is not None or attack.kind == "io":
+        return (4, plan.place.index)
+    if attack.name in names:
+        return (names.index(attack.name), plan.place.index)
+    return (2 if at_commit else 3, plan.place.index)
+
+
+@dataclass(slots=True)
+class Record:
+    """Filled in trial by trial."""
+
+    points: int = 0
+    injected: Counter[str] = field(default_factory=Counter)
+    checked: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Found] = field(default_factory=dict)
+    """Each broken contract, and the plainest trial that shows it."""
+    unknown: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    local: bool = True
+    """Whether all that was seen were statements of SQLite."""
+    _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _unfired: dict[str, str] = field(default_factory=dict)
+    """Operations with a cancellation that never came, and which."""
+    _cancelled: set[str] = field(default_factory=set)
+    _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
+    """Each broken contract, the operations that break it, and the plainest trial of each."""
+
+    def note(self, text: str) -> None:
+        """Say something about the sweep as a whole, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def counted(self, sweep: Sweep) -> None:
+        """Take in a clean run."""
+        places = sweep.counted.places
+        self.points += len(places.calls) + len(places.statements) + len(places.io_calls)
+        self.points += len(sweep.counted.cancellations) // 2 + sweep.counted.values
+        self.local &= bool(places.statements)
+        if places.unproxied_connections:
+            self.note(
+                "client-side faults not exercised on "
+                f"{places.unproxied_connections} connections that no proxy could reach "
+                f"({sweep.scenario.operation}: {places.unproxied_statements} statements)"
+            )
+        # The clean runs are looked at by others, too.
+        self.checked[SILENT] += 1
+        if sweep.clean is not None:
+            self._find(Found(sweep.clean, sweep, None, str(Ending.RETURNED)))
+
+    def tried(self, sweep: Sweep, attack: Attack, sight: Sight, verdict: Verdict, api: str) -> None:
+        """Take in a trial."""
+        operation = sweep.scenario.operation
+        entry = (operation, attack.place, attack.kind, verdict.outcome, api, attack.about[:DETAIL])
+        self._map[entry] += 1
+        if verdict.outcome == "not-fired":
+            why = f" ({verdict.summary})" if verdict.summary else ""
+            text = f"a fault never fired{why}: {operation}, {attack.describe()}"
+            if attack.kind == "cancellation":
+                self._unfired.setdefault(operation, text)
+                return
+            for contract in _judged(attack, sight):
+                self.unknown.setdefault(contract, text)
+            return
+        if attack.kind == "cancellation":
+            self._cancelled.add(operation)
+        self.injected[attack.name] += 1
+        self.checked.update(_judged(attack, sight))
+        # After a failure the same call was made again, and looked for once the saver was closed.
+        self.checked[SILENT] += sight.whole and sight.retry is Ending.RETURNED
+        if verdict.contract is not None:
+            self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
+
+    def settle(self) -> None:
+        """All was tried. Whether an await suspends may hang on how soon a server answers: where one
+        did not, others must have been cancelled.
+        """
+        for operation, text in self._unfired.items():
+            if operation in self._cancelled:
+                self.note(text)
+            else:
+                self.unknown.setdefault(CANCELLED, text)
+
+    def nothing_known(self, why: str) -> None:
+        """No operation could be tried at all."""
+        for contract in (WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS):
+            self.unknown.setdefault(contract, why)
+
+    def walked(self, injected: int) -> None:
+        """Take in a random program: its faults are counted together."""
+        if injected:
+            self.injected["in random programs"] += injected
+
+    def not_tried(self, attack: Attack, why: str) -> None:
+        """Nothing was asked: what was not found broken is not known to hold."""
+        cancelled = attack.kind == "cancellation"
+        for contract in (CANCELLED,) if cancelled else (WHOLE, LATE, USABLE, SILENT, PREVIOUS):
+            self.unknown.setdefault(contract, why)
+
+    def _find(self, found: Found) -> None:
+        contract, operation = found.verdict.contract, found.sweep.scenario.operation
+        assert contract is not None
+        _keep(self.found, contract, found)
+        _keep(self._operations.setdefault(contract, {}), operation, found)
+
+    def told(self, contract: str) -> list[Found]:
+        """The trials of a broken contract that are to be told of: one, or one for each operation
+        where each has a flaw of its own.
+        """
+        if contract not in _BY_OPERATION:
+            return [self.found[contract]]
+        found = sorted(self._operations[contract].values(), key=lambda one: one.rank)
+        return found[:MOST_OPERATIONS]
+
+    def untold(self, contract: str) -> list[str]:
+        """The other operations that break it."""
+        told = {found.sweep.scenario.operation for found in self.told(contract)}
+        return sorted(self._operations[contract].keys() - told)
+
+    def as_data(self) -> dict[str, Any]:
+        """The section "faults" of a report."""
+        return {
+            "points": self.points,
+            "injected": self.injected.total(),
+            "by_kind": dict(sorted(self.injected.items())),
+            "map": [_entry(key, count) for key, count in self._map.items()],
+            "notes": self.notes,
+        }
+
+
+def _keep(known: dict[str, Found], name: str, found: Found) -> None:
+    """Keep the plainer of two trials."""
+    if name not in known or found.rank < known[name].rank:
+        known[name] = found
+
+
+def _entry(key: tuple[str, ...], count: int) -> dict[str, Any]:
+    names = ("operation", "place", "kind", "outcome", "api", "detail")
+    entry: dict[str, Any] = {name: text for name, text in zip(names, key, strict=True) if text}
+    return entry if count == 1 else entry | {"count": count}
+
+
+def _judged(attack: Attack, sight: Sight) -> tuple[str, ...]:
+    """The contracts that a trial is evidence for."""
+    if attack.kind == "cancellation":
+        return (CANCELLED,)
+    if attack.lost:
+        return (LOST_CONNECTION, WHOLE if sight.ending is Ending.RAISED else SILENT)
+    if sight.ending is Ending.RETURNED:
+        return (SILENT, USABLE)
+    return (WHOLE, LATE, USABLE, PREVIOUS)

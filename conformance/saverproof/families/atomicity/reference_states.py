@@ -1,0 +1,101 @@
+"""Which of the two states of a clean run a look shows: before the operation, or after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Flag
+
+from saverproof.execution.settled_calls import Key
+from saverproof.families.atomicity.observation import Moment, Sight
+from saverproof.families.atomicity.scenarios import Scenario
+from saverproof.families.atomicity.snapshot import Shown, Snapshot
+
+Group = tuple[str, ...]
+"""Threads that are judged as one."""
+
+
+class State(Flag):
+    """What a group of threads is in; both, where the operation makes no difference."""
+
+    NEITHER = 0
+    BEFORE = 1
+    AFTER = 2
+    SAME = 3
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """Two clean runs of a scenario, one without the operation and one with it, and its commits."""
+
+    scenario: Scenario
+    before: Sight
+    after: Sight
+    transactions: int = 0
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The threads, alone or together."""
+        threads = self.scenario.threads
+        if self.scenario.thread_by_thread:
+            return tuple((thread,) for thread in threads)
+        return (threads,)
+
+    def states(self, snapshot: Snapshot, moment: Moment) -> dict[Group, State]:
+        """The state of each group in a look like that of the clean runs at ``moment``."""
+        return {group: self._state(group, snapshot, moment) for group in self.groups}
+
+    def _state(self, group: Group, snapshot: Snapshot, moment: Moment) -> State:
+        own = _of(group, snapshot)
+        found = State.NEITHER
+        for state, sight in ((State.BEFORE, self.before), (State.AFTER, self.after)):
+            if own.agrees(_of(group, sight.looks[moment])):
+                found |= state
+        return found
+
+    def first(self, moment: Moment) -> Moment:
+        """The look of the clean runs that shows what one at ``moment`` would if nothing came
+        between: a fresh saver's, if there was one.
+        """
+        fresh = self.shows(Moment.FRESH) and moment is not Moment.OWN
+        return Moment.FRESH if fresh else Moment.OWN
+
+    def shows(self, moment: Moment) -> bool:
+        """Whether both clean runs have such a look."""
+        return moment in self.before.looks and moment in self.after.looks
+
+    def right(self, sight: Sight, moment: Moment, committed: Mapping[Group, State]) -> bool:
+        """Whether a later look shows what it must after a first one with these states."""
+        seen = self.states(sight.looks[moment], moment)
+        return all(seen[group] & state for group, state in committed.items())
+
+
+def _of(group: Group, snapshot: Snapshot) -> Snapshot:
+    listed = snapshot.listed
+    return replace(
+        snapshot,
+        by_id={key: shown for key, shown in snapshot.by_id.items() if key[0] in group},
+        listed=None if listed is None else {t: listed.get(t, {}) for t in group},
+    )
+
+
+def apart(references: References, snapshot: Snapshot, moment: Moment) -> list[tuple[Key, State]]:
+    """The state of each checkpoint that is not the same in both clean runs, or not as in either."""
+    before, after = references.before.looks[moment], references.after.looks[moment]
+    keys = sorted(snapshot.by_id.keys() | snapshot.keys() | before.keys() | after.keys())
+    found: list[tuple[Key, State]] = []
+    for key in keys:
+        if key[0] not in references.scenario.threads:
+            continue
+        state = State.NEITHER
+        if _like(snapshot.at(key), before.at(key)):
+            state |= State.BEFORE
+        if _like(snapshot.at(key), after.at(key)):
+            state |= State.AFTER
+        if state is not State.SAME:
+            found.append((key, state))
+    return found
+
+
+def _like(shown: Shown | None, reference: Shown | None) -> bool:
+    return shown == reference

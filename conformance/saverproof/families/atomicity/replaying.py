@@ -1,0 +1,83 @@
+"""Runs a recorded program and its fault again: an artefact's "program" as a finding gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from saverproof.families.atomicity.bench import Bench
+from saverproof.families.atomicity.drivers import declared
+from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.judging import Verdict
+from saverproof.families.atomicity.observation import Sight
+from saverproof.families.atomicity.random_programs import Recorded
+from saverproof.families.atomicity.random_trial import Walk
+from saverproof.families.atomicity.scenarios import OPERATIONS, Scenario
+from saverproof.families.atomicity.sweep import swept
+from saverproof.families.atomicity.worker import HungError
+from saverproof.items import Plan
+from saverproof.steps.codec import from_json
+from saverproof.steps.definitions import Program
+from saverproof.targets.target import Target
+
+
+def read(data: object) -> tuple[Scenario, Attack | None]:
+    """The scenario and the fault of a finding's ``program``.
+
+    Raises:
+        ValueError: the data is no such program; the one line says what was found and expected.
+    """
+    if not isinstance(data, Mapping) or not {"program", "fault"} <= data.keys():
+        raise ValueError(f"found {data!r:.60}, expected an object with 'program' and 'fault'")
+    program = from_json(data["program"])
+    if not program or type(program[-1]) not in OPERATIONS:
+        names = ", ".join(kind.__name__ for kind in OPERATIONS)
+        raise ValueError(f"program: {len(program)} steps, expected the last to be one of {names}")
+    *start, step = program
+    fault = data["fault"]
+    attack = None if fault is None else Attack.from_data(fault)
+    return Scenario("as recorded", tuple(start), step), attack
+
+
+def read_walk(data: Mapping[str, Any]) -> tuple[Program, dict[int, Attack]]:
+    """The steps and the faults of a finding's ``program`` that random steps have led to.
+
+    Raises:
+        ValueError: the data is no such program.
+    """
+    faults = data["faults"]
+    if not isinstance(faults, Mapping) or not all(str(at).isdecimal() for at in faults):
+        raise ValueError(f"faults: found {faults!r:.60}, expected an object with positions as keys")
+    program = from_json(data.get("program", ()))
+    return program, {int(at): Attack.from_data(fault) for at, fault in faults.items()}
+
+
+def replay(plan: Plan, target: Target, data: Any) -> Verdict:
+    """The verdict on the recorded trial; its ``contract`` is None if nothing is wrong any more,
+    and its ``outcome`` "not-fired" if the fault found no place to strike.
+
+    Raises:
+        ValueError: the data is no recorded program.
+        NoCleanRunError: the operation does not work without a fault either.
+        OpeningError: the saver could not be opened or closed.
+        HungError: a call of a program with several faults never returned.
+    """
+    drivers, _ = declared(target)
+    if isinstance(data, Mapping) and "faults" in data:
+        route = Recorded(*read_walk(data))
+        with Bench.opened(plan, target, drivers) as bench:
+            stumble = bench.on_worker(Walk(bench, route).run)
+        return Verdict("held") if stumble is None else stumble.verdict
+    scenario, attack = read(data)
+    with Bench.opened(plan, target, drivers) as bench, ExitStack() as stack:
+        sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
+        if attack is None:
+            return sweep.clean or Verdict("held")
+        sight = Sight()
+        try:
+            bench.on_worker(lambda: sweep.strike(attack, sight))
+        except HungError as hung:
+            sight.hung = str(hung)
+            bench.renew()
+        return sweep.verdict(attack, sight)

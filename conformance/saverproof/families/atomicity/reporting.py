@@ -1,0 +1,126 @@
+"""Puts what was found into words, data and a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from saverproof.contracts.registry import contract
+from saverproof.families.atomicity.random_programs import SPELL
+from saverproof.families.atomicity.random_trial import Stumble
+from saverproof.families.atomicity.record import Found
+from saverproof.families.atomicity.script_faults import faults_anywhere
+from saverproof.families.atomicity.script_program import long_reproducer
+from saverproof.families.atomicity.scripting import reproducer
+from saverproof.items import Finding, Plan
+from saverproof.steps.codec import to_json
+from saverproof.steps.definitions import SetUp
+from saverproof.steps.describing import describe
+from saverproof.targets.target import Target
+from saverproof_faults import Places
+
+WIDTH = 1_200
+
+
+def finding(
+    plan: Plan, target: Target, shown: list[Found], likewise: Sequence[str] = ()
+) -> Finding:
+    """A broken contract as the report has it; ``shown`` are trials of it, the plainest first.
+
+    The one is reported for which a script was made, else the first. ``likewise`` are other
+    operations that break it.
+    """
+    statement = contract(str(shown[0].verdict.contract)).statement
+    found, text = shown[0], ""
+    for candidate in shown:
+        text = reproducer(target, candidate, plan.api, statement)
+        if text:
+            found = candidate
+            break
+    else:
+        text = _at_length(target, found, plan.api)
+    scenario, attack, verdict = found.sweep.scenario, found.attack, found.verdict
+    steps = [describe(step) for step in (*scenario.start, scenario.step)]
+    if attack is not None:
+        steps.insert(-1, f"fault: {attack.describe()}")
+    steps[-1] += f"  -> {_ending(found)}"
+    others = f"; likewise {', '.join(likewise)}" if likewise else ""
+    return Finding(
+        contract=found.contract,
+        api=plan.api,
+        phase="fault",
+        summary=f"{scenario.operation} ({scenario.title}): {verdict.summary}{others}",
+        expected=verdict.expected[:WIDTH],
+        observed=verdict.observed[:WIDTH],
+        steps=tuple(steps),
+        program={
+            "program": to_json((*scenario.start, scenario.step)),
+            "fault": None if attack is None else attack.as_data(),
+        },
+        reproducer=text,
+    )
+
+
+def _at_length(target: Target, found: Found, api: str) -> str:
+    """A script of a trial that has no short one."""
+    scenario, attack = found.sweep.scenario, found.attack
+    if attack is None or isinstance(scenario.step, SetUp):
+        return ""
+    database = next(iter(found.sweep.stage.databases), "")
+    faults = list(faults_anywhere(attack, found.sweep.counted.places, database))
+    program = (*scenario.start, scenario.step)
+    return long_reproducer(
+        target, program, {len(scenario.start): faults}, found.contract, api, database
+    )
+
+
+def _ending(found: Found) -> str:
+    """How the operation ended; an error raised on purpose repeats what the fault said."""
+    before, purpose, _ = found.ending.partition("raised on purpose")
+    return before + purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A program that stumbled, and what each of its failed steps passes undisturbed."""
+
+    stumble: Stumble
+    places: Mapping[int, Places]
+
+
+def finding_of_walk(plan: Plan, target: Target, told: Told) -> Finding:
+    """A contract that a random program broke, as the report has it."""
+    stumble = told.stumble
+    steps: list[str] = []
+    for number, step in enumerate(stumble.program):
+        if number in stumble.faults:
+            steps.append(f"fault: {stumble.faults[number].describe()}")
+        steps.append(describe(step))
+    steps[-1] += f"  -> {stumble.ending}"
+    contract, database = str(stumble.verdict.contract), next(iter(stumble.databases), "")
+    faults = {
+        at: list(faults_anywhere(attack, told.places[at], database))
+        for at, attack in stumble.faults.items()
+    }
+    return Finding(
+        contract=contract,
+        api=plan.api,
+        phase="fault",
+        summary=f"a random program: {stumble.verdict.summary}",
+        expected=stumble.verdict.expected[:WIDTH],
+        observed=stumble.verdict.observed[:WIDTH],
+        steps=tuple(steps),
+        program={
+            "program": to_json(stumble.program),
+            "faults": {str(at): fault.as_data() for at, fault in stumble.faults.items()},
+        },
+        reproducer=long_reproducer(
+            target,
+            stumble.program,
+            faults,
+            contract,
+            plan.api,
+            database,
+            [at for at, attack in stumble.faults.items() if attack == SPELL],
+        ),
+    )

@@ -1,0 +1,173 @@
+"""What is failed: each operation that writes, on a store in each state that makes a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+    SetUp,
+    Step,
+)
+from saverproof.steps.identifiers import mint
+from saverproof.values import Value
+
+THREAD, OTHER, NEW = "a", "b", "c"
+UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
+"""The threads of what the same saver writes afterwards, and of what another one commits."""
+
+_PULL = "~__pregel_pull, agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """An operation on a store in a known state; ``title`` tells the state from others."""
+
+    title: str
+    start: Program
+    step: Step
+    needs: frozenset[str] = frozenset()
+
+    @property
+    def operation(self) -> str:
+        """The name of the saver's method, without the async API's "a"."""
+        return OPERATIONS[type(self.step)]
+
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """Every thread that the state or the operation names."""
+        return (THREAD, OTHER, NEW)
+
+    @property
+    def thread_by_thread(self) -> bool:
+        """Whether each thread is judged by itself."""
+        return isinstance(self.step, Prune | DeleteForRuns)
+
+    @property
+    def puts(self) -> tuple[Put, ...]:
+        """The checkpoints that are ever put, parents first."""
+        return tuple(step for step in (*self.start, self.step) if isinstance(step, Put))
+
+
+OPERATIONS: dict[type[Step], str] = {
+    Put: "put",
+    PutWrites: "put_writes",
+    DeleteThread: "delete_thread",
+    DeleteForRuns: "delete_for_runs",
+    CopyThread: "copy_thread",
+    Prune: "prune",
+    SetUp: "setup",
+}
+
+
+def _put(
+    thread: str,
+    number: int,
+    parent: int | None = None,
+    namespace: str = "",
+    *,
+    run: str = "run-1",
+    seed: int | None = None,
+    long: str = "",
+) -> Put:
+    first = number * 10 if seed is None else seed
+    made: tuple[tuple[str, Value], ...] = (
+        ("count", Value("integer", first)),
+        ("notes", Value("text", long or f"note {first}")),
+    )
+    metadata: dict[str, Any] = {"source": "loop", "step": number, "parents": {}, "run_id": run}
+    if namespace:
+        metadata["parents"] = {"": mint(number)}
+    return Put(thread, namespace, number, parent, changes=made, metadata=metadata)
+
+
+def _writes(
+    thread: str,
+    number: int,
+    task: int,
+    count: int,
+    *special: tuple[str, int],
+    seed: int = 0,
+    namespace: str = "",
+) -> PutWrites:
+    regular = [
+        (("count", "notes", "messages")[n % 3], Value("integer", 100 * task + n + seed))
+        for n in range(count)
+    ]
+    marked = [(name, Value("integer", number)) for name, number in special]
+    return PutWrites(thread, namespace, number, task, (*regular[:1], *marked, *regular[1:]), _PULL)
+
+
+BYSTANDER = (_put(OTHER, 1), _writes(OTHER, 1, 1, 2))
+HISTORY = (
+    _put(THREAD, 1),
+    _writes(THREAD, 1, 1, 2),
+    _put(THREAD, 2, 1, run="run-2"),
+    _writes(THREAD, 2, 1, 3, ("__interrupt__", 5)),
+    _put(THREAD, 1, namespace="child"),
+    *BYSTANDER,
+    _put(OTHER, 2, 1, run="run-2"),
+)
+"""Two threads, a subgraph's namespace, two runs, and pending writes old and new."""
+
+_LONG = "a long note " * 800
+"""Enough for a database file to need more pages."""
+
+SCENARIOS = (
+    Scenario("a first checkpoint", BYSTANDER, _put(THREAD, 1)),
+    Scenario("a history", HISTORY, _put(THREAD, 3, 2, run="run-3", long=_LONG)),
+    Scenario("the same id again", HISTORY, _put(THREAD, 2, 1, run="run-2", seed=77)),
+    Scenario("a new task", HISTORY, _writes(THREAD, 2, 2, 4)),
+    Scenario("a retried batch", HISTORY, _writes(THREAD, 2, 1, 5, seed=50)),
+    Scenario(
+        "a long batch with special writes",
+        HISTORY,
+        _writes(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
+    ),
+    Scenario("a history", HISTORY, DeleteThread(THREAD), frozenset({"delete_thread"})),
+    Scenario("two runs", HISTORY, DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})),
+    Scenario("a history", HISTORY, CopyThread(THREAD, NEW), frozenset({"copy_thread"})),
+    Scenario("two threads", HISTORY, Prune((THREAD, OTHER), "keep_latest"), frozenset({"prune"})),
+    Scenario("an existing store", BYSTANDER, SetUp(), frozenset({"durable"})),
+)
+
+RARE = (
+    Scenario(
+        "special writes again",
+        HISTORY,
+        PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), _PULL),
+    ),
+    Scenario(
+        "a subgraph",
+        HISTORY,
+        _put(THREAD, 2, 1, namespace="child", run="run-2"),
+    ),
+    Scenario("a subgraph's task", HISTORY, _writes(THREAD, 1, 4, 3, namespace="child")),
+    Scenario(
+        "a copy of a checkpoint",
+        HISTORY,
+        Put(THREAD, "", 3, 1, copy_of=2, metadata={"source": "fork", "step": 1, "parents": {}}),
+    ),
+    Scenario("nothing there", BYSTANDER, DeleteThread(THREAD), frozenset({"delete_thread"})),
+    Scenario("all of them", HISTORY, Prune((THREAD, OTHER), "delete"), frozenset({"prune"})),
+    Scenario("a history", HISTORY, SetUp(), frozenset({"durable"})),
+)
+"""States of the deep profile, less likely to tell savers apart."""
+
+
+def unrelated(thread: str) -> Program:
+    """What is written to another thread afterwards: a checkpoint, and a task's writes on it."""
+    return (_put(thread, 1, run="run-9"), _writes(thread, 1, 1, 1))
+
+
+def suited(scenarios: Iterable[Scenario], able: frozenset[str]) -> list[Scenario]:
+    """Those that a saver with these operations can take."""
+    return [scenario for scenario in scenarios if scenario.needs <= able]

@@ -1,0 +1,253 @@
+"""One trial: the operation under a fault, and every look at what it left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+
+from saverproof.errors import describe
+from saverproof.execution.settled_calls import Call, Key
+from saverproof.execution.store import set_up
+from saverproof.families.atomicity.bench import Bench
+from saverproof.families.atomicity.hand import Hand
+from saverproof.families.atomicity.observation import Ending, Moment, Sight
+from saverproof.families.atomicity.prepared_store import Stage, made, placed
+from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
+from saverproof.families.atomicity.snapshot import Snapshot, Wanted
+from saverproof.families.atomicity.worker import call_quietly
+from saverproof.steps.definitions import SetUp
+from saverproof.targets.opening import opened
+from saverproof.workspace import Workspace
+from saverproof_faults import Look, commit_elsewhere, look, open_transactions
+
+Wrong = Callable[[Sight], bool]
+"""Whether what was seen so far is enough to say that something is wrong."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One run of a scenario. Everything here happens on the worker's thread.
+
+    ``operate`` makes the operation, however it is counted or failed, and fills in how it ended;
+    ``wrong`` is asked after each look: what is surely wrong is not looked at any further.
+    """
+
+    bench: Bench
+    scenario: Scenario
+    stage: Stage
+    sight: Sight
+    wrong: Wrong = lambda _: False
+    reference: bool = False
+    """Whether other trials are compared with this one, so that no look may be left out."""
+    _hand: Hand | None = None
+    _paths: dict[str, str] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _workspace: Workspace | None = None
+
+    @property
+    def is_setup(self) -> bool:
+        """Whether opening the saver is itself the operation."""
+        return isinstance(self.scenario.step, SetUp)
+
+    def run(self, operate: Callable[[Trial], None]) -> Sight:
+        """Open the saver on the stage, operate, look, write, and look again."""
+        bench, sight = self.bench, self.sight
+        with placed(self.stage, bench.target, bench.folder) as workspace:
+            self._paths = {name: str(workspace.path / name) for name in self.stage.databases}
+            with ExitStack() as stack:
+                before = self._begin(stack, workspace)
+                operate(self)
+                self._look_outside(before)
+                self._look_on(workspace)
+                self._close(stack)
+            self.bench.worker.say("opening a fresh saver")
+            sight.looks[Moment.CLOSED] = self._freshly(workspace, Wanted((), self._threads), ())
+        return sight
+
+    def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, Look]:
+        """Open the saver, unless opening is what is failed, and see the store as it is."""
+        bench = self.bench
+        self._stack, self._workspace = stack, workspace
+        if not self.is_setup:
+            self.open()
+            hand = self.hand
+            if self.stage.folder is None:
+                made(hand, self.stage.script.start)
+            # Whatever a saver puts off until it is first used is not to count as the operation's.
+            hand.look(Wanted(self._keys[:1]))
+        elif self.stage.folder is None:
+            with opened(bench.target, workspace, bench.loop) as saver:
+                made(bench.hand(saver), self.stage.script.start)
+        return {name: look(path) for name, path in self._paths.items()}
+
+    @property
+    def hand(self) -> Hand:
+        """The saver under test."""
+        assert self._hand is not None
+        return self._hand
+
+    def open(self) -> None:
+        """Open the saver under test, and set it up as each start of an application does."""
+        self.bench.worker.say("opening the saver")
+        bench = self.bench
+        assert self._workspace is not None
+        saver = self._stack.enter_context(opened(bench.target, self._workspace, bench.loop))
+        self._hand = bench.hand(saver)
+        if self.is_setup:
+            set_up(saver, bench.loop)
+            # Some savers set up when they are first used.
+            found = self._hand.look(Wanted(self._keys[:1]))
+            if found.unreadable:
+                raise RuntimeError(f"the first read raised {found.unreadable}")
+
+    # --- the operation ---------------------------------------------------------------------
+
+    def operation(self) -> None:
+        """The scenario's operation; raises what it raises."""
+        if self.is_setup:
+            self.open()
+        else:
+            self._do(self.stage.script.operation)
+
+    def _do(self, call: Call) -> None:
+        self.bench.worker.say(type(call.step).__name__)
+        self.bench.calls += 1
+        started = time.perf_counter()
+        try:
+            self.hand.do(call)
+        finally:
+            self.bench.seconds += time.perf_counter() - started
+
+    def ended(self, error: BaseException | None) -> None:
+        """Note how the operation ended."""
+        self.sight.ending = Ending.RETURNED if error is None else Ending.RAISED
+        self.sight.error = "" if error is None else describe(error)
+
+    def settle(self) -> None:
+        """Wait until work that the saver handed to threads is done."""
+        self.bench.worker.say("waiting for work that was handed to threads")
+        self.bench.loop.run(self.bench.injector.settle())
+
+    # --- looking ---------------------------------------------------------------------------
+
+    def _look_outside(self, before: dict[str, Look]) -> None:
+        sight = self.sight
+        self.bench.worker.say("looking from a second connection")
+        after = {name: look(path) for name, path in self._paths.items()}
+        sight.locked = tuple(name for name, seen in after.items() if seen.write_locked)
+        sight.changed = tuple(
+            f"{name}: {table}"
+            for name, seen in after.items()
+            for table in seen.changed(before[name])
+        )
+        if self.bench.injector.engine_unavailable is None:
+            folder = f"{self._workspace.path if self._workspace else ''}/"
+            left = open_transactions(self.bench.injector.watch)
+            sight.transactions = tuple(text.replace(folder, "") for text in left)
+
+    def _look_on(self, workspace: Workspace) -> None:
+        """The looks and writes that follow while the saver is open."""
+        sight, script = self.sight, self.stage.script
+        if self._hand is not None:
+            self._own(Moment.OWN, Wanted(self._keys))
+        if not sight.locked:
+            self._look_freshly(workspace)
+        if self._hand is None or self.wrong(sight):
+            return
+        self._try("an unrelated write", script.unrelated)
+        self._own(Moment.OWN_LATER, Wanted((), (*self._threads, UNRELATED, ELSEWHERE)))
+        if self.wrong(sight):
+            if self.bench.fresh:
+                sight.looks[Moment.FRESH_LATER] = self._freshly(workspace, self._all, ())
+            return
+        sight.whole = True
+        self._use(script.puts)
+
+    def _look_freshly(self, workspace: Workspace) -> None:
+        """Have another saver look and write, or another connection commit if that says as much.
+
+        Where no table has changed and no transaction is open, the store is the one that the clean
+        runs had before the operation, of which a fresh saver has shown what it shows.
+        """
+        sight, script = self.sight, self.stage.script
+        known = self._paths and sight.changed == () and not sight.transactions
+        if known and not self.reference and not self.is_setup:
+            for path in self._paths.values():
+                commit_elsewhere(path)
+        elif self.bench.fresh:
+            sight.looks[Moment.FRESH] = self._freshly(workspace, self._all, script.elsewhere)
+
+    def _use(self, puts: tuple[Call, ...]) -> None:
+        """Put again what is missing, call the operation once more, and see what comes of it."""
+        sight = self.sight
+        there = sight.looks[Moment.OWN_LATER].keys()
+        missing = tuple(call for call in puts if call.key not in there)
+        if missing or self.reference:
+            self._try("putting missing checkpoints again", missing)
+            self._own(Moment.REVIVED, Wanted(self._keys))
+            if self.wrong(sight):
+                return
+        if self.is_setup:
+            return
+        error = call_quietly(lambda: self._do(self.stage.script.operation))
+        sight.retry = Ending.RETURNED if error is None else Ending.RAISED
+        if error is not None:
+            sight.problems["the same call again"] = describe(error)
+        self._own(Moment.RETRIED, Wanted((), self._threads))
+
+    def _own(self, moment: Moment, wanted: Wanted) -> None:
+        self.bench.worker.say(f"reading by {moment}")
+        self.bench.calls += len(wanted.keys) + len(wanted.threads or ())
+        self.sight.looks[moment] = self.hand.look(wanted)
+
+    def _try(self, what: str, calls: tuple[Call, ...]) -> None:
+        for call in calls:
+            error = call_quietly(partial(self._do, call))
+            if error is not None:
+                self.sight.problems.setdefault(what, describe(error))
+
+    def _freshly(self, workspace: Workspace, wanted: Wanted, then: tuple[Call, ...]) -> Snapshot:
+        """What a saver sees that is opened now; it makes these calls, too."""
+        bench = self.bench
+        if not bench.target.durable:
+            return Snapshot()
+        bench.worker.say("opening a fresh saver")
+        found = Snapshot()
+
+        def visit() -> None:
+            nonlocal found
+            with opened(bench.target, workspace, bench.loop) as saver:
+                hand = bench.hand(saver)
+                found = hand.look(wanted)
+                for call in then:
+                    hand.do(call)
+
+        error = call_quietly(visit)
+        if error is not None:
+            self.sight.problems.setdefault("a fresh saver", describe(error))
+        return found
+
+    def _close(self, stack: ExitStack) -> None:
+        self.bench.worker.say("closing the saver")
+        closing = stack.pop_all()
+        error = call_quietly(closing.close)
+        if error is not None:
+            self.sight.problems.setdefault("closing", describe(error))
+        self._hand = None
+
+    # --- what is looked at -----------------------------------------------------------------
+
+    @property
+    def _keys(self) -> tuple[Key, ...]:
+        return self.stage.keys
+
+    @property
+    def _threads(self) -> tuple[str, ...]:
+        return self.scenario.threads
+
+    @property
+    def _all(self) -> Wanted:
+        return Wanted(self._keys, self._threads)

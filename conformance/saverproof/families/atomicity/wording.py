@@ -1,0 +1,75 @@
+"""What a look shows, in words: where it is neither as before nor as after, and how it differs."""
+
+from __future__ import annotations
+
+from saverproof.execution.settled_calls import Key
+from saverproof.families.atomicity.observation import Ending, Moment
+from saverproof.families.atomicity.reference_states import References, State, apart
+from saverproof.families.atomicity.snapshot import UNREADABLE, Shown, Snapshot
+from saverproof.steps.identifiers import mint
+
+_MOST = 4
+_NUMBERS = {mint(number): number for number in range(1, 30)}
+
+
+def place(key: Key) -> str:
+    """A checkpoint as programs call it."""
+    thread, namespace, checkpoint = key
+    inside = f", namespace {namespace!r}" if namespace else ""
+    return f"checkpoint {_NUMBERS.get(checkpoint, checkpoint)} of thread {thread!r}{inside}"
+
+
+def portrait(references: References, snapshot: Snapshot, like: Moment) -> str:
+    """Each checkpoint on which the operation has left, or should have left, its mark."""
+    before, after = references.before.looks[like], references.after.looks[like]
+    lines = []
+    for key, state in apart(references, snapshot, like):
+        shown = snapshot.at(key)
+        if state is State.NEITHER:
+            other = shown if shown is not None else before.at(key) or after.at(key)
+            text = _difference(shown, before.at(key), other)
+        elif state is State.BEFORE:
+            text = f"as before ({_shape(shown)})"
+        else:
+            text = f"as after the whole operation ({_shape(shown)})"
+        lines.append(f"{place(key)}: {text}")
+    if not lines:
+        return "no difference"
+    more = f"; and {len(lines) - _MOST} more" if len(lines) > _MOST else ""
+    return "; ".join(lines[:_MOST]) + more
+
+
+def wanted_portrait(
+    references: References, ending: Ending, like: Moment, snapshot: Snapshot
+) -> str:
+    """What the look should have shown of the same checkpoints."""
+    before, after = references.before.looks[like], references.after.looks[like]
+    keys = [key for key, _ in apart(references, snapshot, like)][:_MOST]
+
+    def shapes(look: Snapshot) -> str:
+        return "; ".join(f"{place(key)}: {_shape(look.at(key))}" for key in keys)
+
+    if ending is Ending.RETURNED:
+        return f"all of it ({shapes(after)})"
+    return f"nothing of it ({shapes(before)}), or all of it ({shapes(after)})"
+
+
+def _shape(shown: Shown | None) -> str:
+    if shown is None:
+        return "not there"
+    if UNREADABLE in shown:
+        return str(shown[UNREADABLE])
+    count = len(shown["writes"])
+    return f"{count} pending write{'' if count == 1 else 's'}"
+
+
+def _difference(shown: Shown | None, before: Shown | None, other: Shown | None) -> str:
+    if shown is None or other is None or UNREADABLE in shown:
+        return _shape(shown)
+    reference = before or other
+    parts = [
+        part
+        for part in ("checkpoint", "metadata", "parent")
+        if UNREADABLE not in reference and shown[part] != reference[part]
+    ]
+    return f"{_shape(shown)}{', another ' + ' and '.join(parts) if parts else ''}"

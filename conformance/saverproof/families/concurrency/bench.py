@@ -1,0 +1,100 @@
+"""The processes in which the scenes of one target are played."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from saverproof.families.concurrency.watching import LIMIT_S
+from saverproof.families.durability.bench import beating
+from saverproof.items import Plan
+from saverproof.targets.opening import fresh_workspace
+from saverproof.targets.target import Target
+from saverproof_faults.kill import Harness, TrialResult, View, Writer
+
+DEADLINE_S = LIMIT_S + 6.0
+"""Longer than any scene watches itself: a process that gets here could not even run its watch."""
+
+MODULE = "saverproof_scenes_of_this_target"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A target, and the process that those of its scenes are forked from."""
+
+    plan: Plan
+    target: Target
+    folder: Path
+    harness: Harness
+
+    @classmethod
+    @contextmanager
+    def of(cls, plan: Plan, target: Target) -> Iterator[Self]:
+        """Start that process; it ends with the block.
+
+        Raises HarnessError where it cannot be started.
+        """
+        folder = Path(plan.folder)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with beating():
+            _write_module(folder, plan)
+            path = [*sys.path, str(folder)]
+            with Harness(imports=[MODULE], path=path, scratch=folder) as harness:
+                yield cls(plan, target, folder, harness)
+
+    @property
+    def slow(self) -> bool:
+        """Whether each process is a fresh interpreter."""
+        return self.harness.reason is not None
+
+    @contextmanager
+    def store(self) -> Iterator[dict[str, Any]]:
+        """A new store, as arguments for bodies."""
+        with fresh_workspace(self.folder, self.target) as workspace:
+            yield {
+                "target": self.plan.target,
+                "api": self.plan.api,
+                "path": str(workspace.path),
+                "name": workspace.name,
+            }
+
+    def played(self, body: str, arguments: Mapping[str, Any]) -> TrialResult:
+        """Play a scene in a process of its own."""
+        return self.harness.trial(_body(body), arguments, deadline_s=DEADLINE_S)
+
+    def together(self, body: str, arguments: Sequence[Mapping[str, Any]]) -> list[TrialResult]:
+        """Play a scene in several processes that begin together."""
+        return self.writers([(body, one) for one in arguments])
+
+    def writers(self, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[TrialResult]:
+        """The same where each process has a part of its own."""
+        writers = [Writer(_body(body), arguments) for body, arguments in parts]
+        return self.harness.together(writers, deadline_s=DEADLINE_S)
+
+    def looked(self, body: str, arguments: Mapping[str, Any]) -> View:
+        """Do something in one more process, before or after the others."""
+        return self.harness.look(_body(body), arguments, deadline_s=DEADLINE_S)
+
+
+def _write_module(folder: Path, plan: Plan) -> None:
+    """A module that loads the target, and what opening it needs, when it is imported."""
+    scratch = folder / "preloading"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    target = json.dumps(dict(plan.target))
+    source = (
+        "import json\n"
+        "from saverproof.families.concurrency import (child, firstuse,\n"
+        "    iteration, lockheld, read_side_effects)\n"
+        "from saverproof.execution.preloading import preload\n"
+        f"preload(json.loads({target!r}), {plan.api!r}, {str(scratch)!r})\n"
+    )
+    (folder / f"{MODULE}.py").write_text(source, encoding="utf-8")
+
+
+def _body(name: str) -> str:
+    return f"{__package__}.{name}"

@@ -1,0 +1,184 @@
+"""Turns operations into calls of a saver, and tuples into what they show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.execution.calls import checkpoint_format
+from saverproof.execution.driver import takes_task_path
+from saverproof.families.concurrency.records import PLACES, Event, Kind, Operation, Shown
+from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
+from saverproof.steps.identifiers import mint, task_id, timestamp
+from saverproof.values import show
+
+CHANNELS = ("count", "notes")
+_PATH = "~__pregel_pull, agent"
+_MOST_NUMBERS = 400
+_WIDTH = 60
+
+
+class Caller:
+    """One user of a saver. ``tick`` is called after each operation."""
+
+    def __init__(
+        self, saver: Any, number: int, versions: Sequence[Any], tick: Callable[[], object]
+    ) -> None:
+        self.saver = saver
+        self.number = number
+        self.events: list[Event] = []
+        self._versions = versions
+        self._tick = tick
+
+    def call(self, operation: Operation) -> None:
+        """Make a call through the sync API and keep what came of it."""
+        began = time.monotonic_ns()
+        try:
+            answer = self._made(operation)
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+            self._keep(operation, began, error=error)
+        else:
+            self._keep(operation, began, answer)
+
+    async def await_call(self, operation: Operation) -> None:
+        """The same through the async API."""
+        began = time.monotonic_ns()
+        try:
+            answer = await self._awaited(operation)
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+            self._keep(operation, began, error=error)
+        else:
+            self._keep(operation, began, answer)
+
+    def _keep(
+        self, operation: Operation, began: int, answer: Any = None, error: Exception | None = None
+    ) -> None:
+        ended = time.monotonic_ns()
+        if operation.kind is Kind.LIST:
+            found = answer or []
+        else:
+            found = [answer] if operation.kind.reads and answer is not None else []
+        said = None if error is None else describe(error)
+        shown = tuple(shown_of(one) for one in found)
+        self.events.append(Event(self.number, operation, began, ended, said, shown))
+        self._tick()
+
+    def _made(self, operation: Operation) -> Any:
+        saver = self.saver
+        match operation.kind:
+            case Kind.PUT:
+                return saver.put(*put_arguments(operation, self._versions))
+            case Kind.WRITES:
+                return saver.put_writes(*write_arguments(operation, saver.put_writes))
+            case Kind.LIST:
+                return list(saver.list(config_of(operation)))
+            case Kind.DELETE:
+                return saver.delete_thread(PLACES[operation.place][0])
+            case _:
+                return saver.get_tuple(config_of(operation))
+
+    async def _awaited(self, operation: Operation) -> Any:
+        saver = self.saver
+        match operation.kind:
+            case Kind.PUT:
+                return await saver.aput(*put_arguments(operation, self._versions))
+            case Kind.WRITES:
+                return await saver.aput_writes(*write_arguments(operation, saver.aput_writes))
+            case Kind.LIST:
+                return [found async for found in saver.alist(config_of(operation))]
+            case Kind.DELETE:
+                return await saver.adelete_thread(PLACES[operation.place][0])
+            case _:
+                return await saver.aget_tuple(config_of(operation))
+
+
+def minted(saver: Any) -> list[Any]:
+    """Versions of the saver's own making, each the next of the one before."""
+    versions: list[Any] = []
+    current = None
+    for _ in range(VERSIONS):
+        current = saver.get_next_version(current, None)
+        versions.append(current)
+    return versions
+
+
+def config_of(operation: Operation) -> dict[str, Any]:
+    """The config of a read or of a batch."""
+    thread, namespace = PLACES[operation.place]
+    configurable = {"thread_id": thread, "checkpoint_ns": namespace}
+    if operation.number:
+        configurable["checkpoint_id"] = mint(operation.number)
+    return {"configurable": configurable}
+
+
+def put_arguments(operation: Operation, versions: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments of a put: every part of it names its tag."""
+    thread, namespace = PLACES[operation.place]
+    configurable = {"thread_id": thread, "checkpoint_ns": namespace}
+    if operation.number != KNOWN[0]:
+        configurable["checkpoint_id"] = mint(KNOWN[0])
+    said = f"p{operation.tag}"
+    version = dict.fromkeys(CHANNELS, versions[version_of(operation)])
+    checkpoint = {
+        "v": checkpoint_format(),
+        "ts": timestamp(operation.number),
+        "id": mint(operation.number),
+        "channel_values": dict.fromkeys(CHANNELS, said),
+        "channel_versions": version,
+        "versions_seen": {"__input__": {}},
+        "updated_channels": list(CHANNELS),
+    }
+    parents = {"": mint(KNOWN[0])} if namespace else {}
+    metadata = {"source": "loop", "step": operation.number, "parents": parents, "said": said}
+    return {"configurable": configurable}, checkpoint, metadata, dict(version)
+
+
+def write_arguments(operation: Operation, method: Any) -> tuple[Any, ...]:
+    """The arguments of a put_writes: each value names the batch's tag and its place in it."""
+    writes = [
+        (CHANNELS[place % len(CHANNELS)], f"w{operation.tag}.{place}")
+        for place in range(operation.count)
+    ]
+    path = (_PATH,) if takes_task_path(method) else ()
+    return config_of(operation), writes, task_id(operation.task), *path
+
+
+@lru_cache(maxsize=1)
+def _numbers() -> dict[str, int]:
+    return {mint(number): number for number in range(1, _MOST_NUMBERS)}
+
+
+@lru_cache(maxsize=1)
+def _tasks() -> dict[str, int]:
+    return {task_id(number): number for number in range(2_000)}
+
+
+def shown_of(found: Any) -> Shown:
+    """What a tuple shows, whatever it is."""
+    try:
+        values = found.checkpoint.get("channel_values", {})
+        parts = (*(_text(values.get(name)) for name in CHANNELS), _text(found.metadata.get("said")))
+        number = _numbers().get(found.config["configurable"]["checkpoint_id"], -1)
+        inside = _numbers().get(found.checkpoint["id"], -1)
+        writes: dict[int, list[str]] = {}
+        for task, _, value in found.pending_writes or ():
+            writes.setdefault(_tasks().get(str(task), -1), []).append(_text(value))
+        return Shown(
+            number if number == inside else -1,
+            parts,
+            tuple((task, tuple(sorted(said, key=_place))) for task, said in sorted(writes.items())),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return Shown(-1, (f"no tuple: {describe(error, 80)}",))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else f"({show(value, _WIDTH)})"
+
+
+def _place(said: str) -> tuple[int, str]:
+    place = said.rpartition(".")[2]
+    return (int(place) if place.isdigit() else 0, said)

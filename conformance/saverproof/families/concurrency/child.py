@@ -1,0 +1,222 @@
+"""What runs in the processes of histories: callers that begin together, and what they were told.
+
+Every function is called by ``saverproof_faults.kill`` as 'module:function' with plain data.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.families.concurrency.calling import Caller, minted
+from saverproof.families.concurrency.records import Event, Operation, Phase
+from saverproof.families.concurrency.schedules import Pauses, Schedule
+from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
+from saverproof.targets.loading import load
+from saverproof.targets.opening import EventLoop, opened
+from saverproof.targets.reference import TargetRef
+from saverproof.workspace import Workspace
+from saverproof_faults.kill import Acks
+
+Arguments = Mapping[str, Any]
+User = tuple[Any, int, Sequence[Operation]]
+"""A saver, the number of a caller that uses it, and what that one does."""
+
+BEFORE, AFTER = -1, -2
+"""The callers that are alone, at first and in the end."""
+
+
+class Scene:
+    """One process's part: savers opened on the store, and callers that use them."""
+
+    def __init__(self, arguments: Arguments) -> None:
+        self.api: str = arguments["api"]
+        self.workspace = Workspace(Path(arguments["path"]), arguments["name"])
+        self.progress = Progress()
+        self.callers: list[Caller] = []
+        self.trouble: str | None = None
+        self.pauses = Pauses(Schedule.from_json(arguments["schedule"]))
+        self._arguments = arguments
+        self._target = load(TargetRef.from_json(arguments["target"]))
+        self.loop = EventLoop()
+
+    @contextmanager
+    def saver(self) -> Iterator[Any]:
+        """A saver on the store."""
+        with opened(self._target, self.workspace, self.loop) as saver:
+            self.progress.tick()
+            yield saver
+
+    def caller(self, saver: Any, number: int) -> Caller:
+        """One more user of a saver."""
+        caller = Caller(saver, number, minted(saver), self._moved)
+        self.callers.append(caller)
+        return caller
+
+    def _moved(self) -> None:
+        self.progress.tick()
+        self.pauses.moved()
+
+    def alone(self, saver: Any, number: int, operations: Iterable[Operation]) -> None:
+        """Make calls one after the other."""
+        caller = self.caller(saver, number)
+        if self.api == "sync":
+            for operation in operations:
+                caller.call(operation)
+        else:
+            self.loop.run(_awaited(caller, operations))
+
+    def together(self, users: Sequence[User]) -> None:
+        """Let callers begin at the same moment, in threads or in tasks; wait for all of them."""
+        in_step = self._arguments["in_step"]
+        callers = [(self.caller(saver, number), made) for saver, number, made in users]
+        self.pauses.trace(callers[0][0].saver)
+        self.pauses.on = True
+        if self.api == "async":
+            self.loop.run(_gathered(callers, in_step))
+            self.pauses.on = False
+            return
+        barrier = threading.Barrier(len(callers))
+        threads = [
+            threading.Thread(
+                target=_at_once,
+                args=(barrier, *one, in_step),
+                name=f"caller {one[0].number}",
+                daemon=True,
+            )
+            for one in callers
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.pauses.on = False
+
+    def played(self, scene: Callable[[], object]) -> dict[str, Any]:
+        """Run a scene under the watch, and tell what its callers were answered."""
+
+        def guarded() -> None:
+            try:
+                scene()
+            except Exception as error:  # noqa: BLE001 - opening a saver may raise anything
+                self.trouble = describe(error)
+
+        patience_s = self._arguments.get("patience_s", PATIENCE_S)
+        still = watch(guarded, self.progress, self.loop, patience_s)
+        return {
+            "events": [event.to_json() for event in self._events()],
+            "trouble": self.trouble,
+            "standstill": None if still is None else still.to_json(),
+        }
+
+    def _events(self) -> Iterator[Event]:
+        phases = {BEFORE: Phase.BEFORE, AFTER: Phase.AFTER}
+        for caller in self.callers:
+            phase = phases.get(caller.number, Phase.DURING)
+            yield from (event.at(phase) for event in list(caller.events))
+
+
+def _at_once(
+    barrier: threading.Barrier,
+    caller: Caller,
+    operations: Sequence[Operation],
+    in_step: bool,
+) -> None:
+    barrier.wait()
+    for operation in operations:
+        if in_step:
+            barrier.wait()
+        caller.call(operation)
+
+
+async def _awaited(caller: Caller, operations: Iterable[Operation]) -> None:
+    for operation in operations:
+        await caller.await_call(operation)
+
+
+async def _gathered(
+    callers: Sequence[tuple[Caller, Sequence[Operation]]],
+    in_step: bool,
+) -> None:
+    barrier = asyncio.Barrier(len(callers))
+
+    async def take_turns(caller: Caller, operations: Sequence[Operation]) -> None:
+        for operation in operations:
+            if in_step:
+                await barrier.wait()
+            await caller.await_call(operation)
+
+    tasks = [
+        asyncio.create_task(take_turns(caller, made), name=f"caller {caller.number}")
+        for caller, made in callers
+    ]
+    await asyncio.gather(*tasks)
+
+
+def share(acks: Acks, arguments: Arguments) -> dict[str, Any]:
+    """Threads or tasks: alone at first, then ``savers`` savers shared by all, then alone again."""
+    scene = Scene(arguments)
+    scene.pauses.install()
+
+    def play() -> None:
+        with ExitStack() as stack:
+            savers = [stack.enter_context(scene.saver()) for _ in range(arguments["savers"])]
+            scene.alone(savers[0], BEFORE, operations_in(arguments["before"]))
+            each = [operations_in(made) for made in arguments["callers"]]
+            scene.together([(savers[n % len(savers)], n, made) for n, made in enumerate(each)])
+            after = operations_in(arguments["after"])
+            if len(savers) == 1:
+                scene.alone(savers[0], AFTER, after)
+                return
+            # What each saver shows must not lag behind what was acknowledged through another; what
+            # is there is for one that was not there before to say.
+            for number, saver in enumerate(savers, len(each)):
+                scene.alone(saver, number, after)
+            with scene.saver() as fresh:
+                scene.alone(fresh, AFTER, after)
+
+    return scene.played(play)
+
+
+def begin(arguments: Arguments) -> dict[str, Any]:
+    """One process: the calls before the others."""
+    return _quiet(arguments, BEFORE, "before")
+
+
+def end(arguments: Arguments) -> dict[str, Any]:
+    """One process: the calls after the others."""
+    return _quiet(arguments, AFTER, "after")
+
+
+def _quiet(arguments: Arguments, caller: int, part: str) -> dict[str, Any]:
+    scene = Scene(arguments)
+
+    def play() -> None:
+        with scene.saver() as saver:
+            scene.alone(saver, caller, operations_in(arguments[part]))
+
+    return scene.played(play)
+
+
+def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
+    """One of several processes that work at the same time."""
+    scene = Scene(arguments)
+    scene.pauses.install()
+    scene.pauses.on = True
+
+    def play() -> None:
+        with scene.saver() as saver:
+            number = arguments["caller"]
+            scene.alone(saver, number, operations_in(arguments["callers"][number]))
+
+    return scene.played(play)
+
+
+def operations_in(data: Iterable[Sequence[Any]]) -> tuple[Operation, ...]:
+    """Operations from plain data."""
+    return tuple(Operation.from_json(one) for one in data)

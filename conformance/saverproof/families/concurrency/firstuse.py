@@ -1,0 +1,174 @@
+"""What runs in the processes that race for a new store."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from saverproof.errors import describe
+from saverproof.families.concurrency.child import Scene, operations_in
+from saverproof.families.concurrency.schedules import PausingGate, could_run
+from saverproof.families.concurrency.watching import watch
+from saverproof_faults.drivers import KNOWN_DRIVERS
+from saverproof_faults.gate import GATES
+from saverproof_faults.kill import Acks
+from saverproof_faults.sqlite import raw
+
+PATIENCE_S = 11.0
+STEPS = 24
+"""The calls of the database that all processes make side by side."""
+
+_WAIT_S = 0.05
+_LONGEST_S = 1.0
+_NAP_S = 0.0005
+_HOLD_S = 0.4
+_LONGEST_HOLD_S = 4.0
+_FIRST_CALL_OVER = 3
+_DONE = 1 << 30
+_CELL = struct.Struct("<qq")
+"""The number of a process's calls, and the process."""
+
+
+def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Open a store that is not there yet, while others do, and use it at once.
+
+    Gives "events"; "opening", what opening it raised, or None; "met", whether it made its first
+    calls of the database while others made theirs; "standstill".
+    """
+    scene = Scene(arguments)
+    told: dict[str, Any] = {"opening": None, "met": False}
+
+    def guarded() -> None:
+        number = arguments["caller"]
+        meeting = Meeting(Path(arguments["meeting"]), number, arguments["racers"])
+        with meeting:
+            if arguments["side_by_side"]:
+                install(meeting.step)
+                meeting.step()
+            else:
+                meeting.tell(1)
+            try:
+                with scene.saver() as saver:
+                    scene.alone(saver, number, operations_in(arguments["callers"][number]))
+            except Exception as error:  # noqa: BLE001 - a saver may raise anything; an answer
+                told["opening"] = describe(error)
+            told["met"] = meeting.met
+
+    still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
+    events = [event.to_json() for caller in scene.callers for event in caller.events]
+    return told | {"events": events, "standstill": None if still is None else still.to_json()}
+
+
+def install(pause: Callable[[], object]) -> None:
+    """Pause before and after each call of the database drivers that are loaded."""
+    GATES.current = PausingGate(pause)
+    for driver in KNOWN_DRIVERS.values():
+        if any(module in sys.modules for module in driver.modules):
+            driver.install()
+
+
+class Meeting:
+    """Where processes tell one another how far they are: a cell each, in a file that all map."""
+
+    def __init__(self, file: Path, number: int, racers: int) -> None:
+        self._file = file
+        self._own = number * _CELL.size
+        self._others = [n * _CELL.size for n in range(racers) if n != number]
+        self._steps = 0
+        self.met = False
+        """Whether another process was in its first calls too, and no gate kept them apart."""
+        self._cells: mmap.mmap
+
+    @staticmethod
+    def prepare(file: Path, racers: int) -> None:
+        """Make the file."""
+        file.write_bytes(bytes(racers * _CELL.size))
+
+    def __enter__(self) -> Self:
+        with self._file.open("r+b") as file:
+            self._cells = mmap.mmap(file.fileno(), 0)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.tell(_DONE)
+
+    def tell(self, steps: int) -> None:
+        """Be so far."""
+        self._steps = steps
+        _CELL.pack_into(self._cells, self._own, steps, os.getpid())
+
+    def of(self, number: int) -> int:
+        """How far another process is; very far if it has ended."""
+        steps: int = _CELL.unpack_from(self._cells, number * _CELL.size)[0]
+        return steps
+
+    def step(self) -> None:
+        """Make the next call not before all the others have come as far, unless they are stopped,
+        by a lock say.
+        """
+        if self._steps >= STEPS:
+            return
+        self.tell(self._steps + 1)
+        if self._steps == _FIRST_CALL_OVER:
+            cells = [_CELL.unpack_from(self._cells, at)[0] for at in self._others]
+            self.met = any(1 < steps <= _FIRST_CALL_OVER + 1 for steps in cells)
+        began = time.perf_counter()
+        while behind := self._behind():
+            time.sleep(_NAP_S)
+            waited = time.perf_counter() - began
+            if waited > _LONGEST_S or (waited > _WAIT_S and not any(map(could_run, behind))):
+                return
+
+    def _behind(self) -> list[int]:
+        """The processes that have not come as far."""
+        cells = [_CELL.unpack_from(self._cells, at) for at in self._others]
+        return [process for steps, process in cells if steps < self._steps]
+
+
+@contextmanager
+def held(file: Path, meeting: Path, racers: int) -> Iterator[None]:
+    """Hold an SQLite file that is not there yet, as a process does which writes to it before it is
+    set up, until all racers are under way, and a moment longer.
+    """
+    ready = threading.Event()
+    arguments = (file, meeting, racers, ready)
+    thread = threading.Thread(target=_hold, args=arguments, name="saverproof-hold", daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _hold(file: Path, meeting: Path, racers: int, ready: threading.Event) -> None:
+    with ExitStack() as stack:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch(mode=0o600)
+            connection = stack.enter_context(closing(raw.connect(file, isolation_level=None)))
+            connection.execute("BEGIN IMMEDIATE")
+        finally:
+            ready.set()
+        deadline = time.monotonic() + _LONGEST_HOLD_S
+        while time.monotonic() < deadline:
+            time.sleep(_NAP_S)
+            data = meeting.read_bytes()
+            if all(_CELL.unpack_from(data, n * _CELL.size)[0] for n in range(racers)):
+                break
+        time.sleep(_HOLD_S)
+        connection.execute("ROLLBACK")

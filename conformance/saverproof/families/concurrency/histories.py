@@ -1,0 +1,211 @@
+"""Plays histories and judges them: threads or tasks, several savers, several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Any
+
+from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.effort import Effort
+from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.records import Event, Kind, Operation
+from saverproof.families.concurrency.schedules import Schedule, schedule_of
+from saverproof.families.concurrency.workload import (
+    DELETING,
+    FOLLOWING,
+    LONG,
+    MIXED,
+    PUTS,
+    RIVALS,
+    WRITES,
+    Able,
+    Theme,
+    drawn,
+    epilogue,
+    prologue,
+)
+from saverproof_faults.kill import DiedBy, TrialResult, View
+
+PAUSE_BETWEEN_PROCESSES_S = 0.004
+
+
+class Crowd(StrEnum):
+    """Who works at the same time."""
+
+    SHARED = "one saver"
+    INSTANCES = "several savers on one store"
+    PROCESSES = "several processes"
+    LOCKED = "two processes, one of which holds the lock for a while"
+
+
+PATIENCE_S = {
+    Crowd.SHARED: 4.0,
+    Crowd.INSTANCES: 11.0,
+    Crowd.PROCESSES: 11.0,
+    Crowd.LOCKED: 11.0,
+}
+"""Longer than the common patience of a database whose lock is held by another."""
+
+THEMES = {
+    Crowd.SHARED: (RIVALS, DELETING, WRITES, MIXED, DELETING, LONG, PUTS, RIVALS),
+    Crowd.INSTANCES: (FOLLOWING, WRITES, PUTS, MIXED, RIVALS),
+    Crowd.PROCESSES: (FOLLOWING, WRITES, PUTS, MIXED),
+}
+"""In the order in which they are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A history to be played, as data."""
+
+    crowd: Crowd
+    theme: Theme
+    schedule: Schedule
+    before: tuple[Operation, ...]
+    callers: tuple[tuple[Operation, ...], ...]
+
+    @property
+    def after(self) -> tuple[Operation, ...]:
+        """What is asked in the end."""
+        return epilogue((*self.before, *(one for made in self.callers for one in made)))
+
+    def arguments(self) -> dict[str, Any]:
+        """For a body."""
+        return {
+            "schedule": self.schedule.to_json(),
+            "savers": 1 if self.crowd is Crowd.SHARED else len(self.callers),
+            "in_step": self.theme.in_step,
+            "patience_s": PATIENCE_S[self.crowd],
+            "before": [one.to_json() for one in self.before],
+            "callers": [[one.to_json() for one in made] for made in self.callers],
+            "after": [one.to_json() for one in self.after],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, for an artefact."""
+        return {"crowd": self.crowd.value, "theme": self.theme.name, **self.arguments()}
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a script. ``trouble`` is why a part of it could not be played; ``hung`` are the
+    stacks where it never ended; ``died`` how the process was ended by a call; ``slow`` why it was
+    cut off.
+    """
+
+    script: Script
+    events: tuple[Event, ...]
+    trouble: str = ""
+    hung: str = ""
+    slow: str = ""
+    died: str = ""
+
+
+def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: Effort) -> Script:
+    """One of the scripts of an item."""
+    name = f"{seed}:{crowd.name}:{number}"
+    themes = [one for one in THEMES[crowd] if able.deletes or one is not DELETING]
+    theme, turn = themes[number % len(themes)], number + number // len(themes)
+    callers = effort.callers if crowd is Crowd.SHARED else min(effort.callers, 3)
+    if crowd is Crowd.PROCESSES:
+        pause = PAUSE_BETWEEN_PROCESSES_S
+        schedule = Schedule(name, statements=0.5, pause_s=pause, most=120, alone=True)
+    else:
+        # Not in step with the themes: each theme meets each schedule.
+        schedule = schedule_of(turn, name)
+    return Script(
+        crowd,
+        theme,
+        schedule,
+        prologue(theme, able),
+        tuple(drawn(theme, able, name, n, callers, effort.length) for n in range(callers)),
+    )
+
+
+def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
+    """A history beside a process that holds the lock of the store's SQLite file for a while, and
+    lets go; None if the store is in no such file.
+    """
+    before = prologue(PUTS, able)
+    number = 30 if able.history else 1
+    while_held = (
+        Operation(Kind.WRITES, 0, 1, 1_000, 100, 3),
+        Operation(Kind.PUT, 0, number, tag=1_001),
+        Operation(Kind.GET, 0, 1),
+    )
+    released = (
+        Operation(Kind.WRITES, 0, 1, 2_000, 101, 3),
+        Operation(Kind.PUT, 0, number + 1 if able.history else 1, tag=2_001),
+        Operation(Kind.GET, 0, 1),
+        Operation(Kind.LATEST, 0),
+    )
+    script = Script(Crowd.LOCKED, PUTS, Schedule(""), before, (while_held, released))
+    meeting = bench.folder / "meeting-over-a-lock"
+    Meeting.prepare(meeting, 2)
+    with bench.store() as store:
+        arguments = store | script.arguments()
+        arguments |= {
+            "held": [one.to_json() for one in while_held],
+            "released": [one.to_json() for one in released],
+            "meeting": str(meeting),
+            "hold_s": hold_s,
+        }
+        caller, holder = bench.writers([("lockheld:call", arguments), ("lockheld:hold", arguments)])
+    meeting.unlink()
+    if holder.died_by is not DiedBy.FINISHED or not holder.value:
+        return None
+    return gathered(script, [caller])
+
+
+def rehearsal(seed: str, able: Able, effort: Effort) -> Script:
+    """A script for one caller alone, which a saver gets right unless something else is wrong."""
+    theme = MIXED
+    # All its callers' calls, one after the other, in a random order.
+    made = [
+        one
+        for n in range(effort.callers)
+        for one in drawn(theme, able, seed, n, effort.callers, effort.length)
+    ]
+    Random(seed).shuffle(made)
+    return Script(Crowd.SHARED, theme, Schedule(seed), prologue(theme, able), (tuple(made),))
+
+
+def play(bench: Bench, script: Script) -> Played:
+    """Play a script on a new store."""
+    with bench.store() as store:
+        arguments = store | script.arguments()
+        if script.crowd is not Crowd.PROCESSES:
+            return gathered(script, [bench.played("child:share", arguments)])
+        first = bench.looked("child:begin", arguments)
+        each = [arguments | {"caller": n} for n in range(len(script.callers))]
+        results = bench.together("child:take_part", each)
+        last = bench.looked("child:end", arguments)
+        return gathered(script, [first, *results, last])
+
+
+def gathered(script: Script, results: Sequence[TrialResult | View]) -> Played:
+    """What several processes told of one script."""
+    events: list[Event] = []
+    trouble = hung = slow = died = ""
+    for result in results:
+        if result.died_by is DiedBy.DEADLINE:
+            hung = hung or f"the process did not even answer its watch\n{result.stacks}"
+            continue
+        if result.died_by is DiedBy.SIGNAL:
+            died = died or f"{result.ending()}\n{result.stacks}"
+            continue
+        if result.died_by is not DiedBy.FINISHED:
+            trouble = trouble or f"{result.ending()} {result.stacks}".strip()
+            continue
+        value = result.value
+        events += [Event.from_json(event) for event in value["events"]]
+        trouble = trouble or (value["trouble"] or "")
+        still = value["standstill"]
+        if still is not None and still["hung"]:
+            hung = hung or f"no answer for {still['seconds']:g} s\n{still['stacks']}"
+        elif still is not None:
+            slow = f"not over after {still['seconds']:g} s"
+    return Played(script, tuple(events), trouble, hung, slow, died)

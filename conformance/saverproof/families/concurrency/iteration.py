@@ -1,0 +1,216 @@
+"""What runs in the processes of iterations: a listing is left between two items, others call."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.families.concurrency.calling import Caller
+from saverproof.families.concurrency.child import BEFORE, Scene
+from saverproof.families.concurrency.records import PLACES, Kind, Operation
+from saverproof.families.concurrency.watching import (
+    PATIENCE_S,
+    Standstill,
+    await_end,
+    position_of,
+)
+from saverproof_faults.kill import Acks
+
+
+class By(StrEnum):
+    """Who calls between two items, and whether the listing goes on."""
+
+    OTHER = "another one"
+    SAME = "the one that lists"
+    LEFT = "another one, the listing left for good"
+
+
+LISTED = 0
+NEXT = 50
+PREPARED = (
+    *(Operation(Kind.PUT, LISTED, number, tag=1_000 + number) for number in range(1, 8)),
+    Operation(Kind.WRITES, LISTED, 6, 1_020, 3, 2),
+    Operation(Kind.PUT, 1, 1, tag=1_008),
+    Operation(Kind.PUT, 2, 1, tag=1_009),
+)
+BETWEEN = (
+    Operation(Kind.GET, LISTED, 2),
+    Operation(Kind.LATEST, LISTED),
+    Operation(Kind.LIST, LISTED),
+    Operation(Kind.WRITES, LISTED, 6, 1_021, 4, 2),
+    Operation(Kind.PUT, LISTED, NEXT, tag=1_010),
+    Operation(Kind.PUT, 3, 1, tag=1_011),
+    Operation(Kind.DELETE, 2),
+)
+"""What is called between the items: reads, writes to the thread that is listed, in a namespace that
+was not there before, and another thread's end.
+"""
+
+
+def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """List a thread and make calls between the items.
+
+    Gives "calls": for each its operation and what it raised, or None; "standstill", if one never
+    returned; "operation" that was under way then; "listing", where the listing stood; "released",
+    whether the call returned once the listing had been closed.
+    """
+    scene = Scene({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
+    play = Iterating(scene, By(arguments["by"]), frozenset(arguments["operations"]))
+    stage = threading.Thread(target=play.guarded, name="the one that lists", daemon=True)
+    stage.start()
+    still = await_end(stage, scene.progress, scene.loop, PATIENCE_S)
+    return {
+        "calls": list(play.calls),
+        "trouble": play.trouble,
+        "operation": play.under_way,
+        "standstill": None if still is None else still.to_json(),
+        "listing": "" if still is None else position_of(play.listing),
+        "released": None if still is None else play.released(stage, still),
+    }
+
+
+class Iterating:
+    """One listing and the calls between its items."""
+
+    def __init__(self, scene: Scene, by: By, operations: frozenset[str]) -> None:
+        self.scene = scene
+        self.by = by
+        self.calls: list[list[Any]] = []
+        self.trouble: str | None = None
+        self.under_way = "opening the saver"
+        self.listing: Any = None
+        self._between = [one for one in BETWEEN if method_of(one) in operations]
+        self._give_up = threading.Event()
+
+    def guarded(self) -> None:
+        """All of it. What goes wrong beside the listing is kept as trouble."""
+        try:
+            with self.scene.saver() as saver:
+                self.scene.alone(saver, BEFORE, PREPARED)
+                wrong = next((e.error for e in self.scene.callers[0].events if e.error), None)
+                if wrong is not None:
+                    raise RuntimeError(f"preparing it raised {wrong}")
+                caller = self.scene.caller(saver, 0)
+                if self.scene.api == "sync":
+                    self._sync(saver, caller)
+                else:
+                    self.scene.loop.run(self._async(saver, caller))
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            self.trouble = describe(error)
+
+    # --- sync ------------------------------------------------------------------------------
+
+    def _sync(self, saver: Any, caller: Caller) -> None:
+        self.listing = iter(saver.list(_listed()))
+        self._step(lambda: next(self.listing, None))
+        for operation in self._between:
+            self._begin(operation)
+            if self.by is By.SAME:
+                caller.call(operation)
+            else:
+                self._beside(caller, operation)
+            self._end(operation, caller)
+            if self._give_up.is_set():
+                self.listing.close()
+                return
+            if self.by is not By.LEFT:
+                self._step(lambda: next(self.listing, None))
+        if self.by is not By.LEFT:
+            self._step(lambda: list(self.listing))
+
+    def _beside(self, caller: Caller, operation: Operation) -> None:
+        other = threading.Thread(
+            target=caller.call, args=(operation,), name="the other one", daemon=True
+        )
+        other.start()
+        while other.is_alive() and not self._give_up.is_set():
+            other.join(0.05)
+        if self._give_up.is_set():
+            # Would it have been answered, had the listing not been in the way?
+            self.listing.close()
+            other.join()
+
+    # --- async -----------------------------------------------------------------------------
+
+    async def _async(self, saver: Any, caller: Caller) -> None:
+        self.listing = aiter(saver.alist(_listed()))
+        await self._await_step(anext(self.listing, None))
+        for operation in self._between:
+            self._begin(operation)
+            if self.by is By.SAME:
+                await caller.await_call(operation)
+            else:
+                await self._await_beside(caller, operation)
+            self._end(operation, caller)
+            if self._give_up.is_set():
+                return
+            if self.by is not By.LEFT:
+                await self._await_step(anext(self.listing, None))
+        if self.by is not By.LEFT:
+            await self._await_step(_drained(self.listing))
+
+    async def _await_beside(self, caller: Caller, operation: Operation) -> None:
+        other = asyncio.create_task(caller.await_call(operation), name="the other one")
+        while not other.done() and not self._give_up.is_set():
+            await asyncio.wait([other], timeout=0.05)
+        if self._give_up.is_set():
+            await self.listing.aclose()
+            await other
+
+    async def _await_step(self, step: Any) -> None:
+        self.under_way = "the next item"
+        try:
+            await step
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+            self.calls.append(["the next item", describe(error)])
+        else:
+            self.calls.append(["the next item", None])
+        self.scene.progress.tick()
+
+    # --- both ------------------------------------------------------------------------------
+
+    def _begin(self, operation: Operation) -> None:
+        self.under_way = operation.describe()
+
+    def _end(self, operation: Operation, caller: Caller) -> None:
+        self.calls.append([operation.describe(), caller.events[-1].error])
+
+    def _step(self, step: Callable[[], object]) -> None:
+        self.under_way = "the next item"
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+            self.calls.append(["the next item", describe(error)])
+        else:
+            self.calls.append(["the next item", None])
+        self.scene.progress.tick()
+
+    def released(self, stage: threading.Thread, still: Standstill) -> bool | None:
+        """Close the listing, from outside of the call that hangs; whether that call returned then.
+
+        None where the listing cannot be closed: the call that hangs is its own thread's or task's.
+        """
+        if self.by is By.SAME or not still.hung:
+            return None
+        before = len(self.calls)
+        self._give_up.set()
+        await_end(stage, self.scene.progress, self.scene.loop, PATIENCE_S)
+        return len(self.calls) > before
+
+
+def _listed() -> dict[str, Any]:
+    return {"configurable": {"thread_id": PLACES[LISTED][0]}}
+
+
+async def _drained(listing: Any) -> None:
+    async for _ in listing:
+        pass
+
+
+def method_of(operation: Operation) -> str:
+    """The name of the saver's method, as facts have it."""
+    return "get_tuple" if operation.kind is Kind.LATEST else operation.kind.value

@@ -1,0 +1,298 @@
+"""Judges a history: what was lost, what was seen in part, what no order explains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.records import PLACES, Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, orders
+
+Key = tuple[int, int]
+"""A place and the number of a checkpoint there."""
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What a history comes to. ``raised`` counts errors that are no breach, ``reads`` what was
+    compared, ``cut_off`` the keys whose orders could not all be searched.
+    """
+
+    problems: list[Problem] = field(default_factory=list)
+    acknowledged: int = 0
+    reads: int = 0
+    keys: int = 0
+    raised: int = 0
+    cut_off: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    def broken(self) -> set[str]:
+        """The contracts that were broken."""
+        return {problem.contract for problem in self.problems}
+
+
+def semantics_of(events: Sequence[Event]) -> Semantics:
+    """What the events of one caller alone show of that."""
+    history = History(events, THREADS, USUAL)
+    replaces = first_stays = True
+    for event in events:
+        if event.phase is not Phase.AFTER or event.operation.kind is not Kind.GET:
+            continue
+        for shown in event.shown:
+            key = (event.operation.place, shown.number)
+            puts = history.puts.get(key, [])
+            replaces = replaces and shown.parts[0] in [f"p{e.operation.tag}" for e in puts[-1:]]
+            for task, values in shown.writes:
+                first = history.batches.get((*key, task), [])[:1]
+                first_stays = first_stays and values in [texts_of(e.operation) for e in first]
+    return Semantics(replaces, first_stays)
+
+
+def judge_history(
+    events: Sequence[Event],
+    *,
+    shared: bool,
+    semantics: Semantics = USUAL,
+) -> Judgement:
+    """Judge a whole history. ``shared`` says that all callers used one saver."""
+    history = History(events, THREADS if shared else PROCESSES, semantics)
+    judgement = Judgement(
+        acknowledged=sum(event.returned for event in events),
+        reads=sum(len(e.shown) for e in events if e.operation.kind.reads and e.returned),
+    )
+    for event in events:
+        if not event.returned:
+            judgement.raised += 1
+            judgement.errors.append(f"{event.operation.kind.value}: {event.error}")
+            if shared:
+                judgement.problems.append(history.raised(event))
+    for event in events:
+        judgement.problems += history.wrong_in(event)
+    judgement.problems += history.lost()
+    if not judgement.problems:
+        found = orders(events, semantics)
+        judgement.keys, judgement.cut_off = found.keys, found.cut_off
+        judgement.problems += [
+            Problem(
+                ORDER,
+                f"the answers about {what} fit no order of the calls",
+                "an order of the calls that respects real time and explains every answer",
+                "none of the orders does",
+                witnesses,
+            )
+            for what, witnesses in found.broken
+        ]
+    return judgement
+
+
+class History:
+    """The events of a history by what they are about. ``contract`` is the one for what is lost."""
+
+    def __init__(self, events: Sequence[Event], contract: str, semantics: Semantics) -> None:
+        self.events = events
+        self.contract = contract
+        self.semantics = semantics
+        self.puts: dict[Key, list[Event]] = {}
+        self.batches: dict[tuple[int, int, int], list[Event]] = {}
+        self.deleted = {e.operation.place for e in events if e.operation.kind is Kind.DELETE}
+        """The places whose thread is deleted now and then."""
+        for event in events:
+            made = event.operation
+            if made.kind is Kind.PUT:
+                self.puts.setdefault((made.place, made.number), []).append(event)
+            elif made.kind is Kind.WRITES:
+                self.batches.setdefault((made.place, made.number, made.task), []).append(event)
+
+    def raised(self, event: Event) -> Problem:
+        """An error of one of many users of one saver. A read that meets half of a deletion may not
+        get as far as to show it.
+        """
+        halves = [
+            other
+            for other in self.events
+            if other.operation.kind is Kind.DELETE
+            and event.operation.kind.reads
+            and other.operation.place == event.operation.place
+            and other.began < event.ended
+            and other.ended > event.began
+        ]
+        return Problem(
+            TORN if halves else THREADS,
+            f"{event.operation.kind.value} raised {event.error}"[:300],
+            "the thread as it was, or nothing" if halves else "every operation to return",
+            f"{event.operation.describe()}: raised {event.error}",
+            (*halves, event),
+        )
+
+    # --- what a read shows -----------------------------------------------------------------
+
+    def wrong_in(self, event: Event) -> Iterator[Problem]:
+        """What is wrong with the tuples of one read."""
+        made = event.operation
+        seen: set[int] = set()
+        for shown in event.shown:
+            if made.kind is Kind.GET and shown.number != made.number:
+                yield self._torn(event, shown, f"checkpoint {made.number}", "another checkpoint")
+                continue
+            if made.kind is Kind.LIST and shown.number in seen:
+                yield self._lost(event, "a listing shows a checkpoint twice", shown.describe())
+            seen.add(shown.number)
+            yield from self._wrong_checkpoint(event, shown)
+            if made.place in self.deleted:
+                yield from self._half_deleted(event, shown)
+            for task, values in shown.writes:
+                yield from self._wrong_batch(event, shown, task, values)
+
+    def _wrong_checkpoint(self, event: Event, shown: Shown) -> Iterator[Problem]:
+        puts = self.puts.get((event.operation.place, shown.number), [])
+        stored = {f"p{put.operation.tag}": put for put in puts}
+        if len(set(shown.parts)) != 1 or shown.parts[0] not in stored:
+            yield self._torn(
+                event, shown, "what one put stored", "parts of several operations, or of none"
+            )
+        elif not stored[shown.parts[0]].returned:
+            yield self._undone(event, stored[shown.parts[0]])
+
+    def _wrong_batch(
+        self, event: Event, shown: Shown, task: int, values: tuple[str, ...]
+    ) -> Iterator[Problem]:
+        batches = self.batches.get((event.operation.place, shown.number, task), [])
+        for batch in batches:
+            if values == texts_of(batch.operation):
+                if not batch.returned and not any(other.returned for other in batches):
+                    yield self._undone(event, batch)
+                return
+        length = max((batch.operation.count for batch in batches), default=0)
+        if event.phase is Phase.DURING or not batches:
+            yield self._torn(event, shown, "whole batches", f"part of a batch of {length}")
+        elif len(values) > length:
+            yield self._lost(event, f"task {task}'s writes are there twice", shown.describe())
+        elif len(values) < length:
+            yield self._lost(event, f"some of task {task}'s writes are gone", shown.describe())
+        else:
+            yield self._torn(event, shown, "one whole batch", "a mixture of two batches")
+
+    def _half_deleted(self, event: Event, shown: Shown) -> Iterator[Problem]:
+        """A checkpoint with writes of an earlier life, or without those it had before the read."""
+        place = event.operation.place
+        puts = sorted(self.puts.get((place, shown.number), []), key=lambda put: put.began)
+        life = [put for put in puts if f"p{put.operation.tag}" in shown.parts]
+        if len(life) != 1:
+            return
+        born = life[0].began
+        over = min((put.began for put in puts if put.began > born), default=math.inf)
+        there = {task for task, _ in shown.writes}
+        for (where, number, task), (batch, *_) in self.batches.items():
+            if (where, number) != (place, shown.number):
+                continue
+            same_life = born < batch.began < over
+            if task in there and not same_life:
+                said = "writes of a thread that was deleted before"
+                yield self._torn(event, shown, "a new thread without writes", said, batch)
+            elif same_life and task not in there and batch.ended < event.began and batch.returned:
+                expected, said = "the thread as it was, or nothing", "half of a deleted thread"
+                yield self._torn(event, shown, expected, said, batch)
+
+    # --- what is there in the end ----------------------------------------------------------
+
+    def lost(self) -> Iterator[Problem]:
+        """What was acknowledged and is not there when all is quiet."""
+        for event in self.events:
+            if event.phase is not Phase.AFTER or not event.returned:
+                continue
+            made = event.operation
+            if made.place in self.deleted:
+                continue
+            if made.kind is Kind.GET:
+                shown = next(iter(event.shown), None)
+                yield from self._missing(event, (made.place, made.number), shown)
+            elif made.kind is Kind.LIST:
+                found = {shown.number: shown for shown in event.shown}
+                for place, number in self.puts:
+                    if place == made.place:
+                        yield from self._missing(event, (place, number), found.get(number))
+
+    def _missing(self, event: Event, key: Key, shown: Shown | None) -> Iterator[Problem]:
+        puts = [put for put in self.puts.get(key, ()) if put.returned]
+        if not puts:
+            return
+        if shown is None:
+            yield self._lost(event, "an acknowledged put is gone", "nothing", puts)
+            return
+        if self.semantics.replaces:
+            yield from self._overwritten(event, shown, puts)
+        there = {task for task, _ in shown.writes}
+        for (place, number, task), batches in self.batches.items():
+            done = [batch for batch in batches if batch.returned]
+            if (place, number) == key and done and task not in there:
+                yield self._lost(event, "acknowledged writes are gone", shown.describe(), done)
+
+    def _overwritten(self, event: Event, shown: Shown, puts: list[Event]) -> Iterator[Problem]:
+        """A put that was answered before another began cannot have the last word."""
+        for put in puts:
+            if f"p{put.operation.tag}" in shown.parts:
+                later = [other for other in puts if other.began > put.ended]
+                if later:
+                    yield self._lost(event, "a later put is gone", shown.describe(), [put, *later])
+
+    # --- words -----------------------------------------------------------------------------
+
+    def _torn(
+        self, event: Event, shown: Shown, expected: str, observed: str, *also: Event
+    ) -> Problem:
+        return Problem(
+            TORN,
+            f"{event.operation.kind.value} shows {observed}",
+            f"{expected}, at {_at(event.operation)}",
+            shown.describe(),
+            (*self._about(event.operation.place, shown, event), *also, event),
+        )
+
+    def _about(self, place: int, shown: Shown, read: Event) -> tuple[Event, ...]:
+        """The operations that had a hand in what a tuple shows."""
+        said = {text for _, values in shown.writes for text in values} | {*shown.parts}
+        return tuple(
+            event
+            for event in self.events
+            if not event.operation.kind.reads
+            and event.operation.place == place
+            and (
+                said & {f"p{event.operation.tag}", *texts_of(event.operation)}
+                or (
+                    event.operation.kind is Kind.DELETE
+                    and event.began < read.ended
+                    and event.ended > read.began
+                )
+            )
+        )
+
+    def _lost(
+        self, event: Event, summary: str, observed: str, operations: Iterable[Event] = ()
+    ) -> Problem:
+        expected = "every operation that returned to have taken effect once"
+        return Problem(
+            self.contract, f"{summary}, at {_at(event.operation)}", expected, observed,
+            (*operations, event),
+        )  # fmt: skip
+
+    def _undone(self, event: Event, operation: Event) -> Problem:
+        return Problem(
+            self.contract,
+            f"{operation.operation.kind.value} raised and took effect, at {_at(event.operation)}",
+            "nothing of an operation that raised",
+            f"it raised {operation.error}, and what it was given is there",
+            (operation, event),
+        )
+
+
+def texts_of(operation: Operation) -> tuple[str, ...]:
+    """The values of a batch."""
+    return tuple(f"w{operation.tag}.{place}" for place in range(operation.count))
+
+
+def _at(operation: Operation) -> str:
+    thread, namespace = PLACES[operation.place]
+    return f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")

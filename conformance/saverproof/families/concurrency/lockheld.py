@@ -1,0 +1,70 @@
+"""What runs in two processes of which one holds the lock of the store's file for a while."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
+from saverproof.families.concurrency.firstuse import PATIENCE_S, Meeting
+from saverproof.families.concurrency.read_side_effects import sqlite_files
+from saverproof_faults.kill import Acks
+from saverproof_faults.sqlite import raw
+
+CALLER, HOLDER = 0, 1
+_READY, _CALLING = 1, 2
+_HELD, _RELEASED = 1, 2
+_WAITS_S = 30.0
+_NAP_S = 0.001
+
+
+def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Use the store before, while and after its lock is held by the other process."""
+    scene = Scene({**arguments, "patience_s": PATIENCE_S + arguments["hold_s"]})
+
+    def play() -> None:
+        meeting = Meeting(Path(arguments["meeting"]), CALLER, 2)
+        with meeting, scene.saver() as saver:
+            scene.alone(saver, BEFORE, operations_in(arguments["before"]))
+            meeting.tell(_READY)
+            _until(lambda: meeting.of(HOLDER) >= _HELD)
+            meeting.tell(_CALLING)
+            scene.alone(saver, 0, operations_in(arguments["held"]))
+            _until(lambda: meeting.of(HOLDER) >= _RELEASED)
+            scene.alone(saver, 1, operations_in(arguments["released"]))
+            with scene.saver() as fresh:
+                scene.alone(fresh, AFTER, operations_in(arguments["after"]))
+
+    return scene.played(play)
+
+
+def hold(acks: Acks, arguments: Mapping[str, Any]) -> bool:
+    """Hold the lock from when the other process is ready until a while after it called.
+
+    Gives whether there was a file to be locked.
+    """
+    with Meeting(Path(arguments["meeting"]), HOLDER, 2) as meeting:
+        _until(lambda: meeting.of(CALLER) >= _READY)
+        files = sqlite_files(Path(arguments["path"]))
+        if not files:
+            return False
+        with closing(raw.connect(files[0], isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return False
+            meeting.tell(_HELD)
+            _until(lambda: meeting.of(CALLER) >= _CALLING)
+            time.sleep(arguments["hold_s"])
+            connection.execute("ROLLBACK")
+    return True
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _WAITS_S
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(_NAP_S)

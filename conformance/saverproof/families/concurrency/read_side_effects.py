@@ -1,0 +1,205 @@
+"""What runs in the process that asks for unknown things, and looks for what that left behind."""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.execution.driver import AsyncDriver, SyncDriver
+from saverproof.execution.view import look
+from saverproof.families.concurrency.child import BEFORE, Scene
+from saverproof.families.concurrency.records import Kind, Operation
+from saverproof.families.concurrency.watching import PATIENCE_S, watch
+from saverproof.steps.identifiers import mint
+from saverproof_faults.kill import Acks
+from saverproof_faults.sqlite import raw
+
+MARK = "nobody-put-this"
+"""A word that is in every unknown name, and in nothing else."""
+
+_TIMES = 4
+_SQLITE = b"SQLite format 3\0"
+_MOST_OBJECTS = 200_000
+_PREPARED = (Operation(Kind.PUT, 0, 1, tag=1), Operation(Kind.WRITES, 0, 1, 1_000, 1, 2))
+
+
+def unknown(number: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Reads of what is not there: the operation, and its config."""
+    thread, namespace = f"{MARK}-{number}", f"{MARK}-{number}"
+    known = {"thread_id": "a", "checkpoint_ns": ""}
+    yield "get_tuple", {"thread_id": thread, "checkpoint_ns": ""}
+    yield "get_tuple", {"thread_id": f"{thread}-x", "checkpoint_ns": "", "checkpoint_id": mint(9)}
+    yield "get_tuple", known | {"checkpoint_ns": namespace}
+    yield "get_tuple", known | {"checkpoint_id": mint(200 + number)}
+    yield "list", {"thread_id": f"{thread}-y"}
+    yield "list", known | {"checkpoint_ns": f"{namespace}-y"}
+
+
+def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask for what is not there, and look at the store before and after.
+
+    Gives "read": how many reads were made; "looked": in what it was looked for; "traces": what was
+    found, each with the reads that left it; "trouble"; "standstill".
+    """
+    scene = Scene({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
+    told: dict[str, Any] = {"read": 0, "looked": [], "traces": [], "trouble": None}
+
+    def guarded() -> None:
+        try:
+            with scene.saver() as saver:
+                scene.alone(saver, BEFORE, _PREPARED)
+                wrong = next((e.error for e in scene.callers[0].events if e.error), None)
+                if wrong is not None:
+                    raise RuntimeError(f"preparing it raised {wrong}")
+                _ask(scene, saver, told, in_memory=not arguments["durable"])
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            told["trouble"] = describe(error)
+
+    still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
+    return told | {"standstill": None if still is None else still.to_json()}
+
+
+def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> None:
+    driver = _driver(scene, saver)
+    listed = look(driver, ("a",))
+    # A first read may still set something up; what matters is what the next ones do.
+    _read(driver, next(iter(unknown(0))))
+    before = dumped(scene.workspace.path)
+    for number in range(1, _TIMES + 1):
+        for one in unknown(number):
+            _read(driver, one)
+            scene.progress.tick()
+            told["read"] += 1
+    after = dumped(scene.workspace.path)
+    traces = told["traces"]
+    if before or after:
+        told["looked"].append("the tables of its SQLite files")
+        traces += _changed(before, after)
+    files = [p for p in _files(scene.workspace.path) if not _is_sqlite(p)]
+    if files:
+        told["looked"].append("its files")
+        traces += [f"{p.name} names what was asked for" for p in files if _names(p)]
+    if in_memory:
+        told["looked"].append("the objects that it holds")
+        traces += _held(saver)
+    if not told["looked"]:
+        # On a server, say: what can be seen is what another saver shows of it.
+        with scene.saver() as other:
+            traces += _shown(_driver(scene, other))
+    if look(driver, ("a",)) != listed:
+        traces.append("a listing of another thread has changed")
+
+
+def _driver(scene: Scene, saver: Any) -> SyncDriver | AsyncDriver:
+    return SyncDriver(saver) if scene.api == "sync" else AsyncDriver(saver, scene.loop)
+
+
+def _shown(driver: SyncDriver | AsyncDriver) -> Iterator[str]:
+    """What a saver lists of all that nobody put. That it lists nothing of it proves nothing."""
+    for found in driver.list_tuples(None, {}):
+        address = found.config["configurable"]
+        if any(MARK in str(part) for part in address.values()):
+            yield f"another saver lists {address}"
+            return
+
+
+def _read(driver: SyncDriver | AsyncDriver, read: tuple[str, dict[str, Any]]) -> None:
+    operation, configurable = read
+    config = {"configurable": dict(configurable)}
+    if operation == "list":
+        driver.list_tuples(config, {})
+    else:
+        driver.get_tuple(config)
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _is_sqlite(path: Path) -> bool:
+    if path.name.endswith(("-wal", "-shm", "-journal")):
+        return True
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+def sqlite_files(folder: Path) -> list[Path]:
+    """The databases below a folder."""
+    logs = ("-wal", "-shm", "-journal")
+    return [path for path in _files(folder) if not path.name.endswith(logs) and _is_sqlite(path)]
+
+
+def _names(path: Path) -> bool:
+    return MARK.encode() in path.read_bytes()
+
+
+def dumped(folder: Path) -> dict[str, list[str]]:
+    """The rows of every table of every SQLite file, as texts."""
+    found: dict[str, list[str]] = {}
+    for path in sqlite_files(folder):
+        with closing(raw.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            for table in _tables(connection):
+                quoted = table.replace('"', '""')
+                rows = connection.execute(f'SELECT * FROM "{quoted}"').fetchall()
+                found[f"{path.name}, table {table}"] = sorted(map(repr, rows))
+    return found
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return [name for (name,) in rows]
+
+
+def _changed(before: Mapping[str, list[str]], after: Mapping[str, list[str]]) -> Iterator[str]:
+    for place in sorted({*before, *after}):
+        old, new = before.get(place), after.get(place)
+        if old is None:
+            yield f"{place} was made"
+        elif new is None:
+            yield f"{place} is gone"
+        elif old != new:
+            more = [row for row in new if row not in old]
+            yield f"{place}: {len(old)} rows before, {len(new)} after: {more[:1]}"[:300]
+
+
+# --- memory ------------------------------------------------------------------------------------
+
+
+def _held(saver: Any) -> Iterator[str]:
+    """Where the objects that a saver in memory reaches name something unknown."""
+    for owner in _reached(saver):
+        if isinstance(owner, dict):
+            named = [key for key in list(owner) if _is_named(key)]
+            if named:
+                yield f"a {type(owner).__name__} with {len(named)} new keys such as {named[0]!r}"
+                return
+        elif isinstance(owner, list | set | tuple) and any(map(_is_named, owner)):
+            yield f"a {type(owner).__name__} that holds what was asked for"
+            return
+
+
+def _is_named(value: object) -> bool:
+    if isinstance(value, tuple):
+        return any(_is_named(part) for part in value)
+    return isinstance(value, str) and value.startswith(MARK)
+
+
+def _reached(saver: Any) -> Iterable[Any]:
+    pending: list[Any] = [vars(saver)]
+    seen: set[int] = set()
+    while pending and len(seen) < _MOST_OBJECTS:
+        owner = pending.pop()
+        if id(owner) in seen or isinstance(owner, type | ModuleType | FunctionType | str | bytes):
+            continue
+        seen.add(id(owner))
+        yield owner
+        pending += gc.get_referents(owner)

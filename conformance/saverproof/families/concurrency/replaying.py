@@ -1,0 +1,126 @@
+"""Plays a recorded scene again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.contract_ids import ORDER
+from saverproof.families.concurrency.effort import EFFORTS
+from saverproof.families.concurrency.histories import Crowd, Played, Script, locked, play, rehearsal
+from saverproof.families.concurrency.item import ended
+from saverproof.families.concurrency.iteration import By
+from saverproof.families.concurrency.judging import judge_history, semantics_of
+from saverproof.families.concurrency.record import Record
+from saverproof.families.concurrency.records import Operation
+from saverproof.families.concurrency.scenes import ask, iterate, race
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.families.concurrency.sequential_spec import USUAL, Semantics
+from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
+from saverproof.items import Plan
+from saverproof.targets.target import Target
+from saverproof_faults.kill import HarnessError
+
+TIMES = 10
+"""Threads never take exactly the same turns again: so often a history is played."""
+
+
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    """Whether a recorded scene still breaks the contract.
+
+    Raises:
+        ValueError: the data is no recorded scene.
+        OpeningError: the target's ``drop`` raised.
+    """
+    if not isinstance(data, Mapping) or "scene" not in data:
+        raise ValueError(f"found {data!r:.60}, expected an object with a scene")
+    record = Record()
+    try:
+        with Bench.of(plan, target) as bench:
+            times = _play(bench, data, contract, record)
+    except HarnessError as problem:
+        return unclear(f"no process could be started for it: {problem}")
+    except KeyError as missing:
+        raise ValueError(f"found no {missing}, expected a recorded scene") from None
+    found = record.found.get(contract)
+    if found is not None:
+        shown = found.problem
+        return Answer(Status.FAILING, shown.summary, shown.expected, shown.observed)
+    if record.unknown:
+        # What was not seen to the end is not mended.
+        return unclear(record.unknown.get(contract, next(iter(record.unknown.values()))))
+    if times > 1:
+        return Answer(Status.FIXED, f"played {times} times, it shows nothing any more")
+    return Answer(Status.FIXED, "the same scene shows nothing any more")
+
+
+def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: Record) -> int:
+    """How often it was played."""
+    match data["scene"]:
+        case "iteration":
+            iterate(bench, By(data["by"]), record)
+        case "unknown reads":
+            ask(bench, record)
+        case "race":
+            file = None
+            for number in range(2):
+                file = race(bench, number, record, file)
+            return 2
+        case "lock held":
+            _look(locked(bench, float(data["hold_s"]), _able(bench)), USUAL, contract, record)
+        case "history":
+            return _histories(bench, _script(data), contract, record)
+        case other:
+            raise ValueError(f"found the scene {other!r:.60}, which is unknown")
+    return 1
+
+
+def _able(bench: Bench) -> Able:
+    facts = bench.plan.facts
+    return able_of({*facts["capabilities"], *facts["operations"][bench.plan.api]})
+
+
+def _histories(bench: Bench, script: Script, contract: str, record: Record) -> int:
+    alone = play(bench, rehearsal(str(bench.plan.seed), _able(bench), EFFORTS["quick"]))
+    semantics = semantics_of(alone.events)
+    for _ in range(TIMES):
+        played = play(bench, script)
+        _look(played, semantics, contract, record)
+        # One that is cut off has cost so much that it is not tried again.
+        if contract in record.found or played.slow:
+            break
+    return TIMES
+
+
+def _look(played: Played | None, semantics: Semantics, contract: str, record: Record) -> None:
+    """Keep what a history shows, or why it does not tell anything of the contract."""
+    if played is None:
+        record.unknown[contract] = "the store is in no SQLite file any more"
+        return
+    end = ended(played)
+    if not end and (played.trouble or played.slow):
+        record.unknown[contract] = f"it could not be played: {played.trouble or played.slow}"
+        return
+    shared = played.script.crowd is Crowd.SHARED
+    judgement = judge_history(played.events, shared=shared, semantics=semantics)
+    problems = end or judgement.problems
+    record.saw(problems, {})
+    others = sorted({problem.contract for problem in problems} - {contract})
+    if others and (end or contract == ORDER):
+        record.unknown[contract] = f"it breaks {', '.join(others)} now, which hides the rest"
+    elif judgement.cut_off and contract == ORDER:
+        record.unknown[contract] = "cut off: the orders of a history are too many to be searched"
+
+
+def _script(data: Mapping[str, Any]) -> Script:
+    if data["theme"] not in THEMES_BY_NAME:
+        raise ValueError(f"found the theme {data['theme']!r:.60}, which is unknown")
+    return Script(
+        Crowd(data["crowd"]),
+        THEMES_BY_NAME[data["theme"]],
+        Schedule.from_json(data["schedule"]),
+        tuple(Operation.from_json(one) for one in data["before"]),
+        tuple(tuple(Operation.from_json(one) for one in made) for made in data["callers"]),
+    )

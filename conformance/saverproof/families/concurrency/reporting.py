@@ -1,0 +1,54 @@
+"""Puts what was found into words and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from saverproof.families.concurrency.record import Problem, Sighting
+from saverproof.families.concurrency.records import Event
+from saverproof.families.concurrency.scripts import reproducer
+from saverproof.items import Finding, Plan
+from saverproof.targets.target import Target
+
+WIDTH = 1_200
+WIDTH_OF_STACKS = 3_600
+_MOST_STEPS = 40
+
+
+def finding(plan: Plan, target: Target, sighting: Sighting) -> Finding:
+    """A broken contract as the report has it."""
+    problem = sighting.problem
+    return Finding(
+        contract=problem.contract,
+        api=plan.api,
+        phase="concurrency",
+        summary=problem.summary[:300],
+        expected=problem.expected[:WIDTH],
+        observed=_observed(problem),
+        steps=_steps(problem),
+        program=sighting.scene,
+        reproducer=reproducer(target, problem, sighting.scene, plan.api),
+    )
+
+
+def _observed(problem: Problem) -> str:
+    if not problem.stacks:
+        return problem.observed[:WIDTH]
+    return f"{problem.observed[:WIDTH]}\n{problem.stacks}"[:WIDTH_OF_STACKS]
+
+
+def _steps(problem: Problem) -> tuple[str, ...]:
+    return problem.steps[:_MOST_STEPS] or lines_of(problem.events)
+
+
+def lines_of(events: Sequence[Event]) -> tuple[str, ...]:
+    """Events as lines, in the order in which they began."""
+    unique = sorted({id(event): event for event in events}.values(), key=lambda event: event.began)
+    if not unique:
+        return ()
+    zero = unique[0].began
+    lines = [event.describe(zero) for event in unique]
+    if len(lines) <= _MOST_STEPS:
+        return tuple(lines)
+    left = len(lines) - _MOST_STEPS
+    return (*lines[: _MOST_STEPS // 2], f"… {left} more …", *lines[-_MOST_STEPS // 2 :])

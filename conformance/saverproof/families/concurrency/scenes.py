@@ -1,0 +1,255 @@
+"""Plays the single scenes and judges them: iterations, unknown reads, races for a new store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHING, PROCESSES
+from saverproof.families.concurrency.firstuse import Meeting, held
+from saverproof.families.concurrency.iteration import By
+from saverproof.families.concurrency.read_side_effects import sqlite_files
+from saverproof.families.concurrency.record import Problem, Record
+from saverproof.families.concurrency.records import Event, Kind, Operation
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof_faults.kill import DiedBy, TrialResult
+
+RACERS = 4
+
+
+def died(contract: str, result: TrialResult) -> Problem | None:
+    """What the end of a scene's process says of a saver; None if it ended by returning."""
+    if result.died_by is DiedBy.SIGNAL:
+        how = result.ending()
+        return Problem(contract, how, "no call to end the process", how, stacks=result.stacks)
+    if result.died_by is DiedBy.DEADLINE:
+        how = "no thread of the process runs any more, not even the one that watches the others"
+        return Problem(contract, how, "every call to be answered", how, stacks=result.stacks)
+    return None
+
+
+# --- iterations ----------------------------------------------------------------------------------
+
+
+def iterate(bench: Bench, by: By, record: Record) -> bool:
+    """Leave a listing between two items, and call; whether that hung."""
+    scene = {"scene": "iteration", "by": by.value}
+    operations = bench.plan.facts["operations"][bench.plan.api]
+    with bench.store() as store:
+        result = bench.played(
+            "iteration:call_between", store | {"by": by.value, "operations": list(operations)}
+        )
+    record.scenes["iteration"] += 1
+    end = died(ITERATION, result)
+    if end is not None:
+        record.saw([end], scene)
+        return True
+    told = _told(result, record, ITERATION)
+    if told is None:
+        return False
+    record.operations += len(told["calls"])
+    record.checked[ITERATION] += len(told["calls"])
+    record.saw(list(_wrong_in_iteration(told, by)), scene | {"calls": _to_blame(told)})
+    return told["standstill"] is not None
+
+
+def _wrong_in_iteration(told: Mapping[str, Any], by: By) -> Iterator[Problem]:
+    steps = ["list of thread 'a', its first item taken"]
+    steps += [
+        f"{what}  -> {'raised ' + error if error else 'returned'}" for what, error in told["calls"]
+    ]
+    expected = f"between two items of list, {by.value} may call any operation"
+    still = told["standstill"]
+    if still is not None and still["hung"]:
+        what = told["operation"]
+        observed = f"{what}, called by {by.value}: no answer for {still['seconds']:g} s"
+        if told["released"]:
+            observed += "; it was answered as soon as the listing had been closed"
+        stood = f"the listing, between two items:\n{told['listing']}\n" if told["listing"] else ""
+        yield Problem(
+            ITERATION,
+            f"{what} is not answered while list is between two items",
+            expected,
+            observed,
+            steps=(*steps, f"{what}  -> no answer"),
+            stacks=stood + still["stacks"],
+        )
+        return
+    for number, (what, error) in enumerate(told["calls"]):
+        if error is not None:
+            yield Problem(
+                ITERATION,
+                f"{what} raised {error}, with list between two items",
+                expected,
+                f"{what}: raised {error}",
+                steps=tuple(steps[: number + 2]),
+            )
+
+
+_NEXT = "the next item"
+
+
+def _to_blame(told: Mapping[str, Any]) -> list[str]:
+    """The calls that matter to the first breach: the one that failed, or all before an item did."""
+    made: list[str] = []
+    for what, error in told["calls"]:
+        if error is not None:
+            return made if what == _NEXT else [what]
+        made += [what] if what != _NEXT else []
+    return [told["operation"]]
+
+
+def _told(result: TrialResult, record: Record, contract: str) -> Mapping[str, Any] | None:
+    """What a scene told, or None, and why nothing is known, if it could not be played."""
+    if result.died_by is not DiedBy.FINISHED:
+        record.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
+        return None
+    told: Mapping[str, Any] = result.value
+    if told.get("trouble"):
+        record.unknown[contract] = told["trouble"]
+    else:
+        _note_slow(told["standstill"], record, contract)
+    return told
+
+
+def _note_slow(still: Mapping[str, Any] | None, record: Record, contract: str) -> None:
+    if still is not None and not still["hung"]:
+        record.unknown[contract] = f"cut off: not over after {still['seconds']:g} s"
+
+
+# --- reads of what is not there ------------------------------------------------------------------
+
+
+def ask(bench: Bench, record: Record) -> None:
+    """Ask for what is not there, and look for what that leaves."""
+    with bench.store() as store:
+        result = bench.played(
+            "read_side_effects:ask", store | {"durable": bench.plan.facts["durable"]}
+        )
+    record.scenes["unknown reads"] += 1
+    told = _told(result, record, NOTHING)
+    if told is None or NOTHING in record.unknown:
+        return
+    if told["standstill"] is not None:
+        record.unknown[NOTHING] = f"no answer to a read of something unknown\n{told['standstill']}"
+        return
+    if told["traces"]:
+        traces = "; ".join(told["traces"])
+        problem = Problem(
+            NOTHING,
+            f"reads of something unknown leave a trace: {told['traces'][0]}",
+            "nothing in the store to change",
+            f"after {told['read']} reads of unknown threads, namespaces and ids: {traces}",
+            steps=(
+                "get_tuple of unknown threads, namespaces and ids",
+                "list of unknown threads and namespaces",
+            ),
+        )
+        record.saw([problem], {"scene": "unknown reads"})
+    elif not told["looked"]:
+        record.unknown[NOTHING] = (
+            "the store is not in files of its workspace: another saver lists nothing new, but what "
+            "no saver shows cannot be seen"
+        )
+        return
+    record.checked[NOTHING] += told["read"]
+
+
+# --- races for a new store -----------------------------------------------------------------------
+
+
+def race(bench: Bench, number: int, record: Record, file: Path | None = None) -> Path | None:
+    """Let several processes create one store, side by side.
+
+    Gives the SQLite file that it is in, below its folder, if they did meet over it, none kept apart
+    by a gate. With that ``file`` another process holds it for a moment when they come: a state in
+    which each of them is itself, for a time too short to be met by chance.
+    """
+    callers = [
+        [
+            Operation(Kind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
+            Operation(Kind.WRITES, 0, 10 + n, (n + 1) * 1_000 + 1, 100 + n, 2),
+            Operation(Kind.GET, 0, 10 + n),
+        ]
+        for n in range(RACERS)
+    ]
+    scene = {"scene": "race", "number": number, "file": None if file is None else str(file)}
+    meeting = bench.folder / f"meeting-{number}"
+    Meeting.prepare(meeting, RACERS)
+    with bench.store() as store, ExitStack() as stack:
+        folder = Path(store["path"])
+        shared = store | {
+            "schedule": Schedule("").to_json(),
+            "callers": [[one.to_json() for one in made] for made in callers],
+            "meeting": str(meeting),
+            "racers": RACERS,
+            "side_by_side": file is None,
+        }
+        if file is not None:
+            stack.enter_context(held(folder / file, meeting, RACERS))
+        results = bench.together("firstuse:race", [shared | {"caller": n} for n in range(RACERS)])
+        after = [Operation(Kind.GET, 0, 10 + n).to_json() for n in range(RACERS)]
+        last = bench.looked("child:end", shared | {"after": after})
+        files = [path.relative_to(folder) for path in sqlite_files(folder)]
+    meeting.unlink()
+    record.scenes["races for a new store"] += 1
+    problems: list[Problem] = []
+    events: list[Event] = []
+    for result in results:
+        end = died(FIRST, result)
+        if end is not None:
+            problems.append(end)
+        elif result.died_by is not DiedBy.FINISHED:
+            record.unknown[FIRST] = f"{result.ending()} {result.stacks}".strip()[:1_000]
+        else:
+            record.checked[FIRST] += 1
+            _note_slow(result.value["standstill"], record, FIRST)
+            problems += _wrong_in_race(result.value, one_more=file is not None)
+            events += [Event.from_json(event) for event in result.value["events"]]
+    record.operations += len(events)
+    if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
+        problems += _lost_in_race(events, [Event.from_json(e) for e in last.value["events"]])
+    else:
+        record.unknown[PROCESSES] = "what a race left could not be read"
+    record.saw(problems, scene)
+    met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
+    return files[0] if files and met else None
+
+
+def _wrong_in_race(told: Mapping[str, Any], *, one_more: bool) -> Iterator[Problem]:
+    expected = "every process to open the store, and to write to it"
+    also = ", which one more holds for a moment" if one_more else ""
+    racing = f"{RACERS} processes at once on a new store{also}"
+    steps = (f"{racing}: each opens it and puts a checkpoint",)
+    still = told["standstill"]
+    if still is not None and still["hung"]:
+        observed = f"no answer for {still['seconds']:g} s"
+        summary = "a process that creates the store while others do is never answered"
+        yield Problem(FIRST, summary, expected, observed, steps=steps, stacks=still["stacks"])
+    errors = [] if told["opening"] is None else [told["opening"]]
+    for data in told["events"]:
+        event = Event.from_json(data)
+        if event.error is not None:
+            errors.append(f"{event.operation.kind.value} raised {event.error}")
+    if errors:
+        summary = f"{racing}: {errors[0]}"
+        yield Problem(FIRST, summary, expected, "; ".join(errors), steps=steps)
+
+
+def _lost_in_race(events: list[Event], after: list[Event]) -> Iterator[Problem]:
+    there = {event.operation.number for event in after if event.shown}
+    answered = {event.operation.number for event in after if event.returned}
+    for event in events:
+        made = event.operation
+        lost = made.number in answered - there
+        if made.kind is Kind.PUT and event.returned and lost:
+            yield Problem(
+                PROCESSES,
+                "an acknowledged put is gone after several processes created the store",
+                "every operation that returned to have taken effect once",
+                f"{made.describe()}: gone",
+                (event,),
+            )

@@ -1,0 +1,207 @@
+"""The keys of a history, what a right store would answer about each, and whether it could have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.families.concurrency.linearizability import Answer, Step, search
+from saverproof.families.concurrency.records import PLACES, Event, Kind, Phase, Shown
+
+Content = tuple[str, frozenset[tuple[int, str]]]
+"""What a checkpoint's parts say, "" if it is not there, and the batch of each task."""
+
+About = tuple[Event, Shown | None]
+"""A call, and the tuple of a key that it showed."""
+
+NOTHING: Content = ("", frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """What a saver does when nobody disturbs it: whether a put again replaces the first one, and
+    whether of several batches of one task the first stays.
+    """
+
+    replaces: bool = True
+    first_stays: bool = True
+
+
+USUAL = Semantics()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One object of a history: what it is called, the calls about it, and how a right one goes from
+    state to state.
+    """
+
+    name: str
+    steps: tuple[Step[About], ...]
+    start: Any
+    apply: Callable[[Any, About], Iterator[Any]]
+
+    def searched(self, steps: Sequence[Step[About]]) -> Answer:
+        """Whether these of its calls have a legal order."""
+        return search(steps, self.start, self.apply)
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The keys without a legal order, each with the events that show it; how many were searched;
+    how many searches were cut off.
+    """
+
+    broken: tuple[tuple[str, tuple[Event, ...]], ...]
+    keys: int
+    cut_off: int
+
+
+def orders(events: Sequence[Event], semantics: Semantics) -> Orders:
+    """Search the orders of every key."""
+    keys = list(keys_of(events, semantics))
+    answers = [key.searched(key.steps) for key in keys]
+    broken = [
+        (key.name, tuple(step.action[0] for step in fewest(key)))
+        for key, answer in zip(keys, answers, strict=True)
+        if answer is Answer.ILLEGAL
+    ]
+    return Orders(tuple(broken), len(keys), answers.count(Answer.CUT_OFF))
+
+
+def keys_of(events: Sequence[Event], semantics: Semantics) -> Iterator[Key]:
+    """Each checkpoint is a key, and so is the question which is the latest of a place."""
+    puts = {(e.operation.place, e.operation.number) for e in events if e.operation.kind is Kind.PUT}
+    for place, number in sorted(puts):
+        steps = tuple(step for event in events for step in _about(event, place, number))
+        name = f"checkpoint {number} of {_named(place)}"
+        yield Key(name, steps, NOTHING, Register(steps, semantics).apply)
+    for place in sorted({place for place, _ in puts}):
+        steps = tuple(step for event in events for step in _about_latest(event, place))
+        yield Key(f"the latest checkpoint of {_named(place)}", steps, 0, _greatest)
+
+
+def _named(place: int) -> str:
+    thread, namespace = PLACES[place]
+    return f"thread {thread!r}, namespace {namespace!r}"
+
+
+# --- the calls about a key -----------------------------------------------------------------------
+
+
+def _about(event: Event, place: int, number: int) -> Iterator[Step[About]]:
+    made = event.operation
+    if made.place != place or (made.kind.reads and not event.returned):
+        return
+    found = next((one for one in event.shown if one.number == number), None)
+    match made.kind:
+        case Kind.PUT | Kind.WRITES | Kind.GET:
+            if made.number == number:
+                yield _step(event, found)
+        case Kind.DELETE:
+            yield _step(event, None)
+        case Kind.LIST:
+            # Tuple by tuple: each was read at some moment of the listing, absent ones too.
+            yield _step(event, found)
+        case Kind.LATEST:
+            if found is not None:
+                yield _step(event, found)
+
+
+def _about_latest(event: Event, place: int) -> Iterator[Step[About]]:
+    made = event.operation
+    if made.place != place:
+        return
+    writes = made.kind in (Kind.PUT, Kind.DELETE)
+    if writes or (made.kind is Kind.LATEST and event.returned):
+        yield _step(event, next(iter(event.shown), None))
+
+
+def _step(event: Event, shown: Shown | None) -> Step[About]:
+    return Step(event.began, event.ended, (event, shown), certain=event.returned)
+
+
+# --- from state to state -------------------------------------------------------------------------
+
+
+def _greatest(state: int, action: About) -> Iterator[int]:
+    event, shown = action
+    if event.operation.kind is Kind.PUT:
+        yield max(state, event.operation.number)
+    elif event.operation.kind is Kind.DELETE:
+        yield 0
+    elif state == (0 if shown is None else shown.number):
+        yield state
+
+
+class Register:
+    """One checkpoint: what it says and which batches it has. ``steps`` are all calls about it."""
+
+    def __init__(self, steps: Sequence[Step[About]], semantics: Semantics) -> None:
+        self._replaces = semantics.replaces
+        made = [step.action[0].operation for step in steps]
+        batches = Counter(one.task for one in made if one.kind is Kind.WRITES)
+        self._rivals = {task for task, times in batches.items() if times > 1}
+        # Where the last of several batches stays, or one is deleted, what was seen of a task says
+        # nothing of what came before: its batches are left out.
+        deleted = any(one.kind is Kind.DELETE for one in made)
+        self._left_out = self._rivals if deleted or not semantics.first_stays else set()
+        shown = [self._content(step.action[1]) for step in steps if step.action[1] is not None]
+        self._seen = {batch for _, batches in shown for batch in batches}
+        self._seen_tasks = {task for task, _ in self._seen}
+
+    def apply(self, state: Content, action: About) -> Iterator[Content]:
+        """The states that a call leads to."""
+        event, shown = action
+        parts, batches = state
+        made = event.operation
+        match made.kind:
+            case Kind.PUT:
+                yield (parts if parts and not self._replaces else f"p{made.tag}", batches)
+            case Kind.WRITES:
+                batch = (made.task, f"w{made.tag}")
+                if made.task in self._left_out or any(task == made.task for task, _ in batches):
+                    yield state
+                elif batch in self._seen or made.task not in self._rivals & self._seen_tasks:
+                    # Of rivals the one that was seen came first: no other order is worth a search.
+                    yield parts, batches | {batch}
+            case Kind.DELETE:
+                yield NOTHING
+            case _:
+                if self._content(shown) == (state if parts else NOTHING):
+                    yield state
+
+    def _content(self, shown: Shown | None) -> Content:
+        if shown is None:
+            return NOTHING
+        batches = {
+            (task, values[0].rpartition(".")[0])
+            for task, values in shown.writes
+            if values and task not in self._left_out
+        }
+        return shown.parts[0], frozenset(batches)
+
+
+# --- fewer, for people ---------------------------------------------------------------------------
+
+
+def fewest(key: Key) -> list[Step[About]]:
+    """The steps of an illegal key without the reads that the contradiction does not need."""
+    kept = sorted(key.steps, key=lambda step: step.began)
+    for step in list(kept):
+        if step.action[0].operation.kind.reads:
+            fewer = [other for other in kept if other is not step]
+            if key.searched(fewer) is Answer.ILLEGAL:
+                kept = fewer
+    seen = {text for step in kept for text in _texts(step.action[1])}
+    return [
+        step
+        for step in kept
+        if step.action[0].phase is not Phase.BEFORE or seen & {f"p{step.action[0].operation.tag}"}
+    ]
+
+
+def _texts(shown: Shown | None) -> tuple[str, ...]:
+    return () if shown is None else shown.parts

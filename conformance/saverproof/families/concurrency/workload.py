@@ -1,0 +1,185 @@
+"""What callers do at once: random operations on keys that overlap, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+
+from saverproof.families.concurrency.records import Kind, Operation
+
+LONGEST = 15
+"""The most operations of one caller."""
+
+MOST_CALLERS = 6
+
+KNOWN = (1, 2)
+"""The checkpoints that every place holds before callers begin."""
+
+_FIRST_NEW = 10
+_FIRST_OWN_TASK = 100
+_TAGS_EACH = 1_000
+_RUN = 3
+
+Role = Mapping[Kind, int]
+"""The weights of the operations of a caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """What a workload is about: what its callers do (in turn: the first role for the first caller,
+    and so on), the places that they use, and the length of their batches.
+    """
+
+    name: str
+    roles: tuple[Role, ...]
+    places: tuple[int, ...] = (0,)
+    batch: int = _RUN
+    again: float = 0.5
+    """How often a put is of a checkpoint that is there already."""
+    rivals: float = 0.3
+    """How often a batch is of a task that all callers write in the same turn."""
+    in_step: bool = False
+    """Whether callers begin each turn at the same moment."""
+
+
+MIXED = Theme(
+    "everything",
+    ({Kind.PUT: 3, Kind.WRITES: 4, Kind.GET: 3, Kind.LATEST: 2, Kind.LIST: 1},),
+    places=(0, 1),
+)
+WRITES = Theme("pending writes", ({Kind.WRITES: 6, Kind.GET: 4, Kind.LIST: 1},), in_step=True)
+RIVALS = Theme("rivals", ({Kind.WRITES: 5, Kind.GET: 1},), rivals=1.0, in_step=True)
+PUTS = Theme("checkpoints", ({Kind.PUT: 5, Kind.GET: 2, Kind.LATEST: 4},), again=0.4)
+LONG = Theme(
+    "a long write",
+    ({Kind.WRITES: 1}, {Kind.GET: 5, Kind.LIST: 1}),
+    batch=25,
+    rivals=0.0,
+)
+FOLLOWING = Theme(
+    "one writes, one reads",
+    ({Kind.PUT: 2, Kind.WRITES: 1}, {Kind.LATEST: 2, Kind.GET: 1}),
+    again=0.3,
+    in_step=True,
+)
+DELETING = Theme(
+    "a thread deleted",
+    ({Kind.DELETE: 1}, {Kind.GET: 3, Kind.LIST: 1}),
+    places=(2,),
+    in_step=True,
+)
+"""The first of its callers puts a checkpoint, adds writes and deletes the thread, over and over."""
+
+
+THEMES_BY_NAME = {
+    theme.name: theme for theme in (MIXED, WRITES, RIVALS, PUTS, LONG, FOLLOWING, DELETING)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Able:
+    """What a saver can do, as far as it changes what may be asked."""
+
+    history: bool = True
+    deletes: bool = True
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """The checkpoints to begin with."""
+        return KNOWN if self.history else KNOWN[:1]
+
+
+def able_of(capabilities: Iterable[str]) -> Able:
+    """What histories may ask of a saver with these capabilities."""
+    there = {*capabilities}
+    return Able("history" in there, "delete_thread" in there)
+
+
+def prologue(theme: Theme, able: Able) -> tuple[Operation, ...]:
+    """What is put before the callers begin."""
+    if theme is DELETING:
+        return ()
+    return tuple(
+        Operation(Kind.PUT, place, number, tag=place * 10 + number)
+        for place in theme.places
+        for number in able.known
+    )
+
+
+def drawn(
+    theme: Theme, able: Able, seed: str, caller: int, callers: int, length: int
+) -> tuple[Operation, ...]:
+    """The operations of one of several callers."""
+    role = theme.roles[min(caller, len(theme.roles) - 1)]
+    if theme is DELETING:
+        length = LONGEST
+    if Kind.DELETE in role:
+        return _deleting(theme, caller, length)
+    choose = Random(f"{seed}:{caller}")
+    kinds, weights = list(role), list(role.values())
+    return tuple(
+        _operation(choose.choices(kinds, weights)[0], theme, able, choose, (caller, callers, turn))
+        for turn in range(length)
+    )
+
+
+def _operation(
+    kind: Kind, theme: Theme, able: Able, choose: Random, turn: tuple[int, int, int]
+) -> Operation:
+    caller, callers, number = turn
+    tag = (caller + 1) * _TAGS_EACH + number
+    place = choose.choice(theme.places)
+    known = KNOWN[0] if theme is DELETING else choose.choice(able.known)
+    if kind is Kind.PUT:
+        if not able.history or choose.random() < theme.again:
+            return Operation(kind, place, known, tag)
+        # Those of several callers interleave, so that ids arrive out of order.
+        return Operation(kind, place, _FIRST_NEW + number * callers + caller, tag)
+    if kind is Kind.WRITES:
+        rival = choose.random() < theme.rivals
+        task = 1 + number if rival else _FIRST_OWN_TASK * (caller + 1) + number
+        # Rivals meet at one checkpoint.
+        return Operation(kind, place, able.known[0] if rival else known, tag, task, theme.batch)
+    if kind is Kind.GET:
+        return Operation(kind, place, known)
+    return Operation(kind, place)
+
+
+def _deleting(theme: Theme, caller: int, length: int) -> tuple[Operation, ...]:
+    place, made = theme.places[0], []
+    for turn in range(length):
+        tag = (caller + 1) * _TAGS_EACH + turn
+        match turn % 3:
+            case 0:
+                made.append(Operation(Kind.PUT, place, KNOWN[0], tag))
+            case 1:
+                made.append(Operation(Kind.WRITES, place, KNOWN[0], tag, 1 + turn, theme.batch))
+            case _:
+                made.append(Operation(Kind.DELETE, place))
+    return tuple(made)
+
+
+def version_of(operation: Operation) -> int:
+    """Which of the saver's versions, counted from 0, the channels of a put have.
+
+    No two puts share one, and those of the first checkpoint, everyone's parent, come first.
+    """
+    caller, turn = divmod(operation.tag, _TAGS_EACH)
+    later = 0 if operation.number == KNOWN[0] else VERSIONS // 2
+    return later + caller * LONGEST + min(turn, LONGEST - 1 if caller else 0)
+
+
+VERSIONS = 2 * (MOST_CALLERS + 1) * LONGEST
+"""How many versions there are for the puts of a history."""
+
+
+def epilogue(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
+    """What is asked when all is quiet: every checkpoint by its id, every listing and latest."""
+    places = sorted({made.place for made in operations})
+    stored = sorted({(made.place, made.number) for made in operations if made.kind is Kind.PUT})
+    return (
+        *(Operation(Kind.GET, place, number) for place, number in stored),
+        *(Operation(Kind.LATEST, place) for place in places),
+        *(Operation(Kind.LIST, place) for place in places),
+    )

@@ -1,0 +1,216 @@
+"""The harness with one target on it: runs programs in processes of their own, and looks again."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from saverproof.execution.preloading import MODULE, write_module
+from saverproof.families.durability.judging import Run
+from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.workloads import AFTERWARDS, Workload
+from saverproof.items import Plan
+from saverproof.process import heartbeat as pulse
+from saverproof.process.scratch import in_memory
+from saverproof.steps.codec import to_json
+from saverproof.targets.opening import fresh_workspace
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+from saverproof_faults.kill import DiedBy, Harness, KillAt, TrialResult, View, Writer
+
+BODIES = "saverproof.families.durability.child"
+DEADLINE_S = 15.0
+MOST_HANGS = 3
+"""Processes that hang, after which a saver is not asked any further."""
+_BEAT_S = 1.0
+
+
+class NoCleanRunError(Exception):
+    """The saver does not get through a program without being killed either; one line why."""
+
+
+class Bench:
+    """Enter it to start the process that trials are forked from.
+
+    Raises HarnessError where it cannot be started.
+    """
+
+    def __init__(self, plan: Plan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        self.folder = Path(plan.folder)
+        self.kills = 0
+        self.hangs = 0
+        self.harness: Harness
+        self.stores: Path
+        """Where the stores of trials go."""
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(beating())
+            write_module(self.folder, self.plan.target, self.plan.api)
+            path = [*sys.path, str(self.folder)]
+            self.harness = stack.enter_context(
+                Harness(imports=[MODULE], path=path, scratch=in_memory() or self.folder)
+            )
+            self.stores = stack.enter_context(self.harness.folder())
+            self._exit = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._exit.close()
+
+    @property
+    def slow(self) -> bool:
+        """Whether each process is a fresh interpreter."""
+        return self.harness.reason is not None
+
+    @contextmanager
+    def store(self) -> Iterator[dict[str, Any]]:
+        """A new store, as arguments for bodies."""
+        with fresh_workspace(self.stores, self.target) as workspace:
+            yield self.arguments(workspace)
+
+    def arguments(self, workspace: Workspace) -> dict[str, Any]:
+        """What a body needs to open the store in a workspace."""
+        return {
+            "target": self.plan.target,
+            "api": self.plan.api,
+            "path": str(workspace.path),
+            "name": workspace.name,
+            "afterwards": to_json(AFTERWARDS),
+        }
+
+    def arguments_at(self, path: Path, name: str) -> dict[str, Any]:
+        """The same for a folder that is there already."""
+        return self.arguments(Workspace(path, name))
+
+    # --- clean runs ------------------------------------------------------------------------
+
+    def rehearsed(self, workload: Workload) -> tuple[Run, list[Any]]:
+        """What a clean run shows after each operation, and the channel versions in it.
+
+        Raises:
+            NoCleanRunError: the saver does not get through.
+        """
+        with self.store() as arguments:
+            arguments |= {"program": to_json(workload.program), "threads": list(workload.threads)}
+            value = self._clean(f"{BODIES}:watch_states", arguments)
+        return Run(workload.program, tuple(value["states"])), value["versions"]
+
+    def places(self, workload: Workload, versions: list[Any], kind: Kind) -> list[KillPlace]:
+        """Every place of a kind that a clean run passes.
+
+        Raises:
+            NoCleanRunError: the saver does not get through.
+        """
+        with self.store() as arguments:
+            arguments |= {"program": to_json(workload.program), "versions": versions, "kind": kind}
+            value = self._clean(f"{BODIES}:rehearse", arguments)
+        return [KillPlace.from_json(place) for place in value["places"]]
+
+    def window_s(self, workload: Workload, versions: list[Any]) -> float:
+        """How long an undisturbed run takes, in seconds."""
+        with self.store() as arguments:
+            arguments |= {"program": to_json(workload.program), "versions": versions}
+            result = self.harness.trial(f"{BODIES}:write", arguments, deadline_s=DEADLINE_S)
+        if result.died_by is not DiedBy.FINISHED:
+            raise NoCleanRunError(result.ending())
+        return result.duration_s
+
+    def _clean(self, body: str, arguments: dict[str, Any]) -> Any:
+        result = self.harness.trial(body, arguments, deadline_s=DEADLINE_S)
+        if result.died_by is not DiedBy.FINISHED:
+            raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
+        return result.value
+
+    # --- kills -----------------------------------------------------------------------------
+
+    def killed(self, arguments: dict[str, Any], place: KillPlace) -> TrialResult:
+        """Run the program of ``arguments`` in a process that dies at a place."""
+        self.kills += 1
+        given = {**arguments, "kill": place.to_json()}
+        body = f"{BODIES}:write"
+        result = self.harness.trial(body, given, kill=kill_at(place), deadline_s=DEADLINE_S)
+        self.hangs += result.died_by is DiedBy.DEADLINE
+        return result
+
+    def killed_beside(
+        self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
+    ) -> tuple[TrialResult, TrialResult]:
+        """The same with a second process at work, which goes on; both must be able to open it."""
+        self.kills += 1
+        given = {**arguments, "kill": place.to_json(), "insist": True}
+        first, second = self.harness.together(
+            [
+                Writer(f"{BODIES}:write", given, kill_at(place)),
+                Writer(f"{BODIES}:survive", other),
+            ],
+            deadline_s=2 * DEADLINE_S,
+        )
+        return first, second
+
+    def looked(self, arguments: dict[str, Any], *, afresh: bool) -> View:
+        """What another process sees, ``afresh`` in an interpreter that shares nothing."""
+        look = self.harness.look_afresh if afresh else self.harness.look
+        view = look(f"{BODIES}:look", arguments, deadline_s=DEADLINE_S)
+        self.hangs += view.died_by is DiedBy.DEADLINE
+        return view
+
+    def looked_at_each(self, stores: list[dict[str, Any]]) -> list[View | None]:
+        """What one other process sees of several stores; alone, if one of them ends it.
+
+        None stands for a store that was not looked at, as looking has hung too often by then.
+        """
+        if len(stores) > 1 and not self.hangs_too_often:
+            view = self.harness.look(
+                f"{BODIES}:look_at_each", {"stores": stores}, deadline_s=DEADLINE_S
+            )
+            if view.value is not None:
+                return [replace(view, value=seen) for seen in view.value]
+        return [
+            None if self.hangs_too_often else self.looked(store, afresh=False) for store in stores
+        ]
+
+    @property
+    def hangs_too_often(self) -> bool:
+        """Whether so many processes hung that no more are to be waited for."""
+        return self.hangs >= MOST_HANGS
+
+
+def kill_at(place: KillPlace) -> KillAt:
+    """What the harness is to do for a place: for most, the process dies by itself."""
+    if place.kind is Kind.INSTANT:
+        return KillAt.random(place.index, window_s=place.window_s)
+    return KillAt.place(1)
+
+
+@contextmanager
+def beating() -> Iterator[None]:
+    """Signs of life while others work: the harness itself sees to it that nothing hangs."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(_BEAT_S):
+            pulse.beat(0)
+
+    thread = threading.Thread(target=beat, name="saverproof-kills", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

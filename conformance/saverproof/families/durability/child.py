@@ -1,0 +1,211 @@
+"""What runs in the processes that are killed, and in those that look at what is left.
+
+Every function is called by ``saverproof_faults.kill`` as 'module:function' with plain data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
+from saverproof.execution.settled_calls import Call, Calls, perform
+from saverproof.execution.view import look as look_at
+from saverproof.families.durability.integrity import wrong_with
+from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.kill_points import places
+from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED
+from saverproof.steps.codec import from_json
+from saverproof.targets.loading import load
+from saverproof.targets.opening import EventLoop, opened
+from saverproof.targets.reference import TargetRef
+from saverproof.workspace import Workspace
+from saverproof_faults.kill import Acks
+
+Arguments = Mapping[str, Any]
+
+_PATIENCE_S = 10.0
+_PAUSE_S = 0.0005
+
+
+@contextmanager
+def saver_for(arguments: Arguments) -> Iterator[tuple[Driver, EventLoop]]:
+    """The saver that the arguments name, open, driven through their API; and its event loop."""
+    target = load(TargetRef.from_json(arguments["target"]))
+    with EventLoop() as loop, opened(target, workspace_of(arguments), loop) as saver:
+        yield SyncDriver(saver) if arguments["api"] == "sync" else AsyncDriver(saver, loop), loop
+
+
+def workspace_of(arguments: Arguments) -> Workspace:
+    """The workspace that the arguments name."""
+    return Workspace(Path(arguments["path"]), arguments["name"])
+
+
+def settled(driver: Driver, arguments: Arguments) -> tuple[tuple[Call, ...], list[Any]]:
+    """The calls of the program and the channel versions in them.
+
+    The versions come from the saver in a first run, and are given in all others.
+    """
+    given = arguments.get("versions")
+    minted: list[Any] = []
+    replayed = iter(given or ())
+
+    def next_version(current: Any) -> Any:
+        version = driver.saver.get_next_version(current, None) if given is None else next(replayed)
+        minted.append(version)
+        return version
+
+    return Calls(next_version).settle(from_json(arguments["program"])), minted
+
+
+def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
+    """A clean run: versions, what is shown after each operation, and every place passed."""
+    kind = Kind(arguments["kind"])
+    with places(kind, arguments["path"], None, lambda: None) as passed:
+        with saver_for(arguments) as (driver, _):
+            calls, versions = settled(driver, arguments)
+            for number, call in enumerate(calls):
+                passed.begin(number)
+                perform(driver, call)
+            passed.begin(len(calls))
+        return {"versions": versions, "places": [place.to_json() for place in passed.counted()]}
+
+
+def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
+    """A clean run, and what the saver shows before and after each operation."""
+    threads = arguments["threads"]
+    with saver_for(arguments) as (driver, _):
+        calls, versions = settled(driver, arguments)
+        states = [look_at(driver, threads)]
+        for call in calls:
+            perform(driver, call)
+            states.append(look_at(driver, threads))
+        return {"versions": versions, "states": states}
+
+
+def write(acks: Acks, arguments: Arguments) -> None:
+    """Run the program; die where the plan says."""
+    planned = arguments.get("kill")
+    place = None if planned is None else KillPlace.from_json(planned)
+    kind = Kind.INSTANT if place is None else place.kind
+    returned = place is not None and place.kind is Kind.ACKNOWLEDGED
+    with (
+        places(kind, arguments["path"], place, acks.reached) as passed,
+        saver_for(arguments) as (driver, _),
+    ):
+        calls, _ = settled(driver, arguments)
+        if returned and place is not None and place.operation == OPENING:
+            acks.reached()
+        call_all(
+            acks,
+            driver,
+            calls,
+            begin=passed.begin,
+            insist=bool(arguments.get("insist")),
+            returned=lambda number: (
+                acks.reached()
+                if returned and place is not None and number == place.operation
+                else None
+            ),
+        )
+        passed.begin(len(calls))
+
+
+def call_all(
+    acks: Acks,
+    driver: Driver,
+    calls: tuple[Call, ...],
+    *,
+    begin: Callable[[int], object],
+    returned: Callable[[int], object],
+    insist: bool = False,
+) -> None:
+    """Make the calls and mark each. With ``insist``, one that raises is made again for a while."""
+    for number, call in enumerate(calls):
+        begin(number)
+        acks.started(number)
+        _insistently(driver, call) if insist else perform(driver, call)
+        acks.acknowledged(number)
+        returned(number)
+
+
+def _insistently(driver: Driver, call: Call) -> None:
+    """Call until it returns: two writers may lock each other out, which is not judged here."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            perform(driver, call)
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def survive(acks: Acks, arguments: Arguments) -> str | None:
+    """A second process: the last calls come when the first is dead. Gives the error, if any."""
+    with saver_for(arguments) as (driver, _):
+        calls, _ = settled(driver, arguments)
+        last = len(calls) - arguments["last"]
+
+        def begin(number: int) -> None:
+            while number == last and not acks.alone():
+                time.sleep(_PAUSE_S)
+
+        try:
+            call_all(acks, driver, calls, begin=begin, returned=lambda number: None, insist=True)
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+            return describe(error)
+    return None
+
+
+def look(arguments: Arguments) -> dict[str, Any]:
+    """Open the store again: what is shown, what is wrong with it, whether it takes writes.
+
+    ``first_answer_ms`` is the time from the beginning to the first answer. What went wrong stands
+    under "opening", "reading", "integrity" or "writing"; the first of them ends the look.
+    """
+    began = time.perf_counter()
+    seen: dict[str, Any] = {"shown": {}}
+    stage = "opening"
+    target = load(TargetRef.from_json(arguments["target"]))
+    try:
+        with saver_for(arguments) as (driver, _):
+            stage = "reading"
+            driver.get_tuple({"configurable": {"thread_id": UNRELATED, "checkpoint_ns": ""}})
+            seen["first_answer_ms"] = (time.perf_counter() - began) * 1_000
+            seen["shown"] = look_at(driver, arguments["threads"])
+            problems = wrong_with(target, workspace_of(arguments))
+            if problems:
+                seen["integrity"] = problems[:5]
+                return seen
+            stage = "writing"
+            calls, _ = settled(driver, {**arguments, "program": arguments["afterwards"]})
+            for call in calls:
+                perform(driver, call)
+            if not look_at(driver, (UNRELATED,)):
+                seen["writing"] = "an unrelated put returned, and is not there"
+    except BaseException as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+        seen[stage] = describe(error)
+    return seen
+
+
+def look_at_each(arguments: Arguments) -> list[dict[str, Any]]:
+    """``look`` at several stores, each with arguments of its own."""
+    return [look(store) for store in arguments["stores"]]
+
+
+__all__ = [
+    "AFTERWARDS",
+    "look",
+    "look_at_each",
+    "rehearse",
+    "survive",
+    "watch_states",
+    "write",
+]

@@ -1,0 +1,130 @@
+"""What runs in the processes of graphs that are killed, and in those that go on with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from saverproof.execution.driver import Driver
+from saverproof.execution.view import canonical
+from saverproof.families.durability.child import saver_for
+from saverproof.families.durability.graph_log import GraphLog, read_log
+from saverproof.families.graph.calling import caller
+from saverproof.families.graph.installed import durability_modes
+from saverproof.families.graph.node_log import FileNotes
+from saverproof.families.graph.runner import HISTORY, RESULT, STATE, Observation, Player
+from saverproof.families.graph.scenarios import SCENARIOS, maker
+from saverproof.families.graph.steps import Answer, Invoke, Program, Update, to_json
+from saverproof.targets.opening import EventLoop
+from saverproof_faults.kill import Acks
+
+Arguments = Mapping[str, Any]
+
+OPERATIONS, RESUMED, NODES = "operations.jsonl", "resumed.jsonl", "nodes.txt"
+"""Files of a trial, in its folder: the calls of the first process, of the second, and the nodes."""
+THREAD = "a"
+
+
+class _Notes(FileNotes):
+    """Notes in a file, with as much of a list as a player needs."""
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def __getitem__(self, which: slice) -> list[str]:
+        return self.names()[which]
+
+
+def program_of(name: str) -> tuple[str, Program]:
+    """The graph and the program of a scenario."""
+    scenario = next(known for known in SCENARIOS if known.name == name)
+    return scenario.graph, scenario.program
+
+
+def run(acks: Acks, arguments: Arguments) -> dict[str, Any]:
+    """Play a scenario from its beginning; the kill comes before or after an operation."""
+    log = GraphLog(
+        Path(arguments["notes"], OPERATIONS), acks.started, acks.acknowledged, acks.reached
+    )
+    _, program = program_of(arguments["scenario"])
+    return _played(arguments, log, program)
+
+
+def resume(arguments: Arguments) -> dict[str, Any]:
+    """Go on with a scenario whose process was killed, to its end.
+
+    A step of which something is stored is resumed with None (an update is over by then), any other
+    is taken again.
+    """
+    folder = Path(arguments["notes"])
+    _, program = program_of(arguments["scenario"])
+    log = GraphLog(folder / RESUMED, lambda number: None, lambda number: None, lambda: None)
+    return _played(arguments, log, program, resuming=True)
+
+
+def _played(
+    arguments: Arguments, log: GraphLog, program: Program, *, resuming: bool = False
+) -> dict[str, Any]:
+    api = arguments["api"]
+    graph, _ = program_of(arguments["scenario"])
+    with saver_for(arguments) as (driver, loop):
+        log.watch(driver.saver, api)
+        player = _player(arguments, graph, driver, loop)
+        player.on_step = lambda position: log.begin(position, _latest(driver))
+        if resuming:
+            program = _left(arguments, program, _latest(driver))
+        seen = {}
+        for observation in player.play(program):
+            if observation.kind in (RESULT, STATE, HISTORY):
+                seen[observation.kind] = canonical(_promised(observation))
+    return {"seen": seen, "left": to_json(program)}
+
+
+def _player(arguments: Arguments, graph: str, driver: Driver, loop: EventLoop) -> Player:
+    player = Player(
+        maker(graph, arguments["api"]),
+        driver.saver,
+        caller(arguments["api"], loop),
+        how=durability_modes()[arguments["mode"]],
+        deep=arguments["deep"],
+    )
+    player.notes = _Notes(Path(arguments["notes"], NODES))  # type: ignore[assignment]
+    return player
+
+
+def _promised(observation: Observation) -> Any:
+    """What must be the same after a kill. The writes of a step are saved in the background, and are
+    of no use once the next checkpoint is saved: a history may go without them.
+    """
+    if observation.kind != HISTORY or not isinstance(observation.value, list):
+        return observation.value
+    return [
+        {**state, "tasks": [{**task, "result": None, "subgraph": None} for task in state["tasks"]]}
+        for state in observation.value
+    ]
+
+
+def _left(arguments: Arguments, program: Program, latest: str | None) -> Program:
+    """What is left of a program when its process was killed."""
+    operations, begun = read_log(Path(arguments["notes"], OPERATIONS))
+    if not begun:
+        return program
+    now = begun[-1]
+    step = program[now.step]
+    acknowledged = frozenset(arguments["acknowledged"])
+    done = [o for o in operations if o.step == now.step and o.number in acknowledged]
+    stored = latest != now.latest or any(o.method == "put" and not o.namespace for o in done)
+    answered = isinstance(step, Answer) and bool(done)
+    rest = program[now.step + 1 :]
+    if not stored and not answered:
+        return (step, *rest)
+    return rest if isinstance(step, Update) else (Invoke(None, thread=step.thread), *rest)
+
+
+def _latest(driver: Driver) -> str | None:
+    found = driver.get_tuple({"configurable": {"thread_id": THREAD, "checkpoint_ns": ""}})
+    return None if found is None else str(found.checkpoint["id"])
+
+
+__all__ = ["resume", "run"]

@@ -1,0 +1,229 @@
+"""Kills graphs while they run, has another process go on, and compares with an undisturbed run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
+from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
+from saverproof.families.durability.graph_log import read_log
+from saverproof.families.durability.graph_scripts import graph_reproducer
+from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
+from saverproof.families.durability.judging import Outcome
+from saverproof.families.durability.record import Record
+from saverproof.families.graph.describing import describe
+from saverproof.families.graph.installed import durability_modes
+from saverproof.families.graph.runner import RESULT
+from saverproof.families.graph.scenarios import SCENARIOS, Scenario
+from saverproof.families.graph.steps import from_json, to_json
+from saverproof.items import Finding, Plan
+from saverproof_faults.kill import DiedBy, KillAt, TrialResult
+
+RESUME = "durability/resume"
+NO_RERUN = "durability/no-rerun"
+_BODIES = "saverproof.families.durability.graph_child"
+_WIDTH = 1_200
+_MOST_TOLD = 4
+"""Trials for which a script is tried, until one shows the flaw by itself."""
+
+
+@dataclass(slots=True)
+class Resuming:
+    """The killed graphs of one item. ``told`` is called after each."""
+
+    bench: Bench
+    plan: Plan
+    record: Record
+    wanted: frozenset[str]
+    most: int
+    afresh: int
+    told: Callable[[], None]
+    findings: dict[str, Finding]
+    _kills: int = 0
+    _shown: dict[str, list[tuple[Finding, Resumed]]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Every scenario that the saver and the installed LangGraph can play, in turn."""
+        shows = list(self._shows())
+        if not shows and self.most:
+            for contract in (RESUME, NO_RERUN):
+                self.record.unknown[contract] = "; ".join(self.record.notes)
+            return
+        whole = sum(show.share for show in shows)
+        for show in shows:
+            choose = Random(f"{self.plan.seed}:{show.scenario.name}:{show.mode}")
+            places = range(1, show.places + 1)
+            share = max(1, round(self.most * show.share / whole))
+            for place in sorted(choose.sample(places, min(share, len(places)))):
+                if self.bench.hangs_too_often:
+                    self.record.cut_off((RESUME, NO_RERUN), self.bench.hangs)
+                    return
+                self._kill(show, place)
+                self.told()
+
+    def _shows(self) -> Iterator[Show]:
+        known = {scenario.name: scenario for scenario in SCENARIOS}
+        modes = list(durability_modes())
+        names = list(SHARES)[: -(-self.most // 3)]
+        for number, name in enumerate(names):
+            objection = known[name].objection(self.plan.facts["capabilities"])
+            if objection is not None:
+                self.record.note(f"graph {name!r} not killed: {objection}")
+                continue
+            others = [m for m in modes if m != "sync" and resumable(known[name], m)]
+            chosen = ["sync"] if "sync" in modes else modes[:1]
+            # Each mode is judged on what it promises: after a kill, all lead to the same state.
+            chosen += [others[number % len(others)]] if others and self.most > len(SHARES) else []
+            for mode in chosen:
+                try:
+                    yield self._rehearsed(known[name], mode)
+                except NoCleanRunError as problem:
+                    self.record.note(f"graph {name!r} not killed: {problem}"[:600])
+
+    def _rehearsed(self, scenario: Scenario, mode: str) -> Show:
+        with self._trial(scenario, mode) as arguments:
+            result = self.bench.harness.trial(f"{_BODIES}:run", arguments, deadline_s=DEADLINE_S)
+            if result.died_by is not DiedBy.FINISHED:
+                raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
+            nodes = _nodes(arguments)
+            told = result.value["seen"][RESULT]
+            if told.startswith('{"raised"') or not nodes:
+                # A run that came to nothing is nothing to compare with.
+                raise NoCleanRunError(f"a clean run: {told}")
+        return Show(scenario, mode, result.value["seen"], nodes, result.places)
+
+    @contextmanager
+    def _trial(self, scenario: Scenario, mode: str) -> Iterator[dict[str, Any]]:
+        notes = tempfile.mkdtemp(prefix="graph-", dir=self.bench.stores)
+        try:
+            with self.bench.store() as arguments:
+                yield arguments | {
+                    "scenario": scenario.name,
+                    "mode": mode,
+                    "notes": notes,
+                    "deep": "history" in self.plan.facts["capabilities"],
+                }
+        finally:
+            shutil.rmtree(notes)
+
+    def _kill(self, show: Show, place: int) -> None:
+        self.bench.kills += 1
+        with self._trial(show.scenario, show.mode) as arguments:
+            result = self.bench.harness.trial(
+                f"{_BODIES}:run", arguments, kill=KillAt.place(place), deadline_s=DEADLINE_S
+            )
+            if result.died_by is not DiedBy.KILL:
+                self._not_killed(show, result)
+                return
+            arguments["acknowledged"] = list(result.acknowledged)
+            self._kills += 1
+            afresh = self._kills <= self.afresh
+            look = self.bench.harness.look_afresh if afresh else self.bench.harness.look
+            view = look(f"{_BODIES}:resume", arguments, deadline_s=DEADLINE_S)
+            self.bench.hangs += view.died_by is DiedBy.DEADLINE
+            folder = Path(arguments["notes"])
+            resumed = Resumed(
+                show,
+                place,
+                tuple(read_log(folder / OPERATIONS)[0]),
+                tuple(read_log(folder / RESUMED)[0]),
+                frozenset(result.acknowledged),
+                _nodes(arguments),
+                view,
+            )
+        self._judge(resumed)
+
+    def _not_killed(self, show: Show, result: TrialResult) -> None:
+        if result.died_by is not DiedBy.FINISHED:
+            why = f"graph {show.scenario.name!r}, before it was killed: {result.ending()}"
+            for contract in (RESUME, NO_RERUN):
+                self.record.unknown.setdefault(contract, f"{why} {result.stacks}".strip()[:2_000])
+
+    def _judge(self, resumed: Resumed) -> None:
+        difference, rerun = resumed.difference(), None
+        self.record.checked[RESUME] += 1
+        if resumed.show.mode == "sync":
+            self.record.checked[NO_RERUN] += 1
+            rerun = resumed.rerun()
+        outcome = Outcome.WHOLE if difference is None and rerun is None else Outcome.LOST
+        self.record.killed_graph(f"graph: {resumed.show.scenario.name}", outcome)
+        # What a node does twice changes the state as well: one flaw, one contract.
+        if rerun is not None:
+            self._find(
+                NO_RERUN,
+                resumed,
+                f"a node was executed again: {rerun.path or rerun.task}",
+                "what was acknowledged, on an acknowledged checkpoint, is not executed again",
+                f"{rerun.describe()} a second time, after the graph was resumed",
+            )
+        elif difference is not None:
+            kind, expected, observed = difference
+            self._find(RESUME, resumed, f"{kind} differs", expected, observed)
+
+    def _find(
+        self, contract: str, resumed: Resumed, what: str, expected: str, observed: str
+    ) -> None:
+        if contract not in self.wanted:
+            return
+        show = resumed.show
+        steps = [describe(step) for step in show.scenario.program]
+        found = Finding(
+            contract=contract,
+            api=self.plan.api,
+            phase="crash",
+            summary=f"{show.scenario.name}, durability {show.mode}: {what}; killed {resumed.where}",
+            expected=_cut(expected),
+            observed=_cut(observed),
+            steps=(*steps, f"SIGKILL {resumed.where}", "another process resumes the thread"),
+            program={
+                "graph": show.scenario.graph,
+                "scenario": show.scenario.name,
+                "steps": to_json(show.scenario.program),
+                "mode": show.mode,
+                "kill": resumed.place,
+            },
+            reproducer="",
+        )
+        self.findings.setdefault(contract, found)
+        self._shown.setdefault(contract, []).append((found, resumed))
+
+    def scripted(self) -> Iterator[Finding]:
+        """Each finding by a script, if one of the first trials can be shown by one."""
+        for contract, shown in self._shown.items():
+            for found, resumed in shown[:_MOST_TOLD]:
+                script = self._script(contract, resumed)
+                if script:
+                    yield replace(found, reproducer=script)
+                    break
+            else:
+                yield self.findings[contract]
+
+    def _script(self, contract: str, resumed: Resumed) -> str:
+        seen, show = resumed.view.value, resumed.show
+        left = show.scenario.program if seen is None else from_json(seen["left"])
+        return graph_reproducer(
+            self.bench.target,
+            contract,
+            show.scenario,
+            show.mode,
+            self.plan.api,
+            resumed.place,
+            left,
+        )
+
+
+def _nodes(arguments: dict[str, Any]) -> Counter[str]:
+    path = Path(arguments["notes"], NODES)
+    return Counter(path.read_text(encoding="utf-8").splitlines() if path.exists() else ())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"

@@ -1,0 +1,153 @@
+"""What became of the operations of a process that was killed: plain data in, plain data out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from saverproof.execution.view import Shown, parts_of
+from saverproof.steps.definitions import Program, Put
+
+
+class Outcome(StrEnum):
+    """What was found of the operation in flight, or what is worse."""
+
+    WHOLE = "whole"
+    ABSENT = "absent"
+    TORN = "torn"
+    LOST = "lost"
+    GAP = "gap"
+    UNOPENED = "unopened"
+    NOT_FIRED = "not-fired"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A program, and what a saver shows in a clean run of it: ``states[n]`` after n operations."""
+
+    program: Program
+    states: tuple[Shown, ...]
+
+    def last_changed(self, name: str, until: int) -> int | None:
+        """The position of the last of the first ``until`` operations that changed a fact."""
+        for position in range(until - 1, -1, -1):
+            if self.states[position].get(name) != self.states[position + 1].get(name):
+                return position
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``lost`` are the positions of acknowledged operations of which something is gone, ``later``
+    those after them that are there all the same. ``wrong`` are the facts that are as they never
+    should be, ``torn`` those that show the operation in flight to be there in part.
+    """
+
+    outcome: Outcome
+    lost: tuple[int, ...] = ()
+    later: tuple[int, ...] = ()
+    wrong: tuple[str, ...] = ()
+    torn: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.outcome in (Outcome.WHOLE, Outcome.ABSENT)
+
+
+def judge(run: Run, acknowledged: int, in_flight: bool, shown: Shown) -> Verdict:
+    """Compare what is shown after a kill with what may be there.
+
+    The first ``acknowledged`` operations must be; the next one, if it was ``in_flight``, may be,
+    whole.
+    """
+    before = run.states[acknowledged]
+    after = run.states[acknowledged + 1] if in_flight else before
+    if shown == before:
+        return Verdict(Outcome.WHOLE if shown == after and in_flight else Outcome.ABSENT)
+    if shown == after:
+        return Verdict(Outcome.WHOLE)
+    sorting = _Sorting(run, acknowledged, in_flight)
+    for name in sorted({*before, *after, *shown}):
+        sorting.take(name, before.get(name), shown.get(name), after.get(name))
+    return sorting.verdict(shown)
+
+
+@dataclass(slots=True)
+class _Sorting:
+    """Sorts facts by whose fault it is that they are not as they should be."""
+
+    run: Run
+    acknowledged: int
+    in_flight: bool
+    old: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    torn: list[str] = field(default_factory=list)
+    lost: dict[str, int] = field(default_factory=dict)
+
+    def take(self, name: str, before: str | None, found: str | None, after: str | None) -> None:
+        if found == before == after:
+            return
+        if found == before:
+            if self._revealed(name, before):
+                self._lose(name)
+            else:
+                self.old.append(name)
+        elif found == after:
+            self.new.append(name)
+        elif before == after or self._outdated(name, found) or self._revealed(name, before):
+            self._lose(name)
+        else:
+            self.torn.append(name)
+
+    def _revealed(self, name: str, before: str | None) -> bool:
+        """Whether an earlier batch of writes is to be seen only since the put in flight."""
+        flying = self.run.program[self.acknowledged] if self.in_flight else None
+        return before is None and isinstance(flying, Put) and parts_of(name)[3] == "writes"
+
+    def _outdated(self, name: str, found: str | None) -> bool:
+        """Whether a fact is as it was before an acknowledged operation changed it."""
+        earlier = [state.get(name) for state in self.run.states[: self.acknowledged]]
+        return found is not None and found in earlier
+
+    def _lose(self, name: str) -> None:
+        position = self.run.last_changed(name, self.acknowledged)
+        self.lost[name] = self.acknowledged - 1 if position is None else position
+
+    def verdict(self, shown: Shown) -> Verdict:
+        self._settle_revealed()
+        torn = [*self.torn, *(self.new if self.old and self.new else ())]
+        lost = tuple(sorted({position for position in self.lost.values() if position >= 0}))
+        if self.lost and lost:
+            later = self._later(lost[0], shown)
+            outcome = Outcome.GAP if later else Outcome.LOST
+            return Verdict(outcome, lost, later, tuple(self.lost), tuple(torn))
+        if torn or self.lost:
+            return Verdict(Outcome.TORN, torn=(*torn, *self.lost))
+        return Verdict(Outcome.WHOLE if self.new else Outcome.ABSENT)
+
+    def _settle_revealed(self) -> None:
+        """Writes that only the put in flight reveals are not lost if it is not there."""
+        if not self.new:
+            hidden = [name for name in self.lost if self._hidden(name)]
+            for name in hidden:
+                del self.lost[name]
+
+    def _hidden(self, name: str) -> bool:
+        before, after = (self.run.states[self.acknowledged + n] for n in (0, int(self.in_flight)))
+        return name not in before and name in after
+
+    def _later(self, first: int, shown: Shown) -> tuple[int, ...]:
+        """Acknowledged operations after the first lost one of which something new is there."""
+        found: set[int] = set()
+        for name, value in shown.items():
+            position = self.run.last_changed(name, self.acknowledged)
+            if (
+                position is not None
+                and position > first
+                and value == self.run.states[self.acknowledged].get(name)
+            ):
+                found.add(position)
+        if self.new and self.in_flight:
+            found.add(self.acknowledged)
+        return tuple(sorted(found - set(self.lost.values())))

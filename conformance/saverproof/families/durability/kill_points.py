@@ -1,0 +1,235 @@
+"""Inside a process that is to die: counts the places that it passes, and dies at one of them."""
+
+from __future__ import annotations
+
+import io
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import FrameType, TracebackType
+from typing import Any, Protocol, Self
+
+from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof_faults import Event, Moment, Place
+from saverproof_faults.io import IoAction, IoCall, IoEach, IoWatch
+from saverproof_faults.io import available as io_unavailable
+from saverproof_faults.plan import excerpt
+from saverproof_faults.sqlite.handles import WatchedConnection
+from saverproof_faults.sqlite.library import unavailable as engine_unavailable
+from saverproof_faults.sqlite.listener import Listener
+from saverproof_faults.sqlite.trap import Trap
+from saverproof_faults.sqlite.watch import Watch
+
+Die = Callable[[], object]
+
+
+class Places(Protocol):
+    """Watches the process for places of one kind. Entered before the saver is opened."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def begin(self, operation: int) -> None:
+        """An operation begins: places are counted from 1 again."""
+
+    def counted(self) -> list[KillPlace]:
+        """Every place that was passed."""
+
+
+def unavailable(kind: Kind) -> str | None:
+    """Why places of a kind cannot be seen in this Python, or None if they can."""
+    if kind is Kind.STATEMENT:
+        return engine_unavailable()
+    return io_unavailable() if kind is Kind.IO else None
+
+
+def places(kind: Kind, folder: str, place: KillPlace | None, die: Die) -> Places:
+    """Watches for places of a kind; calls ``die`` at ``place``, or counts them if that is None."""
+    match kind:
+        case Kind.STATEMENT:
+            return _Statements(place, die)
+        case Kind.IO:
+            return _Files(folder, place, die)
+        case Kind.CALL:
+            return _Calls(place, die)
+        case _:
+            return _Nowhere()
+
+
+class _Base:
+    def __init__(self, place: KillPlace | None, die: Die) -> None:
+        self.place = place
+        self.die = die
+        self.operation = OPENING
+        self.index = 0
+        self.found: list[KillPlace] = []
+        self.exit = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.exit.close()
+
+    def begin(self, operation: int) -> None:
+        self.operation, self.index = operation, 0
+
+    def counted(self) -> list[KillPlace]:
+        return self.found
+
+
+class _Nowhere(_Base):
+    """No place at all: for those that the program itself marks, and for kills from outside."""
+
+    def __init__(self) -> None:
+        super().__init__(None, lambda: None)
+
+
+class _Statements(_Base):
+    def __init__(self, place: KillPlace | None, die: Die) -> None:
+        super().__init__(place, die)
+        self.watch = Watch()
+        self.listener: Listener | None = None
+
+    def __enter__(self) -> Self:
+        self.exit.enter_context(self.watch)
+        self.begin(OPENING)
+        return self
+
+    def begin(self, operation: int) -> None:
+        super().begin(operation)
+        place = self.place
+        if place is None:
+            self._listen(_Heard(self))
+        elif place.operation == operation:
+            where = Place(Event(place.event), place.number, Moment(place.moment))
+            # It stays armed: work that a thread does later comes later.
+            self._listen(Trap(where, self.die))
+
+    def _listen(self, listener: Listener) -> None:
+        if self.listener is not None:
+            self.watch.unlisten(self.listener)
+        self.listener = listener
+        self.watch.listen(listener)
+
+
+class _Heard(Listener):
+    """Turns what it hears into places."""
+
+    ends = True
+
+    def __init__(self, statements: _Statements) -> None:
+        self.of = statements
+        self.running: dict[int, tuple[int, str]] = {}
+
+    def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
+        sql = connection.library.quick.sqlite3_sql(statement).decode(errors="replace")
+        self.running[statement] = (number, excerpt(sql))
+        self._add(Event.ENGINE_STATEMENT, number, Moment.BEFORE, self.running[statement][1])
+
+    def ended(self, connection: WatchedConnection, statement: int) -> None:
+        if statement in self.running:
+            number, sql = self.running.pop(statement)
+            self._add(Event.ENGINE_STATEMENT, number, Moment.AFTER, sql)
+
+    def committing(self, connection: WatchedConnection, number: int) -> bool:
+        self._add(Event.TRANSACTION, number, Moment.BEFORE, "")
+        return False
+
+    def _add(self, event: Event, number: int, moment: Moment, about: str) -> None:
+        of = self.of
+        of.index += 1
+        of.found.append(
+            KillPlace(
+                Kind.STATEMENT,
+                of.operation,
+                of.index,
+                event=event.value,
+                number=number,
+                moment=moment.value,
+                about=about[:80],
+            )
+        )
+
+
+class _Files(_Base):
+    def __init__(self, folder: str, place: KillPlace | None, die: Die) -> None:
+        super().__init__(place, die)
+        self.watch = IoWatch(folder)
+
+    def __enter__(self) -> Self:
+        self.exit.enter_context(self.watch)
+        self.begin(OPENING)
+        return self
+
+    def begin(self, operation: int) -> None:
+        super().begin(operation)
+        if self.place is None:
+            self.watch.arm(IoEach(self._heard))
+        elif self.place.operation == operation:
+            self.watch.arm(IoAction(self.place.index, self._die_there))
+
+    def _die_there(self, call: IoCall) -> None:
+        self.die()
+
+    def _heard(self, call: IoCall) -> None:
+        self.index += 1
+        self.found.append(KillPlace(Kind.IO, self.operation, self.index, about=str(call)))
+
+
+_CHANGING = frozenset(
+    (
+        *("open", "write", "writelines", "pwrite", "close", "flush", "truncate", "ftruncate"),
+        *("fsync", "fdatasync", "replace", "rename", "remove", "unlink", "link", "symlink"),
+        *("mkdir", "rmdir", "sendfile", "connect", "send", "sendall", "sendto"),
+    )
+)
+
+
+class _Calls(_Base):
+    """Calls of functions written in C that change files or talk to sockets, in every thread."""
+
+    def __enter__(self) -> Self:
+        threading.setprofile(self._heard)
+        sys.setprofile(self._heard)
+        self.exit.callback(threading.setprofile, None)
+        self.exit.callback(sys.setprofile, None)
+        return self
+
+    def _heard(self, frame: FrameType, event: str, function: Any) -> None:
+        if event not in ("c_call", "c_return") or not changes(function):
+            return
+        self.index += 1
+        place = self.place
+        if place is not None:
+            if (place.operation, place.index) == (self.operation, self.index):
+                self.die()
+            return
+        moment = "before" if event == "c_call" else "after"
+        about = f"the call of {function.__name__}()"
+        self.found.append(
+            KillPlace(Kind.CALL, self.operation, self.index, moment=moment, about=about)
+        )
+
+
+def changes(function: Any) -> bool:
+    """Whether a function changes files or talks to a socket."""
+    if getattr(function, "__name__", "") not in _CHANGING:
+        return False
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, io.IOBase | socket.socket):
+        return True
+    return getattr(function, "__module__", None) in ("posix", "nt", "io", "_io")

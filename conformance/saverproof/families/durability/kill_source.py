@@ -1,0 +1,77 @@
+"""Ways for a script's process to end itself at a place, the plainest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+
+DIE = "os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """``top`` stands at the top of the script, with ``imports``. ``arm`` is done when the operation
+    of the place begins, or, if ``at_once``, before the saver is opened.
+    """
+
+    arm: str
+    top: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ("import os", "import signal")
+    after: bool = False
+    """Whether the operation has returned by then."""
+    at_once: bool = False
+
+
+def deaths(place: KillPlace) -> Iterator[Death]:
+    """How to die there."""
+    opening = place.operation == OPENING
+    match place.kind:
+        case Kind.STATEMENT:
+            for left in (place.number, place.number + 1, place.number + 2):
+                yield Death(f"left[0] = {left}", _STATEMENTS, _SQLITE, at_once=opening)
+        case Kind.IO:
+            arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
+            yield Death(arm, _DISK, _IO, at_once=opening)
+        case Kind.CALL:
+            yield Death(f"left[0] = {place.index}", _CALLS, _PROFILE, at_once=opening)
+    if not opening or place.kind is Kind.ACKNOWLEDGED:
+        yield Death(DIE, after=True)
+
+
+_SQLITE = ("import os", "import signal", "import sqlite3")
+_STATEMENTS = (
+    "left = [0]  # so many statements until the process dies",
+    "def count(_):",
+    "    left[0] -= 1",
+    f"    if left[0] == 0: {DIE}",
+    "def watched(*given, **more):",
+    "    connection = connect(*given, **more)",
+    "    connection.set_trace_callback(count)",
+    "    return connection",
+    "connect, sqlite3.connect = sqlite3.connect, watched",
+)
+_IO = (
+    "import os",
+    "import signal",
+    "import tempfile",
+    "from saverproof_faults.io import IoAction, IoWatch",
+)
+_DISK = ("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends")
+_PROFILE = (
+    "import os",
+    "import signal",
+    "import sys",
+    "import threading",
+    "from saverproof.families.durability.kill_points import changes",
+)
+_CALLS = (
+    "left = [0]  # so many calls that change files until the process dies",
+    "def count(frame, event, function):",
+    '    if event in ("c_call", "c_return") and changes(function):',
+    "        left[0] -= 1",
+    f"        if left[0] == 0: {DIE}",
+    "threading.setprofile(count)",
+    "sys.setprofile(count)",
+)

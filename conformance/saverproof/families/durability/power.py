@@ -1,0 +1,218 @@
+"""Cuts the power: one recorded run, and every disk, or a fair share of them, that it may leave."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
+from saverproof.families.durability.judging import Outcome, Run, judge
+from saverproof.families.durability.power_scripts import power_reproducer
+from saverproof.families.durability.recordings import from_text
+from saverproof.families.durability.sweep import trouble_in
+from saverproof.families.durability.workloads import Workload, drawn, workloads
+from saverproof.items import Finding
+from saverproof.steps.codec import to_json
+from saverproof.steps.describing import describe
+from saverproof_faults.io import available
+from saverproof_faults.kill import DiedBy, View
+from saverproof_faults.power import DiskImage, PowerCuts, materialize
+
+POWER = "durability/power-cut"
+NOT_SQLITE = "no I/O of SQLite was seen: power cuts are judged for SQLite's files only"
+_BODIES = "saverproof.families.durability.power_child"
+_BATCH = 20
+_RANDOM_STEPS = 16
+_WORDS = {
+    Outcome.UNOPENED: "cannot be used",
+    Outcome.TORN: "holds a part of an operation",
+    Outcome.GAP: "holds a later operation without an earlier one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One image that should not be what it is."""
+
+    image: DiskImage
+    outcome: Outcome
+    observed: str
+
+
+@dataclass(slots=True)
+class Power:
+    """The power cuts of one item. ``told`` is called after each batch of images."""
+
+    bench: Bench
+    able: frozenset[str]
+    most: int
+    told: Callable[[], None]
+    images: int = 0
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    by_lost: Counter[int] = field(default_factory=Counter)
+    settings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    flaw: Flaw | None = None
+    inapplicable: str | None = None
+
+    def run(self) -> None:
+        """Record a run and judge the disks. What cannot be judged is said in ``notes``."""
+        why = available()
+        if why is not None:
+            self.notes.append(f"not exercised: {why}")
+            return
+        workload = self._workload()
+        try:
+            run, versions = self.bench.rehearsed(workload)
+            cuts = self._recorded(workload, versions)
+        except NoCleanRunError as problem:
+            self.notes.append(f"not exercised: {problem}"[:900])
+            return
+        if cuts is not None:
+            self._judge(workload, run, cuts)
+
+    def _workload(self) -> Workload:
+        fixed = workloads(self.able)[0]
+        random = drawn(f"{self.bench.plan.seed}:power", self.able, _RANDOM_STEPS).of("more-")
+        return Workload("a longer run", (*fixed.program, *random.program))
+
+    def _recorded(self, workload: Workload, versions: list[Any]) -> PowerCuts | None:
+        with (
+            self.bench.store() as arguments,
+            tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
+        ):
+            file = Path(folder, "recording.json")
+            arguments |= {
+                "program": to_json(workload.program),
+                "versions": versions,
+                "recording": str(file),
+            }
+            result = self.bench.harness.trial(f"{_BODIES}:record", arguments, deadline_s=DEADLINE_S)
+            if result.died_by is not DiedBy.FINISHED:
+                raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
+            recording = from_text(file.read_text(encoding="utf-8"))
+        self.settings = result.value["settings"]
+        if not self.settings:
+            self.inapplicable = NOT_SQLITE
+            return None
+        if result.value["unexplained"]:
+            names = ", ".join(result.value["unexplained"])
+            self.notes.append(f"not exercised: written to by other means than SQLite: {names}")
+            return None
+        return PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
+
+    # --- judging ---------------------------------------------------------------------------
+
+    def _judge(self, workload: Workload, run: Run, cuts: PowerCuts) -> None:
+        if cuts.capped:
+            self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
+        left = iter(cuts)
+        while images := tuple(islice(left, _BATCH)):
+            for image, seen in self._opened(workload, images):
+                if seen is not None:
+                    self._take(run, image, seen)
+            self.told()
+            if self.bench.hangs_too_often:
+                self.notes.append(f"cut off: {self.bench.hangs} processes hung")
+                return
+
+    def _opened(
+        self, workload: Workload, images: tuple[DiskImage, ...]
+    ) -> Iterator[tuple[DiskImage, dict[str, Any] | None]]:
+        folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.stores))
+        try:
+            paths = [folder / str(number) for number in range(len(images))]
+            for image, path in zip(images, paths, strict=True):
+                materialize(image, path)
+            yield from zip(images, self._looked(workload, paths), strict=True)
+        finally:
+            shutil.rmtree(folder)
+
+    def _looked(self, workload: Workload, paths: list[Path]) -> list[dict[str, Any] | None]:
+        """What each store shows."""
+        arguments = self.bench.arguments_at(paths[0], "power")
+        arguments |= {"threads": list(workload.threads)}
+        stores = [{**arguments, "path": str(path)} for path in paths]
+        return [self._seen(view) for view in self.bench.looked_at_each(stores)]
+
+    @staticmethod
+    def _seen(view: View | None) -> dict[str, Any] | None:
+        if view is None:
+            return None
+        if view.value is None:
+            return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
+        found: dict[str, Any] = view.value
+        return found
+
+    def _take(self, run: Run, image: DiskImage, seen: dict[str, Any]) -> None:
+        self.images += 1
+        outcome, observed = self._outcome(run, image, seen)
+        self.counts[outcome] += 1
+        if outcome in _WORDS and (self.flaw is None or image.position < self.flaw.image.position):
+            self.flaw = Flaw(image, outcome, observed)
+
+    def _outcome(self, run: Run, image: DiskImage, seen: dict[str, Any]) -> tuple[Outcome, str]:
+        trouble = trouble_in(seen)
+        if trouble:
+            return Outcome.UNOPENED, trouble
+        acknowledged, started = len(image.acknowledged), len(image.started)
+        for done in range(started, -1, -1):
+            if run.states[done] == seen["shown"]:
+                self.by_lost[max(0, acknowledged - done)] += 1
+                return Outcome.WHOLE, ""
+        verdict = judge(run, acknowledged, started > acknowledged, seen["shown"])
+        gone = "; ".join(describe(run.program[position]) for position in verdict.lost)
+        if verdict.outcome is Outcome.GAP:
+            later = "; ".join(describe(run.program[position]) for position in verdict.later)
+            return Outcome.GAP, f"gone: {gone}; there: {later}"
+        return Outcome.TORN, f"in part: {gone or len(verdict.torn)}"
+
+    # --- telling ---------------------------------------------------------------------------
+
+    def as_data(self) -> dict[str, Any]:
+        """The section "power" of a report."""
+        data: dict[str, Any] = {
+            "images": self.images,
+            "lost_acknowledged_max": max(self.by_lost, default=0),
+            "corrupt": self.counts[Outcome.UNOPENED],
+            "torn": self.counts[Outcome.TORN],
+            "reordered": self.counts[Outcome.GAP],
+            "by_lost": {str(lost): count for lost, count in sorted(self.by_lost.items())},
+        }
+        if self.settings:
+            data["setting"] = "; ".join(self.settings)
+        if self.notes:
+            data["notes"] = self.notes
+        return data
+
+    def finding(self) -> Finding | None:
+        """What is to be reported, if anything is wrong."""
+        flaw, run = self.flaw, self._workload()
+        if flaw is None:
+            return None
+        bad = sum(self.counts[outcome] for outcome in _WORDS)
+        done = len(flaw.image.acknowledged)
+        steps = [f"{describe(step)}  -> returned" for step in run.program[:done]]
+        return Finding(
+            contract=POWER,
+            api=self.bench.plan.api,
+            phase="power",
+            summary=(
+                f"after a power cut the store {_WORDS[flaw.outcome]} "
+                f"({bad} of {self.images} disk images; {'; '.join(self.settings)})"
+            ),
+            expected="the store opens, and holds the first so many operations, each of them whole",
+            observed=flaw.observed[:1_200],
+            steps=(*steps, f"power cut: of the unsynced writes, {flaw.image.kind.value} survive"),
+            program={
+                "program": to_json(run.program),
+                "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},
+            },
+            reproducer=power_reproducer(self.bench.target, self.bench.plan.api),
+        )

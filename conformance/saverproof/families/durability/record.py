@@ -1,0 +1,176 @@
+"""What the trials of one item add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.families.durability.judging import Outcome, Run, Verdict
+from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.workloads import OPERATIONS
+
+SURVIVES = "durability/acknowledged-survives"
+ATOMIC = "durability/in-flight-atomic"
+NO_GAPS = "durability/no-gaps"
+REOPENS = "durability/reopens"
+KILLED = (SURVIVES, ATOMIC, NO_GAPS, REOPENS)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One process that was killed, and what another one found.
+
+    ``acknowledged`` operations had returned; ``flying`` says that the next had begun. ``trouble``
+    is why the store could not be used any more. ``beside`` says that a second process was at work,
+    ``survivor`` that it is the one which is judged here.
+    """
+
+    run: Run
+    versions: tuple[Any, ...]
+    place: KillPlace
+    acknowledged: int
+    flying: bool
+    verdict: Verdict
+    trouble: str = ""
+    recovery_ms: float | None = None
+    beside: bool = False
+    survivor: bool = False
+
+    @property
+    def operation(self) -> str:
+        """The operation in flight, for people."""
+        if self.flying:
+            return OPERATIONS[type(self.run.program[self.acknowledged])]
+        if self.place.kind is Kind.INSTANT:
+            return "between operations"
+        if self.place.operation < 0:
+            return "opening"
+        if self.place.operation >= len(self.run.program):
+            return "closing"
+        return f"after {OPERATIONS[type(self.run.program[self.place.operation])]}"
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """The contracts that are broken."""
+        match self.verdict.outcome:
+            case Outcome.UNOPENED:
+                return (REOPENS,)
+            case Outcome.LOST:
+                return (SURVIVES,)
+            case Outcome.GAP:
+                return (SURVIVES, NO_GAPS)
+            case Outcome.TORN:
+                return (ATOMIC,)
+        return ()
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The contracts for which it is evidence."""
+        found = [REOPENS]
+        if self.verdict.outcome is not Outcome.UNOPENED:
+            found += [SURVIVES] if self.acknowledged else []
+            found += [ATOMIC] if self.flying else []
+            found += [NO_GAPS] if self.acknowledged > 1 else []
+        return tuple(found)
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Lower for what is shorter to tell and surer to be seen again."""
+        order = (Kind.ACKNOWLEDGED, Kind.STATEMENT, Kind.CALL, Kind.IO, Kind.INSTANT)
+        return (self.beside, order.index(self.place.kind), self.acknowledged, self.place.index)
+
+
+@dataclass(slots=True)
+class Record:
+    """Filled in trial by trial."""
+
+    checked: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Trial] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    kill_points: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    recoveries: list[float] = field(default_factory=list)
+    operations: int = 0
+    _detail: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+
+    def note(self, text: str) -> None:
+        """Say something about the item as a whole, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
+        """Processes hung so often that no more were tried: nothing is known to hold."""
+        for contract in contracts:
+            self.unknown.setdefault(contract, f"cut off: {hangs} processes hung")
+
+    def tried(self, trial: Trial) -> None:
+        """Take in a trial."""
+        if not trial.survivor:
+            self._count(trial)
+        self.operations += trial.acknowledged
+        outcome = trial.verdict.outcome
+        if outcome is Outcome.NOT_FIRED:
+            return
+        self.outcomes[outcome] += 1
+        self.checked.update(trial.judged)
+        for contract in trial.blamed:
+            known = self.found.get(contract)
+            if known is None or trial.rank < known.rank:
+                self.found[contract] = trial
+
+    def killed_graph(self, operation: str, outcome: Outcome) -> None:
+        """Take in a graph that was killed."""
+        self.kill_points["graph operation"] += 1
+        entry = self._entry(operation, "before or after it", "graph operation", outcome)
+        entry["count"] += 1
+
+    def _count(self, trial: Trial) -> None:
+        outcome = trial.verdict.outcome
+        if outcome is not Outcome.NOT_FIRED:
+            self.kill_points[trial.place.kind.value] += 1
+        beside = ", another process beside it" if trial.beside else ""
+        entry = self._entry(
+            trial.operation,
+            trial.place.describe()[:100] + beside,
+            trial.place.kind.value,
+            outcome,
+        )
+        entry["count"] += 1
+        if trial.recovery_ms is not None:
+            self.recoveries.append(trial.recovery_ms)
+            entry["recovery_ms"].append(round(trial.recovery_ms, 3))
+
+    def _entry(self, operation: str, place: str, kind: str, outcome: Outcome) -> dict[str, Any]:
+        return self._detail.setdefault(
+            (operation, place, kind, outcome),
+            {
+                "operation": operation,
+                "place": place,
+                "kind": kind,
+                "outcome": outcome.value,
+                "count": 0,
+                "recovery_ms": [],
+            },
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """The section "crash" of a report."""
+        return {
+            "trials": self.kill_points.total(),
+            "kill_points": dict(sorted(self.kill_points.items())),
+            "recovery_ms": {"p50": self._percentile(50), "p99": self._percentile(99)},
+            "lost": self.outcomes[Outcome.LOST] + self.outcomes[Outcome.GAP],
+            "torn": self.outcomes[Outcome.TORN],
+            "unopened": self.outcomes[Outcome.UNOPENED],
+            "trials_detail": list(self._detail.values()),
+            "notes": self.notes,
+        }
+
+    def _percentile(self, percent: int) -> float:
+        if not self.recoveries:
+            return 0.0
+        rank = -(-len(self.recoveries) * percent // 100)
+        return round(sorted(self.recoveries)[max(rank, 1) - 1], 3)

@@ -1,0 +1,179 @@
+"""Kills processes, or cuts the power, where it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.durability.bench import Bench, NoCleanRunError
+from saverproof.families.durability.graph_kills import Resuming
+from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.power import Power
+from saverproof.families.durability.record import Record, Trial
+from saverproof.families.durability.sweep import Subject, trial_of
+from saverproof.families.durability.workloads import Workload
+from saverproof.families.graph.installed import durability_modes
+from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.items import Plan
+from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.describing import describe
+from saverproof.targets.target import Target
+from saverproof_faults.kill import DiedBy, HarnessError
+from saverproof_reports.wording import KILL_OUTCOMES
+
+WIDTH = 1_200
+MOST_IMAGES = 1_000
+TIMES = 5
+INSTANTS = 20
+"""A saver that works behind the back of its caller is not always as far when it is killed, and a
+kill at an instant is never exactly the same again: so often it is tried.
+"""
+
+
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    """Whether a recorded kill or power cut still breaks the contract.
+
+    Raises:
+        ValueError: the data is no recorded kill.
+        OpeningError: the saver could not be opened or closed.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"found {data!r:.60}, expected an object with the place of a kill")
+    try:
+        with Bench(plan, target) as bench:
+            if "power" in data:
+                return _power(bench, data)
+            if "scenario" in data:
+                return _graph(bench, contract, data)
+            return _kill(bench, contract, data)
+    except (NoCleanRunError, HarnessError) as problem:
+        return unclear(f"the program does not run undisturbed either: {problem}")
+    except KeyError as missing:
+        raise ValueError(f"found no {missing}, expected a recorded kill") from None
+
+
+# --- a program whose process is killed -----------------------------------------------------
+
+
+def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
+    workload = Workload("as recorded", from_json(data["program"]))
+    place = KillPlace.from_json(data["kill"])
+    run, versions = bench.rehearsed(workload)
+    subject = Subject(workload, run, versions)
+    tried = [_tried(bench, subject, place) for _ in range(_times(place))]
+    gone = not _fired(tried)
+    if gone:
+        others = bench.places(workload, versions, place.kind)
+        same = [other for other in others if other.operation == place.operation]
+        tried += [_tried(bench, subject, other) for other in same]
+    for trial in tried:
+        if contract in trial.blamed:
+            return _shown(trial)
+    fired = _fired(tried)
+    if data.get("beside"):
+        return unclear("it was seen beside a second process, and is not seen without one")
+    if place.kind is Kind.INSTANT:
+        return unclear(f"it was killed at an instant chosen by chance; {fired} more show nothing")
+    if not fired:
+        return unclear("the operation has no place of that kind any more")
+    others_broken = sorted({name for trial in tried for name in trial.blamed})
+    if others_broken:
+        return Answer(Status.FIXED, f"the kill breaks {', '.join(others_broken)} now")
+    if gone:
+        said = f"the place is gone, and {fired} others of the operation show nothing"
+        return Answer(Status.FIXED, said)
+    said = f"the same kill, {fired} times, leaves everything as it should be"
+    return Answer(Status.FIXED, said)
+
+
+def _times(place: KillPlace) -> int:
+    return INSTANTS if place.kind is Kind.INSTANT else TIMES
+
+
+def _shown(trial: Trial) -> Answer:
+    verdict, program = trial.verdict, trial.run.program
+    expected = "every operation that had returned, and of the one in flight all or nothing"
+    gone = "; ".join(describe(program[position]) for position in verdict.lost)
+    observed = trial.trouble or (f"gone: {gone}" if gone else f"in part: {len(verdict.torn)} facts")
+    said = f"killed {trial.place.describe()}: {KILL_OUTCOMES[verdict.outcome]}"
+    return Answer(Status.FAILING, said, expected, observed[:WIDTH])
+
+
+def _tried(bench: Bench, subject: Subject, place: KillPlace) -> Trial:
+    with bench.store() as arguments:
+        arguments |= {
+            "program": to_json(subject.workload.program),
+            "versions": subject.versions,
+            "threads": list(subject.workload.threads),
+        }
+        result = bench.killed(arguments, place)
+        if result.died_by not in (DiedBy.KILL, DiedBy.FINISHED):
+            raise NoCleanRunError(result.ending())
+        view = bench.looked(arguments, afresh=False)
+    return trial_of(subject, place, result, view)
+
+
+def _fired(trials: list[Trial]) -> int:
+    return sum(bool(trial.verdict.outcome != "not-fired") for trial in trials)
+
+
+# --- a power cut ---------------------------------------------------------------------------
+
+
+class _Recorded(Power):
+    """The power cuts of a given program."""
+
+    given: Workload
+
+    def _workload(self) -> Workload:
+        return self.given
+
+
+def _power(bench: Bench, data: Mapping[str, Any]) -> Answer:
+    power = _Recorded(bench, frozenset(), MOST_IMAGES, lambda: None)
+    power.given = Workload("as recorded", from_json(data["program"]))
+    power.run()
+    if power.flaw is not None:
+        said = f"a power cut leaves a store that is wrong: {KILL_OUTCOMES[power.flaw.outcome]}"
+        expected = "the first so many operations, each of them whole"
+        return Answer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
+    if not power.images:
+        return unclear(power.inapplicable or "; ".join(power.notes) or "no disk image was made")
+    said = f"none of {power.images} disks that a power cut may leave is wrong"
+    return Answer(Status.FIXED, said)
+
+
+# --- a graph that is killed and resumed ----------------------------------------------------
+
+
+class _Again(Resuming):
+    """One graph, killed where it is said."""
+
+    def killed(self, scenario: str, mode: str, place: int) -> int:
+        """Kill it there, and if that shows nothing, at each other moment of its run.
+
+        The threads of a graph do not come by the same moments twice. Gives the number of moments.
+        """
+        known = {one.name: one for one in SCENARIOS}
+        if scenario not in known or mode not in durability_modes():
+            raise ValueError(f"found graph {scenario!r:.60} in mode {mode!r:.60}, which is unknown")
+        show = self._rehearsed(known[scenario], mode)
+        moments = dict.fromkeys([place, *range(1, show.places + 1)])
+        for moment in moments:
+            if not self.findings:
+                self._kill(show, moment)
+        return show.places
+
+
+def _graph(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
+    record = Record()
+    wanted = frozenset({contract})
+    again = _Again(bench, bench.plan, record, wanted, 1, 0, lambda: None, {})
+    moments = again.killed(data["scenario"], data["mode"], data["kill"])
+    if again.findings:
+        found = again.findings[contract]
+        return Answer(Status.FAILING, found.summary, found.expected, found.observed)
+    if not record.checked[contract]:
+        return unclear("; ".join([*record.unknown.values(), *record.notes]) or "nothing was killed")
+    return Answer(Status.FIXED, f"killed at each of {moments} moments, the graph goes on rightly")

@@ -1,0 +1,97 @@
+"""Puts what was found into words and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from saverproof.execution.view import parts_of
+from saverproof.families.durability.judging import Outcome
+from saverproof.families.durability.kill_places import Kind
+from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, Trial
+from saverproof.families.durability.scripting import reproducer
+from saverproof.items import Finding, Plan
+from saverproof.steps.codec import to_json
+from saverproof.steps.describing import describe
+from saverproof.targets.target import Target
+
+WIDTH = 1_200
+_EXPECTED = {
+    SURVIVES: "every operation that had returned is there",
+    ATOMIC: "the operation in flight is there whole, or nothing of it",
+    NO_GAPS: "nothing later is there when something earlier is not",
+    REOPENS: "the store opens by itself, passes its integrity check and takes writes",
+}
+
+
+def finding(plan: Plan, target: Target, contract: str, trials: Sequence[Trial]) -> Finding:
+    """A broken contract as the report has it; ``trials`` show it, the plainest first."""
+    trial = trials[0]
+    return Finding(
+        contract=contract,
+        api=plan.api,
+        phase="crash",
+        summary=_summary(contract, trial),
+        expected=_EXPECTED[contract],
+        observed=_observed(contract, trial)[:WIDTH],
+        steps=_steps(trial),
+        program={
+            "program": to_json(trial.run.program),
+            "versions": list(trial.versions),
+            "kill": trial.place.to_json(),
+            "beside": trial.beside,
+        },
+        reproducer=reproducer(target, contract, trials, plan.api),
+    )
+
+
+def _summary(contract: str, trial: Trial) -> str:
+    where = f"killed {_where(trial)}"
+    match contract:
+        case _ if contract == REOPENS:
+            return f"{where}: {trial.trouble}"[:300]
+        case _ if contract == ATOMIC:
+            return f"{where}: {trial.operation} is there in part"
+    lost = len(trial.verdict.lost)
+    gone = "1 acknowledged operation is" if lost == 1 else f"{lost} acknowledged operations are"
+    gap = ", but a later one is there" if contract == NO_GAPS else ""
+    return f"{where}: {gone} gone{gap}"
+
+
+def _where(trial: Trial) -> str:
+    place = trial.place
+    if place.kind in (Kind.INSTANT, Kind.ACKNOWLEDGED):
+        return f"{place.describe()} ({trial.operation})"
+    return f"in {trial.operation}, {place.describe()}"
+
+
+def _observed(contract: str, trial: Trial) -> str:
+    verdict, program = trial.verdict, trial.run.program
+    if contract == REOPENS:
+        return trial.trouble
+    if contract == ATOMIC:
+        return f"in part: {'; '.join(map(_fact, verdict.torn))}"
+    gone = "; ".join(describe(program[position]) for position in verdict.lost)
+    later = "; ".join(describe(program[position]) for position in verdict.later)
+    return f"gone: {gone}" + (f"; there: {later}" if verdict.outcome is Outcome.GAP else "")
+
+
+def _fact(name: str) -> str:
+    thread, namespace, checkpoint, kind, of = parts_of(name)
+    task = f" of task {of}" if of else ""
+    inside = f", namespace {namespace!r}" if namespace else ""
+    return f"{kind}{task} at checkpoint {checkpoint} of thread {thread!r}{inside}"
+
+
+def _steps(trial: Trial) -> tuple[str, ...]:
+    program, done = trial.run.program, trial.acknowledged
+    steps = [f"{describe(step)}  -> returned" for step in program[:done]]
+    if trial.flying:
+        steps.append(f"{describe(program[done])}  -> SIGKILL {trial.place.describe()}")
+    elif trial.survivor:
+        steps.append("meanwhile another process was killed on the same store")
+    else:
+        steps.append(f"SIGKILL: {_where(trial)}")
+    if trial.beside and not trial.survivor:
+        steps.insert(0, "meanwhile another process writes to threads of its own")
+    steps.append("another process opens the store")
+    return tuple(steps)

@@ -1,0 +1,121 @@
+"""The same flaw in the shortest run that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from saverproof.families.durability.judging import Outcome
+from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.record import Trial
+from saverproof.families.durability.sweep import Subject, Sweep
+from saverproof.families.durability.workloads import OPERATIONS, Workload
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+)
+from saverproof.values import Value
+
+_MOST_KILLS = 150
+"""Kills that are spent on one contract."""
+_MOST_SHOWN = 6
+
+
+def _put(number: int, count: int = 1) -> Put:
+    changes = (("count", Value("integer", count)),)
+    return Put("a", "", number, number - 1 or None, changes=changes, metadata={"run_id": "run"})
+
+
+def _writes(number: int, *channels: str, task: int = 1) -> PutWrites:
+    made = tuple((name, Value("integer", n)) for n, name in enumerate(channels, 1))
+    return PutWrites("a", "", number, task, made)
+
+
+_ONE = (_put(1),)
+_BATCH = (*_ONE, _writes(1, "a", "b", "c"))
+_TWO = (*_BATCH, _put(2))
+SMALL: tuple[Program, ...] = (
+    _ONE,
+    (*_ONE, _put(2)),
+    _BATCH,
+    (_writes(1, "a", "b", "c"), *_ONE),
+    (*_ONE, _put(1, 2)),
+    _TWO,
+    (*_TWO, _writes(2, "a", "b", "c")),
+    (*_ONE, _writes(1, "a", "b", "__interrupt__", *"cdefghijk")),
+    # Writes to what is there already can overtake a put that is not.
+    (*_TWO, _writes(1, "a", task=2)),
+    (*_TWO, _writes(2, "a", task=2), DeleteThread("a")),
+    (*_TWO, CopyThread("a", "c")),
+    (*_TWO, DeleteForRuns(("run",))),
+    (*_TWO, Prune(("a",), "keep_latest")),
+)
+"""Runs of which nothing could be left out, the shortest first."""
+
+
+def shortened(sweep: Sweep, contract: str, trial: Trial) -> list[Trial]:
+    """Trials of the shortest run that break the same contract; the trial itself if none does."""
+    if trial.beside or sweep.bench.hangs_too_often:
+        return [trial]
+    left = _MOST_KILLS
+    for subject in _subjects(sweep, trial):
+        places = _places(subject, trial)[:left]
+        left -= len(places)
+        shown = list(_shown(sweep, subject, contract, places))
+        if not left and not shown:
+            break
+        if shown:
+            return sorted(shown, key=lambda one: one.rank)
+    return [trial]
+
+
+def _subjects(sweep: Sweep, trial: Trial) -> Iterator[Subject]:
+    steps = trial.run.program
+    flying = OPERATIONS[type(steps[trial.acknowledged])] if trial.flying else None
+    for program in SMALL:
+        able = {OPERATIONS[type(step)] for step in program} <= {"put", "put_writes", *sweep.able}
+        if isinstance(program[0], PutWrites) and "early_writes" not in sweep.able:
+            continue
+        # What was torn was in flight, and what was lost may have been anything.
+        torn = trial.verdict.outcome is Outcome.TORN
+        if able and len(program) <= len(steps) and (not torn or _last(program) == flying):
+            subject = sweep.rehearsed(Workload("a short run", program))
+            if subject is not None:
+                yield subject
+
+
+def _last(program: Program) -> str:
+    return OPERATIONS[type(program[-1])]
+
+
+def _places(subject: Subject, trial: Trial) -> list[KillPlace]:
+    """Those of the run's last operation, and after it."""
+    last = len(subject.workload.program) - 1
+    first = OPENING if trial.place.operation == OPENING else last
+    kinds = {Kind.ACKNOWLEDGED, trial.place.kind}
+    if trial.place.kind is Kind.INSTANT:
+        kinds = {*Kind}
+    places = [
+        place
+        for place in subject.places
+        if place.kind in kinds and (place.operation >= last or place.operation == first)
+    ]
+    return sorted(places, key=lambda place: place.kind is not Kind.ACKNOWLEDGED)
+
+
+def _shown(
+    sweep: Sweep, subject: Subject, contract: str, places: list[KillPlace]
+) -> Iterator[Trial]:
+    """Kills that break the contract."""
+    count = 0
+    for place in places:
+        found = sweep.again(subject, place)
+        if contract in found.blamed:
+            count += 1
+            yield found
+        if count >= _MOST_SHOWN:
+            return

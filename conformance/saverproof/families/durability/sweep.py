@@ -1,0 +1,285 @@
+"""Kills processes at every place, or at a fair share of them, and judges what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from saverproof.families.durability.bench import Bench, NoCleanRunError
+from saverproof.families.durability.effort import Effort
+from saverproof.families.durability.judging import Outcome, Run, Verdict, judge
+from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.kill_points import unavailable
+from saverproof.families.durability.record import KILLED, Record, Trial
+from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
+from saverproof.steps.codec import to_json
+from saverproof_faults.kill import DiedBy, TrialResult, View
+
+_BATCH = 8
+"""Stores that one process looks at."""
+TROUBLES = ("opening", "reading", "integrity", "writing")
+_MEANING = {
+    "opening": "the store does not open",
+    "reading": "reading raises",
+    "integrity": "the integrity check fails",
+    "writing": "the store takes no writes",
+}
+
+
+@dataclass(slots=True)
+class Subject:
+    """A workload, rehearsed, with the places of its processes."""
+
+    workload: Workload
+    run: Run
+    versions: list[Any]
+    places: list[KillPlace] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Sweep:
+    """The kills of one item. ``told`` is called after each."""
+
+    bench: Bench
+    record: Record
+    effort: Effort
+    able: frozenset[str]
+    told: Callable[[], None]
+    _afresh: frozenset[int] = frozenset()
+
+    def run(self) -> None:
+        """Everything; what the saver cannot even do undisturbed becomes unknown."""
+        fixed = [s for s in map(self.rehearsed, workloads(self.able)) if s is not None]
+        if not fixed:
+            for contract in KILLED:
+                self.record.unknown[contract] = "; ".join(self.record.notes)
+            return
+        chosen = self._choose(f"{self.bench.plan.seed}:fixed", fixed, self.effort.swept)
+        for number in range(self.effort.programs):
+            seed = f"{self.bench.plan.seed}:{self.bench.plan.api}:{number}"
+            subject = self.rehearsed(drawn(seed, self.able, self.effort.length))
+            if subject is not None:
+                share = self.effort.drawn // self.effort.programs
+                chosen += self._choose(seed, [subject], share)
+        chosen += list(self._instants(fixed))
+        Random(self.bench.plan.seed).shuffle(chosen)
+        step = max(1, len(chosen) // max(1, self.effort.afresh))
+        self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
+        numbered = list(enumerate(chosen))
+        for start in range(0, len(numbered), _BATCH):
+            self._kill(numbered[start : start + _BATCH])
+            if self.bench.hangs_too_often:
+                self.record.cut_off(KILLED, self.bench.hangs)
+                return
+        if "many_processes" in self.able:
+            self._beside(fixed[0])
+
+    # --- what to kill, and where -----------------------------------------------------------
+
+    def rehearsed(self, workload: Workload) -> Subject | None:
+        """The workload with its places; None if the saver does not get through it."""
+        try:
+            run, versions = self.bench.rehearsed(workload)
+            subject = Subject(workload, run, versions)
+            subject.places = list(self._places(subject))
+        except NoCleanRunError as problem:
+            self.record.note(
+                f"{workload.name} not killed, it does not work either: {problem}"[:900]
+            )
+            return None
+        return subject
+
+    def _places(self, subject: Subject) -> Iterator[KillPlace]:
+        found: list[KillPlace] = []
+        for kind in (Kind.STATEMENT, Kind.IO):
+            why = unavailable(kind)
+            if why is None:
+                found += self.bench.places(subject.workload, subject.versions, kind)
+            else:
+                self.record.note(f"no kills at each {kind.value}: {why}")
+        if not found:
+            found = self.bench.places(subject.workload, subject.versions, Kind.CALL)
+        yield from found
+        for number in range(OPENING, len(subject.workload.program)):
+            yield KillPlace(Kind.ACKNOWLEDGED, number)
+
+    def _choose(
+        self, seed: str, subjects: list[Subject], most: int
+    ) -> list[tuple[Subject, KillPlace]]:
+        """All places, or as many as are wanted: first those after an operation, then a draw."""
+        everything = [(subject, place) for subject in subjects for place in subject.places]
+        if len(everything) <= most:
+            return everything
+        first = [pair for pair in everything if pair[1].kind is Kind.ACKNOWLEDGED]
+        rest = [pair for pair in everything if pair[1].kind is not Kind.ACKNOWLEDGED]
+        choose = Random(seed)
+        kept = first if len(first) <= most // 3 else choose.sample(first, most // 3)
+        return [*kept, *choose.sample(rest, min(len(rest), most - len(kept)))]
+
+    def _instants(self, subjects: list[Subject]) -> Iterator[tuple[Subject, KillPlace]]:
+        windows = [self.bench.window_s(s.workload, s.versions) for s in subjects]
+        for number in range(self.effort.instants):
+            which = number % len(subjects)
+            yield subjects[which], self._instant(number, windows[which])
+
+    def _instant(self, number: int, window_s: float) -> KillPlace:
+        seed = Random(f"{self.bench.plan.seed}:{number}").getrandbits(30)
+        return KillPlace(Kind.INSTANT, index=seed, window_s=round(window_s, 6))
+
+    # --- one process -----------------------------------------------------------------------
+
+    def _kill(self, batch: list[tuple[int, tuple[Subject, KillPlace]]]) -> None:
+        """Kill a few processes, one after the other; then have one other look at all stores."""
+        killed: list[tuple[Subject, KillPlace, TrialResult]] = []
+        stores: list[dict[str, Any]] = []
+        afresh: list[bool] = []
+        with ExitStack() as stack:
+            for number, (subject, place) in batch:
+                arguments = stack.enter_context(self._arguments(subject))
+                result = self.bench.killed(arguments, place)
+                if not self._unusable(result, place):
+                    killed.append((subject, place, result))
+                    stores.append(arguments)
+                    afresh.append(number in self._afresh)
+                self.told()
+            views = self._looked(stores, afresh)
+        for (subject, place, result), view in zip(killed, views, strict=True):
+            if view is not None:
+                self.record.tried(trial_of(subject, place, result, view))
+
+    def _looked(self, stores: list[dict[str, Any]], afresh: list[bool]) -> list[View | None]:
+        together = [store for store, alone in zip(stores, afresh, strict=True) if not alone]
+        views = iter(self.bench.looked_at_each(together))
+        return [
+            self.bench.looked(store, afresh=True) if alone else next(views)
+            for store, alone in zip(stores, afresh, strict=True)
+        ]
+
+    def again(self, subject: Subject, place: KillPlace) -> Trial:
+        """One more kill, which the record does not hear of."""
+        with self._arguments(subject) as arguments:
+            result = self.bench.killed(arguments, place)
+            view = self.bench.looked(arguments, afresh=False)
+        return trial_of(subject, place, result, view)
+
+    @contextmanager
+    def _arguments(self, subject: Subject) -> Iterator[dict[str, Any]]:
+        with self.bench.store() as arguments:
+            yield arguments | {
+                "program": to_json(subject.workload.program),
+                "versions": subject.versions,
+                "threads": list(subject.workload.threads),
+            }
+
+    def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
+        """Whether the process ended by itself otherwise than by returning."""
+        if result.died_by in (DiedBy.KILL, DiedBy.FINISHED):
+            return False
+        why = f"{result.ending()}, before it could be killed {place.describe()}"
+        for contract in KILLED:
+            self.record.unknown.setdefault(contract, f"{why} {result.stacks}".strip()[:2_000])
+        return True
+
+    # --- two processes ---------------------------------------------------------------------
+
+    def _beside(self, subject: Subject) -> None:
+        other, last = survivors("other-")
+        second = self.rehearsed(other)
+        if second is None:
+            return
+        choose = Random(f"{self.bench.plan.seed}:beside")
+        places = [p for p in subject.places if p.kind is not Kind.CALL and p.operation >= 0]
+        for place in choose.sample(places, min(len(places), self.effort.beside)):
+            self._kill_beside(subject, second, last, place)
+            self.told()
+
+    def _kill_beside(self, subject: Subject, other: Subject, last: int, place: KillPlace) -> None:
+        with self.bench.store() as store:
+            mine, theirs = (
+                store
+                | {
+                    "program": to_json(each.workload.program),
+                    "versions": each.versions,
+                    "threads": list(each.workload.threads),
+                    "last": last,
+                }
+                for each in (subject, other)
+            )
+            # Two processes that create one store at once are judged elsewhere.
+            self.bench.looked({**mine, "afterwards": []}, afresh=False)
+            result, survivor = self.bench.killed_beside(mine, place, theirs)
+            if result.died_by not in (DiedBy.KILL, DiedBy.FINISHED):
+                self.record.note(f"not killed beside another process: {result.ending()}"[:300])
+                return
+            view = self.bench.looked(mine, afresh=False)
+            self.record.tried(trial_of(subject, place, result, view, beside=True))
+            view = self.bench.looked({**theirs, "afterwards": []}, afresh=False)
+            self.record.tried(survivor_of(other, place, survivor, view))
+
+
+def trial_of(
+    subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
+) -> Trial:
+    """What a kill and a look at what was left come to."""
+    acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
+    trouble = trouble_of(view)
+    if result.died_by is not DiedBy.KILL:
+        verdict = Verdict(Outcome.NOT_FIRED)
+    elif trouble:
+        verdict = Verdict(Outcome.UNOPENED)
+    else:
+        verdict = judge(subject.run, acknowledged, flying, view.value["shown"])
+    return Trial(
+        subject.run,
+        tuple(subject.versions),
+        place,
+        acknowledged,
+        flying,
+        verdict,
+        trouble,
+        None if view.value is None else view.value.get("first_answer_ms"),
+        beside,
+    )
+
+
+def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> Trial:
+    """The same for the process that went on when the other had been killed."""
+    trouble = trouble_of(view)
+    if result.died_by is not DiedBy.FINISHED:
+        trouble = f"a second process, which went on: {result.ending()} {result.stacks}".strip()
+    elif result.value is not None:
+        trouble = f"a second process, which went on, could not write: {result.value}"
+    verdict = Verdict(Outcome.UNOPENED)
+    if not trouble:
+        verdict = judge(subject.run, len(result.acknowledged), False, view.value["shown"])
+    return Trial(
+        subject.run,
+        tuple(subject.versions),
+        place,
+        len(result.acknowledged),
+        False,
+        verdict,
+        trouble,
+        beside=True,
+        survivor=True,
+    )
+
+
+def trouble_of(view: View) -> str:
+    """Why a store could not be used; empty if it could."""
+    if view.value is None:
+        return f"looking at the store: {view.ending()} {view.stacks}".strip()
+    return trouble_in(view.value)
+
+
+def trouble_in(seen: Mapping[str, Any]) -> str:
+    """The same for what a look came to."""
+    for stage in TROUBLES:
+        if stage in seen:
+            found = seen[stage]
+            told = "; ".join(found) if isinstance(found, list) else str(found)
+            return f"{_MEANING[stage]}: {told}"
+    return ""

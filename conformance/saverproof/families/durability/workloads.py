@@ -1,0 +1,208 @@
+"""The programs whose processes are killed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from saverproof.model.store import Model
+from saverproof.programs import asking, making
+from saverproof.programs.generating import next_step
+from saverproof.programs.theme import Maker, Theme
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+    Step,
+)
+from saverproof.steps.identifiers import mint
+from saverproof.values import Value
+
+UNRELATED = "afterwards"
+"""The thread that is written to when a killed store has been opened again."""
+
+OPERATIONS: Mapping[type[Step], str] = {
+    Put: "put",
+    PutWrites: "put_writes",
+    DeleteThread: "delete_thread",
+    DeleteForRuns: "delete_for_runs",
+    CopyThread: "copy_thread",
+    Prune: "prune",
+}
+"""Step -> the saver's method, without the async API's "a"."""
+
+_PULL = "~__pregel_pull, agent"
+_LONG = "a long note " * 500
+"""Enough for a database file to need more pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A program for one process, and every thread that it may leave something in."""
+
+    name: str
+    program: Program
+
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """The threads that its steps name."""
+        found: dict[str, None] = {}
+        for step in self.program:
+            for field in ("thread", "source", "target"):
+                if hasattr(step, field):
+                    found[getattr(step, field)] = None
+            found |= dict.fromkeys(getattr(step, "threads", ()))
+        return tuple(found)
+
+    def of(self, prefix: str) -> Workload:
+        """The same on threads of its own."""
+        return Workload(self.name, tuple(_renamed(step, prefix) for step in self.program))
+
+
+def workloads(able: Collection[str]) -> tuple[Workload, ...]:
+    """The fixed programs, of what a saver with these capabilities can do."""
+    early = (_writes("a", 3, 2, 2),) if "early_writes" in able else ()
+    run = (
+        _put("a", 1),
+        _writes("a", 1, 1, 3),
+        _put("a", 2, 1, long=_LONG),
+        # Writes to what is there already can overtake a put that is not.
+        _writes("a", 1, 2, 2),
+        _writes("a", 2, 3, 11, ("__interrupt__", 5)),
+        *early,
+        _put("a", 3, 2),
+        _put("a", 1, namespace="child"),
+        _put("a", 3, 2, seed=77),
+        _writes("a", 1, 1, 1, namespace="child"),
+    )
+    keeping: tuple[Step | None, ...] = (
+        _put("a", 1, run="run-1"),
+        _writes("a", 1, 1, 2),
+        _put("a", 2, 1, run="run-2"),
+        _put("b", 1, run="run-2"),
+        _writes("b", 1, 1, 2),
+        CopyThread("a", "c") if "copy_thread" in able else None,
+        DeleteForRuns(("run-1",)) if "delete_for_runs" in able else None,
+        Prune(("a", "b"), "keep_latest") if "prune" in able else None,
+        # More than one checkpoint is to go, each with writes.
+        _put("b", 2, 1),
+        _writes("b", 2, 1, 2),
+        DeleteThread("b") if "delete_thread" in able else None,
+        _put("d", 1),
+        DeleteThread("a") if "delete_thread" in able else None,
+    )
+    kept = tuple(step for step in keeping if step is not None)
+    return (Workload("a run", run), Workload("housekeeping", kept))
+
+
+def drawn(seed: str, able: Collection[str], length: int) -> Workload:
+    """A random program."""
+    weights: dict[Maker, int] = {
+        making.put: 6,
+        making.put_again: 1,
+        making.put_replacing: 1,
+        making.writes: 6,
+        making.writes_again: 2,
+        making.writes_special: 1,
+    }
+    if "early_writes" in able:
+        weights[making.writes_early] = 1
+    if "delete_thread" in able:
+        weights[asking.delete_thread] = 1
+    theme = Theme("crash", weights, groups=("plain",))
+    model, choose = Model(), Random(seed)
+    program: list[Step] = []
+    for _ in range(length):
+        step = next_step(model, choose, theme)
+        if "history" not in able and _older(step, model):
+            continue
+        program.append(step)
+        _follow(step, model)
+    return Workload("a random program", tuple(program))
+
+
+def _older(step: Step, model: Model) -> bool:
+    """Whether a saver that keeps only the newest checkpoint would have no use for a step."""
+    if not isinstance(step, Put | PutWrites):
+        return False
+    latest = model.latest(step.thread, step.namespace)
+    return latest is not None and step.number < latest
+
+
+def _follow(step: Step, model: Model) -> None:
+    match step:
+        case Put():
+            model.put(step, model.plan_put(step, lambda current: int(current or 0) + 1))
+        case PutWrites():
+            model.put_writes(step)
+        case DeleteThread():
+            model.delete_thread(step.thread)
+
+
+def survivors(prefix: str) -> tuple[Workload, int]:
+    """What another process does meanwhile, and how much of it only after the first has died."""
+    before: list[Step] = [_put("s", 1)]
+    for number in range(1, 5):
+        before += [_writes("s", number, 1, 2), _put("s", number + 1, number)]
+    last = (_writes("s", 5, 1, 2), _put("s", 6, 5), _writes("s", 6, 2, 1))
+    return Workload("a second process", (*before, *last)).of(prefix), len(last)
+
+
+def _renamed(step: Step, prefix: str) -> Step:
+    named: dict[str, Any] = {
+        field: prefix + getattr(step, field)
+        for field in ("thread", "source", "target")
+        if hasattr(step, field)
+    }
+    if hasattr(step, "threads"):
+        named["threads"] = tuple(prefix + thread for thread in step.threads)
+    return replace(step, **named)  # type: ignore[type-var]
+
+
+def _put(
+    thread: str,
+    number: int,
+    parent: int | None = None,
+    namespace: str = "",
+    *,
+    run: str = "run-1",
+    seed: int | None = None,
+    long: str = "",
+) -> Put:
+    first = number * 10 if seed is None else seed
+    made = (
+        ("count", Value("integer", first)),
+        ("notes", Value("text", long or f"note {first}")),
+    )
+    metadata: dict[str, Any] = {"source": "loop", "step": number, "parents": {}, "run_id": run}
+    if namespace:
+        metadata["parents"] = {"": mint(number)}
+    return Put(thread, namespace, number, parent, changes=made, metadata=metadata)
+
+
+def _writes(
+    thread: str,
+    number: int,
+    task: int,
+    count: int,
+    *special: tuple[str, int],
+    namespace: str = "",
+) -> PutWrites:
+    regular = [(("count", "notes")[n % 2], Value("integer", 100 * task + n)) for n in range(count)]
+    marked = [(name, Value("integer", number)) for name, number in special]
+    return PutWrites(thread, namespace, number, task, (*regular[:1], *marked, *regular[1:]), _PULL)
+
+
+AFTERWARDS: Program = (_put(UNRELATED, 1, run="run-9"), _writes(UNRELATED, 1, 1, 1))
+"""What is written when a killed store has been opened again."""
+
+
+def described(steps: Iterable[Step]) -> str:
+    """The operations' names, for people."""
+    return ", ".join(OPERATIONS[type(step)] for step in steps)

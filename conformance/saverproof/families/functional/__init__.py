@@ -1,0 +1,1 @@
+"""The functional families: programs of steps on one saver, followed by the model."""

@@ -1,0 +1,55 @@
+"""Programs that broke a contract in an earlier run; they are tried again before the search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+from saverproof.errors import SaverproofError
+from saverproof.items import Plan
+from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.definitions import Program
+
+
+def remembered(plan: Plan) -> list[Program]:
+    """The programs that broke a contract of this item when it was judged last.
+
+    What cannot be read, because another version of the kit wrote it, is left out.
+    """
+    programs: list[Program] = []
+    for kept in _kept(plan):
+        with suppress(ValueError, SaverproofError):
+            programs.append(from_json(json.loads(kept)))
+    return sorted(programs, key=repr)
+
+
+def remember(plan: Plan, programs: Iterable[Program]) -> None:
+    """Keep these programs in place of those that were kept before."""
+    if plan.examples is None:
+        return
+    wanted = {json.dumps(to_json(program)).encode("ascii") for program in programs}
+    kept = _kept(plan)
+    if wanted == kept:
+        return
+    # Without a place for them, the next run has to find them anew.
+    with suppress(OSError):
+        Path(plan.examples).mkdir(mode=0o700, parents=True, exist_ok=True)
+        database = DirectoryBasedExampleDatabase(plan.examples)
+        for example in wanted - kept:
+            database.save(_key(plan), example)
+        for example in kept - wanted:
+            database.delete(_key(plan), example)
+
+
+def _kept(plan: Plan) -> set[bytes]:
+    if plan.examples is None or not Path(plan.examples).is_dir():
+        return set()
+    return set(DirectoryBasedExampleDatabase(plan.examples).fetch(_key(plan)))
+
+
+def _key(plan: Plan) -> bytes:
+    return f"saverproof:{plan.facts['name']}:{plan.family}:{plan.api}".encode()

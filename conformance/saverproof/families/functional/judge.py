@@ -1,0 +1,254 @@
+"""Judges one item: one family of contracts through one API of one saver."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.contracts.registry import Contract, contracts
+from saverproof.execution.store import Store
+from saverproof.families.functional.deaths import contract_of_death
+from saverproof.families.functional.effort import EFFORTS, Effort
+from saverproof.families.functional.examples import remember, remembered
+from saverproof.families.functional.findings import finding
+from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.functional.search import Search
+from saverproof.families.functional.signatures import judge_standing
+from saverproof.families.functional.trials import Trials
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.judging.features import of_family
+from saverproof.programs.theme import Theme
+from saverproof.programs.themes import themes
+from saverproof.steps.codec import step_to_json
+from saverproof.steps.definitions import Step
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+from saverproof.values import roundtrips, values
+
+Progress = Callable[[dict[str, Any]], None]
+SLOW_TO_OPEN_MS = 20.0
+OTHER_JUDGES = {
+    "atomicity": "saverproof.families.atomicity.item",
+    "durability": "saverproof.families.durability.item",
+    "concurrency": "saverproof.families.concurrency.item",
+    "graph": "saverproof.families.graph.item",
+}
+"""The families that programs alone do not put to the test, and the modules that judge them."""
+LARGE = "serialization/large"
+CLOSE = "lifecycle/close-idempotent"
+_EVERY_S = 0.2
+
+
+def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
+    """Judge the plan's family. Whatever the saver does is an answer; nothing of it is raised."""
+    if plan.family in OTHER_JUDGES:
+        module = import_module(OTHER_JUDGES[plan.family])
+        outcome: Outcome = module.judge(plan, target, progress)
+        return outcome
+    return Item(plan, target, progress, EFFORTS[plan.profile]).judged()
+
+
+def hunt(plan: Plan, target: Target, contract: str, steps: int = 20_000) -> Outcome:
+    """Search with the random driver alone, until the contract is found broken.
+
+    The outcome may name other contracts that were found broken on the way.
+    """
+    effort = Effort(steps=steps, examples=0, bulk=contract == LARGE)
+    return Item(plan, target, _in_silence, effort, until=contract).judged()
+
+
+def _in_silence(_: dict[str, Any]) -> None:
+    """Tell nobody."""
+
+
+def applicable(plan: Plan, contract: Contract) -> str | None:
+    """Why a contract does not apply to the plan's saver, or None if it does."""
+    version = plan.facts["packages"].get("langgraph-checkpoint", "0")
+    if contract.level_at(version) is None:
+        return f"needs langgraph-checkpoint {contract.since}, found {version}"
+    if contract.durable and not plan.facts["durable"]:
+        return "the saver keeps its data in memory"
+    for capability in sorted(contract.needs):
+        if capability not in plan.facts["capabilities"]:
+            reason = plan.facts["absent"].get(capability, "not there")
+            return f"{capability}: {reason}"
+    return None
+
+
+@dataclass(slots=True)
+class Item:
+    """The judging of one plan."""
+
+    plan: Plan
+    target: Target
+    progress: Progress
+    effort: Effort
+    until: str | None = None
+    last_word: float = 0.0
+    takes_path: bool = False
+    closes: bool = True
+
+    def judged(self) -> Outcome:
+        """Run the programs of every theme, follow up what they show, and sum up."""
+        started = time.perf_counter()
+        plan = self.plan
+        reasons = {c.id: applicable(plan, c) for c in contracts(plan.family)}
+        wanted = frozenset(name for name, reason in reasons.items() if reason is None)
+        with EventLoop() as loop:
+            trials = self._trials(loop, wanted)
+            search = Search(trials, wanted)
+            chosen = self._themes(trials)
+            standing = judge_standing(plan, self.target, wanted, takes_path=self.takes_path)
+            with self._shared_store(trials):
+                if self.until not in standing.checked:
+                    self._try_again(trials, search)
+                    self._search(trials, search, chosen)
+        if not self.closes and CLOSE in wanted:
+            reasons[CLOSE] = "the saver has no method that closes it"
+        remember(plan, (violation.program for violation in search.found.values()))
+        findings = [finding(plan, self.target, violation) for violation in search.found.values()]
+        # What is settled by simpler programs was counted as whatever it first looked like.
+        seen = dict.fromkeys(search.found, 1)
+        return Outcome(
+            checked={
+                name: times
+                for name, times in (seen | standing.checked | trials.checked).items()
+                if name in wanted
+            },
+            findings=(*standing.findings, *findings),
+            unknown={},
+            inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
+            operations=trials.calls,
+            saver_s=trials.seconds,
+            total_s=time.perf_counter() - started,
+        )
+
+    def _trials(self, loop: EventLoop, wanted: frozenset[str]) -> Trials:
+        plan = self.plan
+        return Trials(
+            self.target,
+            Path(plan.folder),
+            loop,
+            ("sync", "async") if plan.api == "crossed" else (plan.api,),
+            features=of_family(wanted),
+            shallow=Capability.HISTORY not in plan.facts["capabilities"],
+            on_step=self._journal(),
+        )
+
+    @contextmanager
+    def _shared_store(self, trials: Trials) -> Iterator[None]:
+        """One store for the programs that need none of their own, if opening one takes long.
+
+        Not where every operation takes the longer, the more a store holds.
+        """
+        facts = self.plan.facts
+        if facts["opens_ms"] < SLOW_TO_OPEN_MS or Capability.LARGE not in facts["capabilities"]:
+            yield
+            return
+        with Store(self.target, trials.folder, trials.loop, trials.apis) as store:
+            trials.shared = store
+            yield
+            trials.calls += store.total_calls
+            trials.seconds += store.total_seconds
+
+    def _try_again(self, trials: Trials, search: Search) -> None:
+        """Follow up what showed a flaw in an earlier run."""
+        search.watch_inputs = True
+        for program in remembered(self.plan):
+            search.follow_up(trials.replay(program, watch_inputs=True, count=True))
+
+    def _search(self, trials: Trials, search: Search, chosen: list[Theme]) -> None:
+        for theme, number in self._programs(chosen):
+            seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
+            search.watch_inputs = theme.watch_inputs
+            cast = theme.with_cast(number + self.plan.seed)
+            search.follow_up(trials.make(cast, Random(seed)))
+            self._tell(trials)
+            if self.until in search.found:
+                return
+        for theme in chosen:
+            if theme.script is None:
+                search.watch_inputs = theme.watch_inputs
+                search_with_hypothesis(
+                    trials, search, theme, self.effort.examples, self.plan.seed, self._tell
+                )
+
+    def _programs(self, chosen: list[Theme]) -> Iterator[tuple[Theme, int]]:
+        """The scripted programs, then those of the other themes in turn."""
+        made = [theme for theme in chosen if theme.script is None]
+        yield from ((theme, 0) for theme in chosen if theme.script is not None)
+        steps = self.effort.steps // max(len(made), 1)
+        counts = {theme.name: max(steps // theme.length, 2) for theme in made}
+        for number in range(max(counts.values(), default=0)):
+            yield from ((theme, number) for theme in made if number < counts[theme.name])
+
+    def _themes(self, trials: Trials) -> list[Theme]:
+        """The family's themes that this saver can take, with values that its serializer keeps."""
+        plan = self.plan
+        able = {*plan.facts["capabilities"], *(["durable"] if plan.facts["durable"] else [])}
+        with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
+            serde = store.saver.serde
+            self.takes_path = store.drivers[0].takes_paths
+            self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
+            return [
+                _within(theme, serde, able)
+                for theme in themes(plan.family)
+                if theme.needs <= able and (self.effort.bulk or not theme.name.startswith("bulk"))
+            ]
+
+    def _tell(self, trials: Trials) -> None:
+        now = time.perf_counter()
+        if now - self.last_word >= _EVERY_S:
+            self.last_word = now
+            self.progress({"operations": trials.calls})
+
+    def _journal(self) -> Callable[[Step, int], None] | None:
+        """Writes the steps of the program under way, so that a death can be told from them."""
+        if self.plan.journal is None:
+            return None
+        path = Path(self.plan.journal)
+
+        def write(step: Step, before: int) -> None:
+            with path.open("a" if before else "w", encoding="utf-8") as journal:
+                journal.write(json.dumps(step_to_json(step)) + "\n")
+
+        return write
+
+
+def _within(theme: Theme, serde: Any, able: set[str]) -> Theme:
+    kept = tuple(v for v in values(*theme.groups) if roundtrips(serde, v) or v.group == "exception")
+    weights = {
+        m: w for m, w in theme.weights.items() if _NEEDS.get(m.__name__, "put") in able | {"put"}
+    }
+    return replace(theme, values=kept, weights=weights)
+
+
+_NEEDS = {
+    "delete_thread": "delete_thread",
+    "delete_runs": "delete_for_runs",
+    "copy_thread": "copy_thread",
+    "prune": "prune",
+    "prune_to_latest": "prune",
+    "delta_history": "delta_history",
+    "writes_early": "early_writes",
+    "reopen": "durable",
+    "set_up": "durable",
+    "close_again": "durable",
+}
+"""What a maker's steps need of the saver, by the maker's name."""
+
+
+def blame_of_death(plan: Plan, steps: list[Any]) -> str:
+    """The contract to blame when the process died, or never came back, in the last step."""
+    return contract_of_death(plan.family, steps)
+
+
+__all__ = ["Finding", "applicable", "blame_of_death", "hunt", "judge"]

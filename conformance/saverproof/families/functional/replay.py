@@ -1,0 +1,74 @@
+"""Runs the recorded program of a functional contract again."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.execution.store import Store
+from saverproof.families.answer import Answer, Status
+from saverproof.families.functional.search import Search
+from saverproof.families.functional.signatures import judge_standing
+from saverproof.families.functional.trials import Trials
+from saverproof.items import Plan
+from saverproof.judging.session import Breach
+from saverproof.judging.wording import fact_in_words, shown
+from saverproof.steps.codec import from_json
+from saverproof.steps.definitions import Program
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+
+WIDTH = 1_200
+
+
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    """Whether a recorded program is still to blame on the contract.
+
+    Raises:
+        ValueError: the data is no program.
+        OpeningError: the saver could not be opened or closed.
+    """
+    program = from_json(data)
+    with EventLoop() as loop:
+        trials = Trials(
+            target,
+            Path(plan.folder),
+            loop,
+            ("sync", "async") if plan.api == "crossed" else (plan.api,),
+            shallow=Capability.HISTORY not in plan.facts["capabilities"],
+        )
+        if not program:
+            return _standing(plan, trials, contract)
+        breach = _shown(trials, program, contract)
+    if breach is None:
+        return Answer(Status.FIXED, "the program shows nothing that breaks it")
+    said = fact_in_words(breach.difference)
+    return Answer(Status.FAILING, said, *shown(breach.difference, WIDTH))
+
+
+def _standing(plan: Plan, trials: Trials, contract: str) -> Answer:
+    """Which operations there are, and with which parameters."""
+    with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
+        takes_path = store.drivers[0].takes_paths
+    standing = judge_standing(plan, trials.target, frozenset({contract}), takes_path=takes_path)
+    if standing.findings:
+        found = standing.findings[0]
+        return Answer(Status.FAILING, found.summary, found.expected, found.observed)
+    if contract in standing.checked:
+        return Answer(Status.FIXED, "what was missing is there")
+    return Answer(Status.UNCLEAR, "the artefact has no steps")
+
+
+def _shown(trials: Trials, program: Program, contract: str) -> Breach | None:
+    """The breach that the program still shows, looking at more, or at less, as searches do."""
+    for thorough, watch_inputs in product((True, False), repeat=2):
+        search = Search(trials, frozenset({contract}), watch_inputs)
+        run = trials.replay(program, thorough=thorough, watch_inputs=watch_inputs)
+        for breach in run.breaches:
+            # What only shows when little is looked at was blamed for what it was.
+            unasked = not thorough and breach.contract == contract
+            if unasked or search.blamed(run.program[: breach.position], breach) == contract:
+                return breach
+    return None

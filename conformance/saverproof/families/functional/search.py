@@ -1,0 +1,201 @@
+"""Searches for programs that break the contracts of a family, and makes each as short as can be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from saverproof.families.functional.trials import Run, Trials
+from saverproof.judging.features import REFUSED, Feature, asked_about
+from saverproof.judging.session import Breach
+from saverproof.programs.shrinking import shrink
+from saverproof.steps.definitions import Program
+
+SAME = "parity/same-answers"
+_DISMISS_AFTER = 3
+_LOOKS_AT_WHAT_IS_KNOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken contract with the shortest program found that shows it.
+
+    ``steady`` is false if the program showed the flaw once and not again.
+    """
+
+    contract: str
+    program: Program
+    breach: Breach
+    steady: bool = True
+
+
+@dataclass(slots=True)
+class Search:
+    """Follows up what runs showed, for the contracts in ``wanted``.
+
+    ``guilty`` are the features that were found to be behind something: what is gone without them
+    is not looked into again.
+    """
+
+    trials: Trials
+    wanted: frozenset[str]
+    watch_inputs: bool = False
+    found: dict[str, Violation] = field(default_factory=dict)
+    guilty: list[Feature] = field(default_factory=list)
+    _dismissed: Counter[str] = field(default_factory=Counter)
+    _explained: Counter[str] = field(default_factory=Counter)
+
+    def follow_up(self, run: Run) -> None:
+        """Look into the breaches of a run that concern a wanted contract not yet found broken."""
+        for breach in _plain(run):
+            if self._concerns(breach, run.program):
+                self._look_into(run.program[: breach.position], breach)
+
+    def _concerns(self, breach: Breach, program: Program) -> bool:
+        name = breach.contract
+        if name in self.found or self._dismissed[name] >= _DISMISS_AFTER:
+            return False
+        if self._explained[name] >= _LOOKS_AT_WHAT_IS_KNOWN:
+            return False
+        return name in self.wanted or self._holds_apis_together or bool(self._ours(program, name))
+
+    @property
+    def _holds_apis_together(self) -> bool:
+        """Whether any breach may come from one API doing otherwise than the other."""
+        return len(self.trials.apis) > 1 and SAME in self.wanted - self.found.keys()
+
+    def _ours(self, program: Program, name: str) -> list[Feature]:
+        """The features that may be behind a breach, and whose contracts are wanted."""
+        open_ = self.wanted - self.found.keys()
+        return [feature for feature in asked_about(program, name) if feature.contract in open_]
+
+    def _look_into(self, program: Program, breach: Breach) -> None:
+        thorough = self._replay(program)
+        if not thorough.breaches:
+            self._unsteady(program, breach)
+            return
+        shown = {b.contract: b for b in reversed(_plain(thorough))}
+        for name in shown:
+            if self._concerns(shown[name], thorough.program):
+                self._settle(thorough.program, name)
+        if breach.contract not in shown:
+            self._dismissed[breach.contract] += 1
+
+    def _replay(self, program: Program, *, thorough: bool = True, until: str | None = None) -> Run:
+        return self.trials.replay(
+            program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
+        )
+
+    def _unsteady(self, program: Program, breach: Breach) -> None:
+        """A look at everything hides the flaw: replay as it was, or report what was seen once."""
+        if breach.contract not in self.wanted:
+            self._dismissed[breach.contract] += 1
+            return
+        again = self._replay(program, thorough=False)
+        steady = any(b.contract == breach.contract for b in again.breaches)
+        self.found[breach.contract] = Violation(breach.contract, program, breach, steady)
+
+    def _settle(self, program: Program, name: str) -> None:
+        """Shorten a program for one breach, then ask which of its features is to blame."""
+        attempt = self._attempt(name)
+        left = attempt(self._without(self.guilty, program, name))
+        if left is None or self._another_familys(left, name):
+            self._explained[name] += 1
+            return
+        short = shrink(left, attempt)
+        breach = self._first(self._replay(short, until=name), name)
+        contract = name if breach is None else self.blamed(short, breach)
+        if breach is None or contract not in self.wanted or contract in self.found:
+            self._dismissed[name] += 1
+            return
+        self.found[contract] = Violation(contract, short, replace(breach, contract=contract))
+
+    def _another_familys(self, program: Program, name: str) -> bool:
+        """Whether a breach of a contract that is not wanted stays without the features that are."""
+        if name in self.wanted:
+            return False
+        if self._holds_apis_together:
+            return self._shown_by_each_api(program, name)
+        plain: Program = program
+        asked: list[Feature] = []
+        while ours := [f for f in self._ours(plain, name) if f not in asked]:
+            asked.append(ours[0])
+            plain = ours[0].without(plain)
+        return self._first(self._replay(plain, until=name), name) is not None
+
+    def _attempt(self, name: str) -> Callable[[Program], Program | None]:
+        """Runs a program as far as its first breach of a contract."""
+
+        def attempt(candidate: Program) -> Program | None:
+            run = self._replay(candidate, until=name)
+            breach = self._first(run, name)
+            return None if breach is None else run.program[: breach.position]
+
+        return attempt
+
+    @staticmethod
+    def _without(features: Iterable[Feature], program: Program, name: str) -> Program:
+        for feature in features:
+            if feature.may_be_behind(name):
+                program = feature.without(program)
+        return program
+
+    @staticmethod
+    def _first(run: Run, contract: str) -> Breach | None:
+        return next((b for b in _plain(run) if b.contract == contract), None)
+
+    def _shown_by_each_api(self, program: Program, name: str) -> bool:
+        """Whether a program shows a breach through each of the APIs alone, too."""
+        runs = (
+            self.trials.replay(program, watch_inputs=self.watch_inputs, until=name, apis=(api,))
+            for api in self.trials.apis
+        )
+        return all(self._first(run, name) for run in runs)
+
+    def blamed(self, program: Program, breach: Breach) -> str:
+        """The contract to blame for what the shortest program shows."""
+        if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
+            return SAME
+        return self._culprit(program, breach)
+
+    def _culprit(self, program: Program, breach: Breach) -> str:
+        """The contract of the feature without which the breach is gone, or the breach's own.
+
+        If a simpler program shows the same kind of difference and another contract is blamed for
+        it there, the simpler program is the one to go by.
+        """
+        contract, kind = breach.contract, _kind(breach)
+        # What cannot be read may be told by another call that raises.
+        kinds = REFUSED if kind in REFUSED else {kind}
+        asked: list[Feature] = []
+        while feature := self._next_to_ask(program, contract, kind, asked):
+            asked.append(feature)
+            simpler = feature.without(program)
+            run = self._replay(simpler)
+            similar = [b for b in _plain(run) if b.contract == contract or _kind(b) in kinds]
+            if not similar:
+                if feature.contract:
+                    self.guilty.append(feature)
+                return feature.contract or contract
+            if all(b.contract != contract for b in similar):
+                contract = similar[0].contract
+            program = simpler
+        return contract
+
+    @staticmethod
+    def _next_to_ask(
+        program: Program, contract: str, kind: str, asked: list[Feature]
+    ) -> Feature | None:
+        left = (f for f in asked_about(program, contract, kind) if f not in asked)
+        return next(left, None)
+
+
+def _plain(run: Run) -> list[Breach]:
+    """The breaches that do not come after the saver and the model had parted."""
+    return [breach for breach in run.breaches if not breach.stray]
+
+
+def _kind(breach: Breach) -> str:
+    """What sort of fact differs, its details aside."""
+    return breach.difference.fact.partition(":")[0]

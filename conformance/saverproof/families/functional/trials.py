@@ -1,0 +1,132 @@
+"""Runs programs on fresh workspaces: as they are made, or again to see exactly what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from saverproof.execution.store import Store
+from saverproof.judging import handlers
+from saverproof.judging.features import Feature
+from saverproof.judging.session import Breach, Session
+from saverproof.programs.generating import next_step
+from saverproof.programs.theme import Theme
+from saverproof.steps.definitions import Program, Step
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+
+__all__ = ["Run", "Trials", "handlers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One program that was run: the steps that were legal, and what they showed."""
+
+    program: Program
+    breaches: tuple[Breach, ...]
+
+
+@dataclass(slots=True)
+class Trials:
+    """Where and how programs are run: one target through some of its APIs.
+
+    ``shared`` is a store that programs without a need for their own may use together.
+    """
+
+    target: Target
+    folder: Path
+    loop: EventLoop
+    apis: tuple[str, ...]
+    features: tuple[Feature, ...] = ()
+    shallow: bool = False
+    on_step: Callable[[Step, int], None] | None = None
+    shared: Store | None = None
+    calls: int = 0
+    seconds: float = 0.0
+    checked: dict[str, int] = field(default_factory=dict)
+    _number: int = 0
+
+    def make(self, theme: Theme, choose: Random) -> Run:
+        """Run one program of a theme, made as it goes."""
+        if theme.script is not None:
+            return self.replay(theme.script(choose), watch_inputs=theme.watch_inputs, count=True)
+        with self.session(theme) as session:
+            for _ in range(theme.length):
+                session.take(next_step(session.model, choose, theme))
+            session.finish()
+        return Run(tuple(session.taken), tuple(session.breaches))
+
+    @contextmanager
+    def session(self, theme: Theme) -> Iterator[Session]:
+        """A session for a program of a theme, on the shared store if it may use that one."""
+        self._number += 1
+        if self.shared is not None and not theme.whole_store:
+            session = self._session(self.shared, theme, f"p{self._number}-")
+            yield session
+            self._count(session)
+            return
+        with Store(self.target, self.folder, self.loop, self.apis) as store:
+            session = self._session(store, theme, "")
+            try:
+                yield session
+                self._count(session)
+            finally:
+                self._charge(store)
+
+    def _session(self, store: Store, theme: Theme, prefix: str) -> Session:
+        return Session(
+            store,
+            thorough=False,
+            watch_inputs=theme.watch_inputs,
+            prefix=prefix,
+            features=self.features,
+            shallow=self.shallow,
+            on_step=self.on_step,
+        )
+
+    def replay(
+        self,
+        program: Iterable[Step],
+        *,
+        thorough: bool = True,
+        watch_inputs: bool = False,
+        count: bool = False,
+        until: str | None = None,
+        apis: tuple[str, ...] = (),
+    ) -> Run:
+        """Run given steps on a workspace of their own; illegal ones are left out.
+
+        With ``until`` the run ends with the first breach of that contract; with ``apis`` they are
+        taken through these alone.
+        """
+        with Store(self.target, self.folder, self.loop, apis or self.apis) as store:
+            try:
+                session = Session(
+                    store,
+                    thorough=thorough,
+                    watch_inputs=watch_inputs,
+                    features=self.features,
+                    shallow=self.shallow,
+                    on_step=self.on_step,
+                )
+                for step in program:
+                    if any(breach.contract == until for breach in session.take(step)):
+                        break
+                else:
+                    session.finish()
+                if count:
+                    self._count(session)
+                return Run(tuple(session.taken), tuple(session.breaches))
+            finally:
+                self._charge(store)
+
+    def _count(self, session: Session) -> None:
+        for contract, times in session.sheet.checked.items():
+            self.checked[contract] = self.checked.get(contract, 0) + times
+
+    def _charge(self, store: Store) -> None:
+        self.calls += store.total_calls
+        self.seconds += store.total_seconds

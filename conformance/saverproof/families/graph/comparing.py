@@ -1,0 +1,100 @@
+"""Where a run differs from the same run on InMemorySaver, and which contract that breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.families.graph.runner import NODES, RESULT, Observation
+from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, Scenario
+from saverproof.values import same
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that was seen otherwise than expected: after which step, of which kind.
+
+    ``contract`` is the one that it breaks. ``path`` leads to the part that differs; ``expected``
+    and ``observed`` are that part.
+    """
+
+    contract: str
+    position: int
+    kind: str
+    path: str
+    expected: Any
+    observed: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``steps``: how many were judged for the scenario's own contract; ``differences``: the first
+    for each contract.
+    """
+
+    steps: int
+    differences: Mapping[str, Difference]
+
+
+def compare(
+    scenario: Scenario, expected: Sequence[Observation], observed: Iterable[Observation]
+) -> Comparison:
+    """Compare until nothing more can be said of the scenario's contract."""
+    differences: dict[str, Difference] = {}
+    judged = set()
+    for wanted, found in zip(expected, observed, strict=False):
+        contract = blamed(scenario, wanted)
+        if contract == scenario.contract:
+            judged.add(wanted.position)
+        if contract in differences or same(wanted.value, found.value):
+            continue
+        parts = narrowed("", wanted.value, found.value)
+        differences[contract] = Difference(contract, wanted.position, wanted.kind, *parts)
+        # After a replay from something else than expected nothing can be said of the replay.
+        if contract == scenario.contract or scenario.contract == REPLAY:
+            break
+    return Comparison(len(judged), differences)
+
+
+def blamed(scenario: Scenario, seen: Observation) -> str:
+    """The contract that is broken if this is seen otherwise.
+
+    What is stored is a matter of graph/same-run everywhere. The others promise what a call gives
+    and which nodes it executes; the one on replays, from the first replay on.
+    """
+    if scenario.contract == SAME or seen.kind not in (RESULT, NODES):
+        return SAME
+    if scenario.contract == FUNCTIONAL or seen.position >= scenario.first_replay:
+        return scenario.contract
+    return SAME
+
+
+def narrowed(path: str, expected: Any, observed: Any) -> tuple[str, Any, Any]:
+    """The innermost place that holds all of the difference."""
+    if isinstance(expected, dict) and isinstance(observed, dict):
+        pairs = [
+            (f"[{key!r}]", expected.get(key, _ABSENT), observed.get(key, _ABSENT))
+            for key in [*expected, *(key for key in observed if key not in expected)]
+        ]
+    elif isinstance(expected, list | tuple) and type(expected) is type(observed):
+        if len(expected) != len(observed):
+            return path, expected, observed
+        pairs = [
+            (f"[{index}]", wanted, found)
+            for index, (wanted, found) in enumerate(zip(expected, observed, strict=True))
+        ]
+    else:
+        return path, expected, observed
+    for place, wanted, found in pairs:
+        if not same(wanted, found):
+            return narrowed(path + place, wanted, found)
+    return path, expected, observed
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_ABSENT = _Absent()

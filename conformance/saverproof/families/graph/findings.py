@@ -1,0 +1,55 @@
+"""Puts a difference into words, data and a script."""
+
+from __future__ import annotations
+
+from inspect import getdoc
+from typing import Any
+
+from saverproof.families.graph.comparing import Difference
+from saverproof.families.graph.describing import describe
+from saverproof.families.graph.runner import MEANING
+from saverproof.families.graph.scenarios import maker
+from saverproof.families.graph.scripts import reproducer
+from saverproof.families.graph.stage import Play, Stage
+from saverproof.families.graph.steps import to_json
+from saverproof.items import Finding, Plan
+from saverproof.values import show
+
+_WIDTH = 1_200
+
+
+def finding(plan: Plan, stage: Stage, play: Play, difference: Difference, steady: bool) -> Finding:
+    """A difference as the report has it; ``steady`` says that it was seen again."""
+    graph = play.scenario.graph
+    where = f" at {difference.path}" if difference.path else ""
+    script = ""
+    if steady:
+        script = reproducer(stage.target, play, difference, stage.expected(play), plan.api)
+    summary = f"{play.scenario.name}, durability {play.mode!r}: {MEANING[difference.kind]}"
+    if not steady:
+        summary += " (seen once; a second run of the same program did not show it)"
+    return Finding(
+        contract=difference.contract,
+        api=plan.api,
+        phase="graph",
+        summary=summary + where,
+        expected=show(difference.expected, _WIDTH),
+        observed=show(difference.observed, _WIDTH),
+        steps=(
+            f"graph {graph!r}: {getdoc(maker(graph, plan.api))}",
+            *(describe(step) for step in play.scenario.program),
+        ),
+        program=program_json(play, difference.contract),
+        reproducer=script,
+    )
+
+
+def program_json(play: Play, contract: str) -> dict[str, Any]:
+    """A play as JSON, for artefacts and journals, and the contract to be judged by it."""
+    return {
+        "contract": contract,
+        "scenario": play.scenario.name,
+        "graph": play.scenario.graph,
+        "durability": play.mode,
+        "steps": to_json(play.scenario.program),
+    }

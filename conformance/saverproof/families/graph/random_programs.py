@@ -1,0 +1,120 @@
+"""Random programs on the graphs, for longer runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+
+from saverproof.capability import Capability
+from saverproof.families.graph.installed import DELTA
+from saverproof.families.graph.scenarios import SAME, Scenario
+from saverproof.families.graph.steps import (
+    Answer,
+    AnswerEach,
+    Copy,
+    Invoke,
+    Json,
+    Step,
+    Update,
+    needs_history,
+)
+
+_LONGEST = 8
+_CHECKPOINTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """What can be done with a graph: inputs, (node, values) it may be updated as, and questions."""
+
+    inputs: tuple[Json, ...]
+    updates: tuple[tuple[str, Json], ...]
+    questions: tuple[str, ...] = ()
+    wants: frozenset[str] = frozenset()
+
+
+_LOGS: tuple[Json, ...] = ({"log": ["in"]}, {"log": []}, {"log": ["x", "y"]})
+_PLAYS: Mapping[str, _Play] = {
+    "sequence": _Play(_LOGS, (("first", {"log": ["u"]}), ("second", {"count": 3}))),
+    "branches": _Play(
+        _LOGS, (("left", {"left": 3}), ("far_right", {"right": 4}), ("join", _LOGS[0]))
+    ),
+    "commanded": _Play(_LOGS, (("choose", _LOGS[0]), ("last", {"log": ["u"]}))),
+    "asking": _Play(_LOGS, (("before", {"log": ["u"]}), ("ask", {"tone": "sad"})), ("who?",)),
+    "asking_on": _Play(_LOGS, (("ask", {"log": ["u"]}),), ("?",)),
+    "asking_abreast": _Play(
+        _LOGS, (("left", _LOGS[0]), ("work", {"log": ["u"]})), ("left?", "right?")
+    ),
+    "nested": _Play(_LOGS, (("inner", _LOGS[0]), ("last", {"log": ["u"]}))),
+    "nested_asking": _Play(_LOGS, (("inner", _LOGS[0]), ("last", {"log": ["u"]})), ("who?",)),
+    "nested_deep": _Play(_LOGS, (("inner", {"log": ["u"]}),), ("deep?", "middle?")),
+    "remembering": _Play(
+        ({"turn": "one"}, {"turn": "two"}), (("recall", {"heard": ["u"]}), ("last", {"turn": "u"}))
+    ),
+    "delta": _Play(
+        _LOGS, (("first", {"log": ["u"]}), ("ask", {"count": 1})), ("who?",), frozenset({DELTA})
+    ),
+}
+
+
+def drawn(choose: Random, name: str, *, deep: bool) -> Scenario:
+    """A random program on a random graph; without ``deep``, none that needs older checkpoints."""
+    graph = choose.choice(sorted(_PLAYS))
+    play = _PLAYS[graph]
+    moves = [_input, _input, _on, _update]
+    if play.questions:
+        moves += [_answer, _answer, _answer]
+    if len(play.questions) > 1:
+        moves.append(_answer_each)
+    if deep:
+        moves += [_back, _update_back, _copy]
+    program: list[Step] = [_input(choose, play)]
+    while len(program) < choose.randint(3, _LONGEST):
+        program.append(choose.choice(moves)(choose, play))
+    needs = {Capability.EARLY_WRITES}
+    if needs_history(tuple(program)) or DELTA in play.wants:
+        needs.add(Capability.HISTORY)
+    return Scenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
+
+
+_Move = Callable[[Random, _Play], Step]
+
+
+def _thread(choose: Random) -> str:
+    return "b" if choose.random() < 0.15 else "a"
+
+
+def _input(choose: Random, play: _Play) -> Step:
+    return Invoke(choose.choice(play.inputs), thread=_thread(choose))
+
+
+def _on(choose: Random, play: _Play) -> Step:
+    return Invoke(None, thread=_thread(choose))
+
+
+def _back(choose: Random, play: _Play) -> Step:
+    return Invoke(None, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
+
+
+def _update(choose: Random, play: _Play) -> Step:
+    node, values = choose.choice(play.updates)
+    return Update(values, node, thread=_thread(choose))
+
+
+def _update_back(choose: Random, play: _Play) -> Step:
+    node, values = choose.choice(play.updates)
+    return Update(values, node, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
+
+
+def _copy(choose: Random, play: _Play) -> Step:
+    return Copy(choose.randrange(_CHECKPOINTS), thread=_thread(choose))
+
+
+def _answer(choose: Random, play: _Play) -> Step:
+    return Answer(choose.choice(["yes", 0, {"a": [1]}]), thread=_thread(choose))
+
+
+def _answer_each(choose: Random, play: _Play) -> Step:
+    asked = choose.sample(play.questions, choose.randint(1, len(play.questions)))
+    return AnswerEach({question: f"to {question}" for question in asked}, thread=_thread(choose))

@@ -1,0 +1,261 @@
+"""Plays a program on a graph, and takes down what is seen after each step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.families.graph.calling import Caller, gathered
+from saverproof.families.graph.node_log import Notes
+from saverproof.families.graph.normalise import (
+    plain,
+    plain_history,
+    plain_snapshot,
+    plain_writes,
+    without_ids,
+)
+from saverproof.families.graph.steps import (
+    READING,
+    Answer,
+    AnswerEach,
+    Copy,
+    History,
+    Invoke,
+    Look,
+    Program,
+    Step,
+    Stream,
+    Update,
+    UpdateInside,
+    UpdateMany,
+)
+from saverproof.process import heartbeat as pulse
+
+Maker = Callable[[Any, Any], Any]
+"""Makes a compiled graph of a note and a saver."""
+
+RESULT, NODES, STATE, HISTORY, WRITES = "result", "nodes", "state", "history", "writes"
+MEANING: Mapping[str, str] = {
+    RESULT: "what the call gave",
+    NODES: "the nodes that were executed",
+    STATE: "the state after it",
+    HISTORY: "the history after it",
+    WRITES: "the pending writes stored after it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was seen of one kind after the step at ``position``, as plain data."""
+
+    position: int
+    kind: str
+    value: Any
+
+
+class NoCheckpoint(Exception):  # noqa: N818 (what there is not)
+    """The thread has not as many checkpoints as a step asks for."""
+
+
+class Player:
+    """One graph on one saver.
+
+    ``how`` are the arguments of ``invoke`` and ``stream`` that choose the durability mode;
+    ``prefix`` stands before every thread id; without ``deep`` only the newest checkpoint of each
+    thread is looked at, and only for what is among ``looks``.
+    """
+
+    def __init__(
+        self,
+        make: Maker,
+        saver: Any,
+        caller: Caller,
+        *,
+        how: Mapping[str, Any],
+        prefix: str = "",
+        deep: bool = True,
+        looks: Collection[str] = (STATE, HISTORY, WRITES),
+    ) -> None:
+        self.notes = Notes()
+        self.saver = saver
+        self.caller = caller
+        self.how = how
+        self.prefix = prefix
+        self.deep = deep
+        self.looks = looks
+        self.on_step: Callable[[int], None] = lambda position: None
+        self.calls = 0
+        self.seconds = 0.0
+        self._make = make
+        self._graph: Any = None
+        self._snapshots: dict[str, list[Any]] = {}
+
+    def play(self, program: Program) -> Iterator[Observation]:
+        """Take the steps one by one; what was seen after each comes before the next is taken.
+
+        Ends early at a step from a checkpoint that there is not, as in programs for modes that save
+        less often.
+        """
+        for position, step in enumerate(program):
+            self.on_step(position)
+            before = len(self.notes)
+            try:
+                result = self._attempt(position, partial(self._act, step))
+            except NoCheckpoint:
+                return
+            yield Observation(position, RESULT, result)
+            yield Observation(position, NODES, sorted(self.notes[before:]))
+            if isinstance(step, READING):
+                continue
+            for kind, look in self._looks(step.thread):
+                yield Observation(position, kind, self._attempt(position, look))
+
+    def _attempt(self, position: int, act: Callable[[], Any]) -> Any:
+        pulse.beat(position)
+        self.calls += 1
+        started = time.perf_counter()
+        try:
+            return act()
+        except (KeyboardInterrupt, NoCheckpoint):
+            raise
+        except BaseException as error:  # noqa: BLE001 - nodes fail on purpose, and savers may
+            return {"raised": without_ids(describe(error))}
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    # --- looking -----------------------------------------------------------------------------
+
+    def _looks(self, thread: str) -> list[tuple[str, Callable[[], Any]]]:
+        looks = [(STATE, lambda: self._state(thread))]
+        if self.deep:
+            looks.append((HISTORY, lambda: self._history(thread)))
+        looks.append((WRITES, lambda: self._writes(thread)))
+        return [(kind, look) for kind, look in looks if kind in self.looks]
+
+    def _state(self, thread: str) -> Any:
+        return plain_snapshot(
+            self.caller.call(self._graph, "get_state", self._config(thread), subgraphs=True)
+        )
+
+    def _history(self, thread: str) -> Any:
+        config = self._config(thread)
+        self._snapshots[thread] = gathered(self.caller, self._graph, "get_state_history", config)
+        return plain_history(self._snapshots[thread])
+
+    def _writes(self, thread: str) -> Any:
+        if self.deep:
+            config = {"configurable": {"thread_id": self.prefix + thread}}
+            return plain_writes(gathered(self.caller, self.saver, "list", config))
+        found = self.caller.call(self.saver, "get_tuple", self._config(thread))
+        return plain_writes([] if found is None else [found])
+
+    # --- acting ------------------------------------------------------------------------------
+
+    def _config(self, thread: str, at: int | None = None) -> dict[str, Any]:
+        if at is None:
+            return {"configurable": {"thread_id": self.prefix + thread, "checkpoint_ns": ""}}
+        if thread not in self._snapshots:
+            self._history(thread)
+        snapshots = self._snapshots[thread]
+        if at >= len(snapshots):
+            raise NoCheckpoint
+        config: dict[str, Any] = snapshots[-1 - at].config
+        return config
+
+    def _act(self, step: Step) -> Any:
+        if self._graph is None:
+            self._graph = self._make(self.notes, self.saver)
+        match step:
+            case Stream():
+                return self._streamed(step)
+            case Look(at=at):
+                return plain(self._call("get_state", self._config(step.thread, at)))
+            case History():
+                return self._listed(step)
+            case Invoke(given=given, at=at):
+                return self._run(given, self._config(step.thread, at))
+            case Answer() | AnswerEach():
+                at = step.at if isinstance(step, Answer) else None
+                return self._run(self._command(step), self._config(step.thread, at))
+            case _:
+                self._update(step)
+                return None
+
+    def _call(self, method: str, *arguments: Any, **named: Any) -> Any:
+        return self.caller.call(self._graph, method, *arguments, **named)
+
+    def _run(self, given: Any, config: dict[str, Any]) -> Any:
+        return plain(self._call("invoke", given, config, **self.how))
+
+    def _command(self, step: Answer | AnswerEach) -> Any:
+        from langgraph.types import Command
+
+        if isinstance(step, Answer):
+            return Command(resume=step.answer, update=step.update)
+        state = self._call("get_state", self._config(step.thread))
+        asked = [interrupt for task in state.tasks for interrupt in task.interrupts]
+        return Command(
+            resume={
+                interrupt_id(interrupt): step.answers[interrupt.value]
+                for interrupt in asked
+                if interrupt.value in step.answers
+            }
+        )
+
+    def _streamed(self, step: Stream) -> Any:
+        chunks: list[Any] = []
+
+        def take(chunk: Any) -> None:
+            chunks.append(chunk)
+            self.notes.gate.set()
+
+        named: dict[str, Any] = {"stream_mode": list(step.modes), **self.how}
+        if step.subgraphs:
+            named["subgraphs"] = True
+        try:
+            self.caller.gather(
+                self._graph, "stream", take, step.given, self._config(step.thread), **named
+            )
+        except Exception as error:  # noqa: BLE001 - a part of what the caller sees
+            chunks.append({"raised": describe(error)})
+        return plain(chunks)
+
+    def _listed(self, step: History) -> Any:
+        named: dict[str, Any] = {"limit": step.limit}
+        if step.before is not None:
+            named["before"] = self._config(step.thread, step.before)
+        if step.source is not None:
+            named["filter"] = {"source": step.source}
+        config = self._config(step.thread)
+        return plain_history(
+            gathered(self.caller, self._graph, "get_state_history", config, **named)
+        )
+
+    def _update(self, step: Step) -> None:
+        match step:
+            case Update(values=values, as_node=node, at=at):
+                self._call("update_state", self._config(step.thread, at), values, as_node=node)
+            case UpdateInside(values=values, as_node=node):
+                state = self._call("get_state", self._config(step.thread))
+                inside = next(task.state for task in state.tasks if task.state is not None)
+                self._call("update_state", inside, values, as_node=node)
+            case Copy(at=at):
+                config = self._config(step.thread, at)
+                self._call("update_state", config, None, as_node="__copy__")
+            case UpdateMany(supersteps=supersteps):
+                from langgraph.types import StateUpdate
+
+                updates = [[StateUpdate(*one) for one in superstep] for superstep in supersteps]
+                self._call("bulk_update_state", self._config(step.thread), updates)
+            case _:
+                raise TypeError(f"no way to take a step of class {type(step).__name__}")
+
+
+def interrupt_id(interrupt: Any) -> str:
+    """The id by which one of several questions is answered."""
+    found = getattr(interrupt, "id", None)
+    return str(found if found is not None else interrupt.interrupt_id)

@@ -1,0 +1,113 @@
+"""What a scenario is: a program on a graph, and the contract that it puts to the test."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+from saverproof.capability import Capability
+from saverproof.families.graph.installed import DELTA, abilities
+from saverproof.families.graph.runner import Maker
+from saverproof.families.graph.steps import (
+    Invoke,
+    Program,
+    Step,
+    needs_history,
+)
+
+_ALL = "saverproof.families.graph.definitions"
+_WHERE: Mapping[str, str] = {
+    name: f"{_ALL}.{module}"
+    for module, names in {
+        "linear": "sequence branches barrier fan_out cycle commanded empty_values stopping",
+        "questions": "asking asking_on asking_abreast asking_many",
+        "failures": "failing retried failing_beside",
+        "nested": "nested nested_asking nested_deep nested_many remembering called_twice",
+        "functions": "reviewed interview counting stumbling errands",
+        "deltas": "delta delta_abreast",
+        "pregel": "relayed",
+    }.items()
+    for name in names.split()
+}
+"""Graph -> module of its definition. ``name_async`` is its twin for the async API, if it has one.
+"""
+
+GRAPHS = tuple(_WHERE)
+"""The names of all graphs."""
+
+
+def maker(graph: str, api: str) -> Maker:
+    """The function that makes the graph of that name for "sync" or "async" use.
+
+    Raises:
+        KeyError: there is none.
+    """
+    module = import_module(_WHERE[graph])
+    plain: Maker = getattr(module, graph)
+    twin: Maker = getattr(module, f"{graph}_async", plain)
+    return twin if api == "async" else plain
+
+
+SAME, FUNCTIONAL, REPLAY = "graph/same-run", "graph/functional-api", "graph/replay-subgraph"
+ALL_MODES = ("sync", "async", "exit")
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A program on a graph, and the contract that it puts to the test."""
+
+    name: str
+    contract: str
+    graph: str
+    program: Program
+    needs: frozenset[Capability] = frozenset()
+    modes: tuple[str, ...] = ALL_MODES
+    """The durability modes in which the outcome does not depend on luck."""
+    wants: frozenset[str] = frozenset()
+    """What the installed LangGraph must be able to do."""
+
+    @property
+    def first_replay(self) -> int:
+        """The position of the first step that runs the graph from an earlier checkpoint."""
+        return next(
+            (
+                position
+                for position, step in enumerate(self.program)
+                if isinstance(step, Invoke) and step.at is not None
+            ),
+            len(self.program),
+        )
+
+    def objection(self, capabilities: Collection[str]) -> str | None:
+        """Why this cannot be played on a saver of these capabilities; None if it can."""
+        for capability in sorted(self.needs):
+            if capability not in capabilities:
+                return f"the saver lacks {capability}"
+        for wanted in sorted(self.wants):
+            if wanted not in abilities():
+                return f"the installed langgraph lacks {wanted}"
+        return None
+
+
+def planned(
+    name: str,
+    graph: str,
+    *program: Step,
+    contract: str = SAME,
+    waits: bool = False,
+    modes: tuple[str, ...] = ALL_MODES,
+    wants: tuple[str, ...] = (),
+) -> Scenario:
+    """A scenario; ``waits`` says that the graph leaves work pending between two steps."""
+    # A delta channel is rebuilt from the writes on older checkpoints.
+    history = needs_history(program) or contract == REPLAY or DELTA in wants
+    needs = {Capability.HISTORY} if history else set()
+    if waits:
+        needs.add(Capability.EARLY_WRITES)
+    return Scenario(name, contract, graph, program, frozenset(needs), modes, frozenset(wants))
+
+
+def log(*lines: object) -> dict[str, object]:
+    """An input, or an update, for the graphs whose state has a log."""
+    return {"log": list(lines)}

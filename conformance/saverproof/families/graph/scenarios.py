@@ -1,0 +1,39 @@
+"""Every scenario, from simple to intricate."""
+
+from __future__ import annotations
+
+from saverproof.families.graph.scenario import (
+    ALL_MODES,
+    FUNCTIONAL,
+    GRAPHS,
+    REPLAY,
+    SAME,
+    Scenario,
+    maker,
+)
+from saverproof.families.graph.tables import forks, nested, runs
+
+SCENARIOS: tuple[Scenario, ...] = (*runs.SCENARIOS, *forks.SCENARIOS, *nested.SCENARIOS)
+"""Every scenario, in the order in which they are played."""
+
+
+def scenario(name: str) -> Scenario:
+    """The scenario of that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {one.name: one for one in SCENARIOS}[name]
+
+
+__all__ = [
+    "ALL_MODES",
+    "FUNCTIONAL",
+    "GRAPHS",
+    "REPLAY",
+    "SAME",
+    "SCENARIOS",
+    "Scenario",
+    "maker",
+    "scenario",
+]

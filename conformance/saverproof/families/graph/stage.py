@@ -1,0 +1,151 @@
+"""Plays scenarios on the saver under test and on InMemorySaver."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from saverproof.capability import Capability
+from saverproof.execution.store import Store
+from saverproof.families.graph.calling import caller
+from saverproof.families.graph.comparing import Comparison, compare
+from saverproof.families.graph.installed import durability_modes
+from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
+from saverproof.families.graph.scenarios import Scenario, maker
+from saverproof.families.graph.steps import Step
+from saverproof.items import Plan
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+
+_DELAYS_S = (0.0, 0.0, 0.002, 0.02)
+_OTHER_RUNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A scenario in one durability mode."""
+
+    scenario: Scenario
+    mode: str
+
+    def of(self, program: tuple[Step, ...]) -> Play:
+        """The same with another program."""
+        return replace(self, scenario=replace(self.scenario, program=program))
+
+
+@dataclass(slots=True)
+class Stage:
+    """Where plays are given: through one API, on the target or on InMemorySaver."""
+
+    target: Target
+    plan: Plan
+    loop: EventLoop
+    on_step: Callable[[Play, int], None] = lambda play, position: None
+    """Told of each step on the saver under test before it is taken."""
+    calls: int = 0
+    seconds: float = 0.0
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    @property
+    def deep(self) -> bool:
+        """Whether the saver keeps older checkpoints."""
+        return Capability.HISTORY in self.plan.facts["capabilities"]
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """What is looked at after each step. Without early writes, any of the writes that make up
+        a history may be lost, whatever the durability mode.
+        """
+        early = Capability.EARLY_WRITES in self.plan.facts["capabilities"]
+        return (STATE, HISTORY, WRITES) if early else (STATE,)
+
+    def store(self) -> AbstractContextManager[Store]:
+        """The target, opened on a workspace of its own."""
+        return Store(self.target, Path(self.plan.folder), self.loop, (self.plan.api,))
+
+    def expected(self, play: Play) -> list[Observation]:
+        """What is seen on InMemorySaver."""
+        return list(self._player(play, InMemorySaver()).play(play.scenario.program))
+
+    def compared(self, play: Play, expected: list[Observation], saver: Any) -> Comparison:
+        """What is seen on ``saver``, on threads of its own, beside what was expected."""
+        player = self._player(play, saver)
+        player.on_step = partial(self.on_step, play)
+        program = play.scenario.program
+        try:
+            return compare(play.scenario, expected, player.play(program))
+        finally:
+            self.calls += player.calls
+            self.seconds += player.seconds
+
+    def alone(self, play: Play) -> Comparison:
+        """The same on a saver opened for this play alone."""
+        expected = self.expected(play)
+        with self.store() as store:
+            return self.compared(play, expected, store.saver)
+
+    def unsteady(self, play: Play, expected: list[Observation], until: int) -> bool:
+        """Whether InMemorySaver, quick or slow, ever gives anything else in the first ``until``
+        steps, so that nothing can be said of another saver.
+        """
+        program = play.scenario.program[:until]
+        for number in range(_OTHER_RUNS):
+            saver = SlowMemory(number) if number else InMemorySaver()
+            again = self._player(play, saver).play(program)
+            if compare(play.scenario, expected, again).differences:
+                return True
+        return False
+
+    def _player(self, play: Play, saver: Any) -> Player:
+        return Player(
+            maker(play.scenario.graph, self.plan.api),
+            saver,
+            caller(self.plan.api, self.loop),
+            how=durability_modes()[play.mode],
+            prefix=f"graph-{next(self._numbers)}-",
+            deep=self.deep,
+            looks=self.looks,
+        )
+
+
+class SlowMemory(InMemorySaver):
+    """InMemorySaver that takes its time, now more and now less, as savers on disks do."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._choose = random.Random(seed)
+
+    def _delay_s(self) -> float:
+        return self._choose.choice(_DELAYS_S)
+
+    def put(self, *arguments: Any, **named: Any) -> Any:
+        time.sleep(self._delay_s())
+        return super().put(*arguments, **named)
+
+    def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        time.sleep(self._delay_s())
+        super().put_writes(config, writes, task_id, task_path)
+
+    async def aput(self, *arguments: Any, **named: Any) -> Any:
+        await asyncio.sleep(self._delay_s())
+        return super().put(*arguments, **named)
+
+    async def aput_writes(
+        self, config: Any, writes: Any, task_id: str, task_path: str = ""
+    ) -> None:
+        await asyncio.sleep(self._delay_s())
+        super().put_writes(config, writes, task_id, task_path)
+
+    async def aget_tuple(self, config: Any) -> Any:
+        await asyncio.sleep(self._delay_s())
+        return super().get_tuple(config)

@@ -1,0 +1,93 @@
+"""Has an artefact run again in a process of its own, where it may hang or crash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from saverproof.contracts.registry import contract
+from saverproof.families.answer import Answer, Status, unclear
+from saverproof.items import Plan
+from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.targets.facts import Facts
+
+WORK = "saverproof.families.replay_requests:replay"
+_HUNG = "no answer after"
+
+
+def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Plan:
+    """The plan in which an artefact is run again, on the target of which ``facts`` tell."""
+    return Plan(
+        target=dict(facts["ref"]),
+        facts=dict(facts),
+        family=contract(artefact["contract"]).family,
+        api=artefact["api"],
+        profile="default",
+        seed=artefact["seed"],
+        folder=str(folder),
+    )
+
+
+def run_again(
+    process: JudgeProcess,
+    artefact: Mapping[str, Any],
+    facts: Facts,
+    folder: Path,
+    *,
+    silence_s: float,
+) -> Answer:
+    """Whether the flaw of ``artefact`` is still there; at the end, ``process`` may be closed.
+
+    Raises:
+        SaverproofError: the target could not be opened or closed, or the kit itself broke.
+    """
+    objection = _objection(artefact, facts)
+    if objection is not None:
+        return unclear(objection)
+    try:
+        answer = process.ask(WORK, _data(artefact, facts, folder), silence_s=silence_s)
+    except JudgeGone as gone:
+        return _of_death(artefact, gone)
+    return Answer.from_json(answer)
+
+
+def run_here(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Answer:
+    """The same in this process, which a saver that hangs or crashes takes with it.
+
+    Raises:
+        OpeningError: the target could not be opened or closed.
+    """
+    from saverproof.families.replay_requests import replay
+
+    objection = _objection(artefact, facts)
+    if objection is not None:
+        return unclear(objection)
+    return Answer.from_json(replay(_data(artefact, facts, folder), lambda figures: None))
+
+
+def _data(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> dict[str, Any]:
+    return {
+        "plan": asdict(plan_for(artefact, facts, folder)),
+        "contract": artefact["contract"],
+        "program": artefact["program"],
+    }
+
+
+def _objection(artefact: Mapping[str, Any], facts: Facts) -> str | None:
+    needed = ("sync", "async") if artefact["api"] == "crossed" else (artefact["api"],)
+    missing = [api for api in needed if api not in facts["apis"]]
+    return f"{facts['name']} has no {missing[0]} API" if missing else None
+
+
+def _of_death(artefact: Mapping[str, Any], gone: JudgeGone) -> Answer:
+    """What a process that died, or fell silent, says of the flaw that was recorded."""
+    recorded = str(artefact.get("summary", ""))
+    alike = gone.reason == recorded or all(
+        reason.startswith(_HUNG) for reason in (gone.reason, recorded)
+    )
+    if alike:
+        observed = f"{gone.reason}\n{gone.stacks}".strip()
+        return Answer(Status.FAILING, gone.reason, "an answer or an exception", observed)
+    return unclear(f"{gone.reason}, which is not what was recorded")

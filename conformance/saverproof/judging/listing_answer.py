@@ -1,0 +1,94 @@
+"""What a listing gave: which checkpoint each of its tuples is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saverproof.execution.calls import list_arguments
+from saverproof.judging.session import Raised, Session
+from saverproof.judging.store_check import known_numbers
+from saverproof.judging.tuples import field, part, shown_id
+from saverproof.model.records import Address
+from saverproof.model.store import Model
+from saverproof.steps.definitions import ListTuples
+from saverproof.steps.identifiers import mint
+
+
+class Listing:
+    """What a listing gave: the tuples, and the checkpoint that each of them is.
+
+    Which checkpoint it is, its id says; where an id stands in several places, its config too,
+    as far as it names one of those that the listing was to give.
+    """
+
+    def __init__(self, session: Session, step: ListTuples, answer: Any) -> None:
+        self.error = answer if isinstance(answer, Raised) else None
+        items = [] if self.error else list(answer)
+        if session.prefix and step.thread is None:
+            items = [i for i in items if _thread_of(i).startswith(session.prefix)]
+        wanted = session.model.listing(step)
+        numbers = _numbers(session)
+        self.items: list[tuple[Address, Any]] = []
+        for item in items:
+            address = _address(session, numbers, item)
+            if any(a[2] == address[2] and a != address for a in wanted):
+                taken = {other for other, _ in self.items}
+                address = _likeliest(session.model, wanted, taken, item, address)
+            if address not in session.model.ghosts:
+                self.items.append((address, item))
+
+    @property
+    def addresses(self) -> list[Address]:
+        """The addresses in the order of the listing."""
+        return [address for address, _ in self.items]
+
+
+def _thread_of(item: Any) -> str:
+    return str(part(field(item, "config"), "thread_id"))
+
+
+def _likeliest(
+    model: Model, wanted: list[Address], taken: set[Address], item: Any, named: Address
+) -> Address:
+    """Which of the checkpoints of that id an item is, by what it shows; at a tie, as it says."""
+    shown = field(item, "checkpoint") or {}
+    shown_parent = part(field(item, "parent_config"), "checkpoint_id")
+
+    def likeness(address: Address) -> float:
+        record = model.record(address)
+        if record is None:
+            return -1.0
+        versions = {name: channel.version for name, channel in record.channels.items()}
+        parent = None if record.parent is None else mint(record.parent)
+        return float(
+            2.0 * (shown.get("channel_versions") == versions)
+            + 2.0 * (shown_parent == parent)
+            + 2.0 * (field(item, "metadata") == record.metadata)
+            + 1.0 * (address == named)
+            - 1.5 * (address in taken)
+        )
+
+    return max([named, *(a for a in wanted if a[2] == named[2])], key=likeness)
+
+
+def _numbers(session: Session) -> dict[str, int]:
+    model = session.model
+    places = [(t, ns) for t, namespaces in model.threads.items() for ns in namespaces]
+    places += [(t, ns) for t, ns, _ in [*model.gone, *model.ghosts]]
+    return {mint(number): number for number in known_numbers(session, places)}
+
+
+def _address(session: Session, numbers: dict[str, int], item: Any) -> Address:
+    config = field(item, "config")
+    thread = _thread_of(item).removeprefix(session.prefix)
+    shown = shown_id(item)
+    number = numbers.get(shown, -1) if isinstance(shown, str) else -1
+    return thread, str(part(config, "checkpoint_ns") or ""), number
+
+
+def ask(session: Session, step: ListTuples) -> Listing:
+    """List as the step says."""
+    thread = None if step.thread is None else session.real(step.thread)
+    config, arguments = list_arguments(step, thread)
+    answer = session.attempt(lambda: session.reader.list_tuples(config, arguments))
+    return Listing(session, step, answer)

@@ -1,0 +1,79 @@
+"""Known violations with an example: it is run again before anything is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from saverproof.contracts.registry import contract
+from saverproof.families.answer import Answer, Status
+from saverproof.items import Finding, Outcome, Plan
+from saverproof.known.entries import Entry
+from saverproof.plugin.judging import Judge
+from saverproof_reports import read_artefact
+
+
+def pinned(entries: Iterable[Entry], saver: str, family: str, api: str) -> Iterator[Entry]:
+    """The entries whose example is to be run in the item of a family and an API of a saver."""
+    for entry in entries:
+        if entry.shows(saver) and entry.example_api == api and contract(entry.id).family == family:
+            yield entry
+
+
+@dataclass(slots=True)
+class Examples:
+    """What running the examples of one item again came to."""
+
+    stale: list[dict[str, str]] = field(default_factory=list)
+    """As the report has stale entries (``saverproof_reports.events``)."""
+    shown: list[Finding] = field(default_factory=list)
+    """The violations that are still there."""
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """The outcome with what the examples show: a search may miss what is known."""
+        found = {finding.contract for finding in outcome.findings}
+        more = [finding for finding in self.shown if finding.contract not in found]
+        checked = dict(outcome.checked)
+        for finding in self.shown:
+            checked[finding.contract] = checked.get(finding.contract, 0) + 1
+        return replace(outcome, checked=checked, findings=(*outcome.findings, *more))
+
+
+def run_examples(judge: Judge, plan: Plan, entries: Iterable[Entry]) -> Examples:
+    """Run the example of each of ``entries``, in the folder of ``plan``."""
+    examples = Examples()
+    for number, entry in enumerate(entries):
+        artefact = read_artefact(Path(str(entry.example)))
+        folder = Path(plan.folder) / f"example-{number}"
+        folder.mkdir(mode=0o700)
+        answer = judge.replay(artefact, plan, folder)
+        if answer.status is Status.FAILING:
+            examples.shown.append(_finding(artefact, answer))
+        else:
+            examples.stale.append(_stale(entry, answer))
+    return examples
+
+
+def _finding(artefact: dict[str, Any], answer: Answer) -> Finding:
+    return Finding(
+        contract=artefact["contract"],
+        api=artefact["api"],
+        phase=artefact["phase"],
+        summary=artefact.get("summary") or answer.said,
+        expected=answer.expected,
+        observed=answer.observed,
+        steps=tuple(artefact.get("steps", ())),
+        program=artefact["program"],
+        reproducer="",
+    )
+
+
+def _stale(entry: Entry, answer: Answer) -> dict[str, str]:
+    if answer.status is Status.FIXED:
+        said = f"its example is fixed ({answer.said}); remove the entry"
+    else:
+        said = f"its example cannot be run: {answer.said}; pin another"
+    where = f"{entry.file}: {entry.id} ({entry.example_api})"
+    return {"id": entry.id, "severity": "error", "message": f"{where}: {said}"}

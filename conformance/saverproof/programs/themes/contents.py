@@ -1,0 +1,177 @@
+"""Themes of the families about what is stored, and what is read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from saverproof.programs import asking, making
+from saverproof.programs.names import (
+    ODD_CHANNELS,
+    ODD_NODES,
+    ODD_PATHS,
+)
+from saverproof.programs.theme import Theme
+from saverproof.programs.themes.weights import PUTS, READS, SMALL, Weights
+from saverproof.steps.definitions import (
+    Bulk,
+    CheckFiles,
+    NextVersions,
+    Step,
+)
+from saverproof.values.metadata import METADATA_KEYS, METADATA_VALUES
+
+
+def ordering() -> tuple[Theme, ...]:
+    lists: Weights = {asking.list_: 10, asking.list_all: 2, asking.pages: 3, asking.get: 5}
+    writes: Weights = {making.writes: 10, making.writes_again: 2, making.writes_special: 2}
+    many = tuple(range(7))
+    return (
+        Theme("histories", {**PUTS, **lists}, whole_store=True),
+        Theme(
+            "tasks",
+            {making.put: 1, **writes, asking.get: 2},
+            threads=("a",),
+            namespaces=("",),
+            tasks=many,
+            paths=("", "~p, 1", "~p, 10", "~p, 2", "~p, B", "~p, a", "~q, é"),
+        ),
+    )
+
+
+def upsert() -> tuple[Theme, ...]:
+    puts: Weights = {making.put: 4, making.put_again: 5, making.put_replacing: 5, making.writes: 3}
+    writes: Weights = {
+        making.put: 2,
+        making.writes: 4,
+        making.writes_again: 12,
+        making.writes_special: 2,
+    }
+    return (
+        Theme("puts", {**puts, asking.list_: 3, asking.get: 2}, metadata=({}, {"user": "ann"})),
+        replace(
+            SMALL, name="writes", weights={**writes, asking.get: 1}, tasks=(0, 1, 2), length=60
+        ),
+    )
+
+
+def pending_writes() -> tuple[Theme, ...]:
+    writes: Weights = {making.writes: 8, making.writes_early: 4, making.writes_again: 4}
+    odd: Weights = {making.writes_empty: 2, making.writes_special: 5, making.writes_to_root: 2}
+    return (
+        Theme(
+            "batches",
+            {making.put: 6, making.put_again: 1, **writes, **odd, **READS},
+            tasks=(0, 1, 2),
+        ),
+    )
+
+
+def identity() -> tuple[Theme, ...]:
+    forms: Weights = {
+        asking.get_in_form: 6,
+        asking.list_in_form: 4,
+        asking.list_: 3,
+        asking.list_all: 1,
+    }
+    puts: Weights = {making.put: 6, asking.put_in_loop: 3, asking.put_and_change: 2}
+    writes: Weights = {making.writes: 3, asking.writes_in_loop: 2, asking.writes_and_change: 2}
+    roots: Weights = {asking.put_root_in_form: 1, asking.put_merging: 1}
+    groups = ("plain", "container")
+    return (
+        Theme(
+            "configs",
+            {**puts, **writes, **forms, **roots, asking.get: 4},
+            groups=groups,
+            watch_inputs=True,
+            missing_parents=True,
+            whole_store=True,
+        ),
+    )
+
+
+def serialization() -> tuple[Theme, ...]:
+    steps: Weights = {making.put: 8, making.writes: 6, asking.get: 2, asking.list_: 1}
+    values = ("plain", "falsy", "scalar", "container", "object", "message")
+    metadata = tuple({k: v} for k in METADATA_KEYS for v in METADATA_VALUES)
+    return (
+        replace(SMALL, name="values", weights=steps, groups=values),
+        replace(SMALL, name="exceptions", weights=steps, groups=("plain", "exception")),
+        replace(
+            SMALL,
+            name="large values",
+            weights={making.put: 2, making.writes: 1},
+            groups=("large",),
+            length=6,
+        ),
+        replace(SMALL, name="non-finite", weights=steps, groups=("plain", "non-finite"), length=12),
+        replace(SMALL, name="nul", weights=steps, groups=("plain", "nul"), length=12),
+        replace(
+            SMALL,
+            name="names",
+            weights=steps,
+            channels=ODD_CHANNELS,
+            nodes=ODD_NODES,
+            paths=ODD_PATHS,
+        ),
+        replace(SMALL, name="metadata", weights=steps, metadata=metadata),
+        replace(
+            SMALL,
+            name="merged metadata",
+            weights={asking.put_merging: 5, asking.get: 2, asking.list_: 1},
+        ),
+        replace(
+            SMALL,
+            name="older forms",
+            weights={asking.put_older: 5, making.writes: 2, asking.get: 2},
+        ),
+        replace(
+            SMALL,
+            name="legacy metadata",
+            weights={asking.put_with_legacy_writes: 4, making.put: 1},
+            length=8,
+        ),
+        replace(
+            SMALL,
+            name="refused values",
+            weights={making.put: 3, making.writes: 2, asking.refuse: 5},
+        ),
+        *(
+            replace(SMALL, name=f"bulk {one.kind}", script=_only(one), needs=frozenset({"large"}))
+            for one in BULKS
+        ),
+        Theme(
+            "encryption",
+            script=lambda _: (CheckFiles("encrypted"),),
+            needs=frozenset({"serializer"}),
+        ),
+    )
+
+
+BULKS = (
+    Bulk("writes", "a", 1, 20_000),
+    Bulk("channels", "a", 1, 1_000),
+    Bulk("checkpoints", "a", 1, 5_000),
+)
+"""Each on a store of its own: some savers take longer for every operation, the more they hold."""
+
+
+def _only(step: Step) -> Callable[[Random], tuple[Step, ...]]:
+    return lambda _: (step,)
+
+
+def channels() -> tuple[Theme, ...]:
+    puts: Weights = {making.put: 10, making.put_copy: 3, making.put_omitting: 2}
+    return (
+        Theme("forks", {**puts, **READS}, threads=("a",)),
+        Theme(
+            "forks after restarts",
+            {**puts, asking.reopen: 2},
+            threads=("a",),
+            needs=frozenset({"durable"}),
+            length=20,
+            whole_store=True,
+        ),
+        Theme("versions", script=lambda choose: (NextVersions(choose.randint(101, 140)),)),
+    )

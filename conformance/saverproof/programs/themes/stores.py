@@ -1,0 +1,213 @@
+"""Themes of the families about whole stores: kept apart, searched, cleared, opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from saverproof.programs import asking, making
+from saverproof.programs.names import (
+    HOSTILE,
+    HOSTILE_FILTERS,
+    NESTED,
+)
+from saverproof.programs.theme import Theme
+from saverproof.programs.themes.weights import GENERAL, PUTS, WRITES, Weights
+from saverproof.steps.definitions import (
+    CallOnLoop,
+    CheckFiles,
+    Elsewhere,
+    FirstOperation,
+    Step,
+)
+from saverproof.values.metadata import FILTER_KEYS, FILTER_VALUES
+
+
+def isolation() -> tuple[Theme, ...]:
+    whole: Weights = {**GENERAL, asking.list_all: 2, asking.list_in_form: 1}
+    brief: Weights = {**PUTS, making.writes: 4, asking.get: 3, asking.list_: 6, asking.list_all: 1}
+    forget: Weights = {asking.delete_thread: 1}
+    return (
+        Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
+        Theme("namespaces", whole, casts=NESTED),
+        Theme(
+            "hostile threads",
+            {**brief, asking.delete_thread: 2},
+            casts=HOSTILE,
+            length=30,
+            whole_store=True,
+        ),
+        Theme("hostile filters", {**PUTS, asking.list_filtered: 6}, filters=HOSTILE_FILTERS),
+        Theme("workspaces", {**PUTS, asking.elsewhere: 4}, length=12, whole_store=True),
+        Theme(
+            "files",
+            script=lambda choose: (
+                Elsewhere("a", choose.randint(1, 3)),
+                CheckFiles("private"),
+            ),
+        ),
+    )
+
+
+def filter_() -> tuple[Theme, ...]:
+    lists: Weights = {asking.list_filtered: 8, asking.get: 1}
+    plain = tuple(v for v in FILTER_VALUES if not isinstance(v, bool))
+    some = tuple({key: value} for key in FILTER_KEYS[:2] for value in plain)
+    cases = tuple({key: value} for key in FILTER_KEYS for value in ("a", "A", 1, ""))
+    flags = tuple({"flag": flag} for flag in (True, False))
+    dotted: tuple[Mapping[str, Any], ...] = ({"a.b": 1}, {"a": {"b": 1}}, {"a.b": "x", "a": 1}, {})
+    near = (0, 1, -1, 10, 2**31, 2**31 + 1, 2**53, 2**53 + 1, 0.5, 0.3, 0.1 + 0.2)
+    numbers = tuple({"score": number} for number in near)
+    nested: tuple[Mapping[str, Any], ...] = (
+        {"info": {"k": 1}},
+        {"info": {"k": 1, "m": 2}},
+        {"info": [1, 2]},
+        {"info": []},
+        {},
+    )
+    return (
+        Theme("values", {**PUTS, **lists}, metadata=some, filters=some),
+        Theme("keys", {**PUTS, **lists}, metadata=cases, filters=cases),
+        Theme("numbers", {**PUTS, **lists}, metadata=numbers, filters=numbers),
+        Theme("booleans", {**PUTS, **lists}, metadata=(*flags, {}), filters=flags),
+        Theme(
+            "several keys",
+            {**PUTS, **lists},
+            metadata=tuple({"kind": k, "rank": n} for k in ("x", "y") for n in (1, 2)),
+            filters=tuple({"kind": k, "rank": n} for k in ("x", "y") for n in (1, 2, 3)),
+        ),
+        Theme(
+            "none",
+            {**PUTS, **lists},
+            metadata=({"user": None}, {"user": "ann"}, {}),
+            filters=({"user": None},),
+        ),
+        Theme("nested", {**PUTS, **lists}, metadata=nested, filters=nested[:-1]),
+        Theme("dotted", {**PUTS, **lists}, metadata=dotted, filters=({"a.b": 1}, {"a.b": "x"})),
+    )
+
+
+def deletion() -> tuple[Theme, ...]:
+    steps: Weights = {**PUTS, **WRITES, asking.list_: 2}
+    runs = ("run-1", "run-2", "run-10")
+    threads = ("a", "a1", "b")
+    delta: Weights = {
+        asking.put_delta: 8,
+        making.writes: 6,
+        asking.prune_to_latest: 1,
+        making.put: 1,
+    }
+    channels = ("log", "count")
+    return (
+        Theme("threads", {**steps, asking.delete_thread: 3}, threads=threads, whole_store=True),
+        Theme(
+            "runs",
+            {**steps, asking.delete_runs: 2},
+            runs=runs,
+            needs=frozenset({"delete_for_runs"}),
+            whole_store=True,
+        ),
+        Theme(
+            "copies",
+            {**steps, making.writes_early: 5, asking.copy_thread: 5, asking.delete_thread: 3},
+            threads=("a", "b", "c"),
+            needs=frozenset({"copy_thread"}),
+            whole_store=True,
+        ),
+        Theme(
+            "pruning",
+            {**steps, asking.prune: 2},
+            needs=frozenset({"prune"}),
+            whole_store=True,
+        ),
+        Theme(
+            "pruning deltas",
+            delta,
+            threads=("a",),
+            namespaces=("",),
+            channels=channels,
+            needs=frozenset({"prune", "delta_history"}),
+            whole_store=True,
+        ),
+    )
+
+
+def delta_history() -> tuple[Theme, ...]:
+    steps: Weights = {asking.put_delta: 8, making.put: 2, making.writes: 8, making.writes_again: 1}
+    return (
+        Theme(
+            "deltas",
+            {**steps, asking.delta_history: 6},
+            channels=("log", "count", "notes"),
+            tasks=tuple(range(5)),
+            paths=("", "~p, 1", "~p, 10", "~p, 2"),
+            needs=frozenset({"delta_history"}),
+        ),
+    )
+
+
+def parity() -> tuple[Theme, ...]:
+    forms: Weights = {asking.get_in_form: 2, asking.list_in_form: 1, asking.list_filtered: 1}
+    calls = ("get_tuple", "list", "delete_thread", "put", "put_writes")
+    return (
+        Theme(
+            "crossed",
+            {**GENERAL, **forms, asking.delete_thread: 1},
+            groups=("plain", "falsy", "scalar", "container"),
+            whole_store=True,
+        ),
+        Theme("deltas", {**delta_history()[0].weights}, needs=frozenset({"delta_history"})),
+        Theme("on the loop", script=lambda _: tuple(CallOnLoop(name, "a", 1) for name in calls)),
+    )
+
+
+def lifecycle() -> tuple[Theme, ...]:
+    life: Weights = {asking.set_up: 1, asking.close_again: 2, asking.abandon: 2}
+    first = ("put", "put_writes", "get_tuple", "list")
+    later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
+    return (
+        Theme("abandoned", {**GENERAL, asking.abandon: 4}, whole_store=True),
+        Theme(
+            "clones",
+            {**GENERAL, asking.clone: 3},
+            needs=frozenset({"serializer"}),
+            length=40,
+            whole_store=True,
+        ),
+        Theme(
+            "restarts",
+            {**GENERAL, **life, asking.reopen: 2},
+            needs=frozenset({"durable"}),
+            length=40,
+            whole_store=True,
+        ),
+        Theme(
+            "first operations",
+            script=_first(*first),
+        ),
+        *(
+            Theme(
+                f"first {name}",
+                script=_first(name),
+                needs=frozenset({name}),
+            )
+            for name in later
+        ),
+    )
+
+
+def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
+    """A scene: each operation is the first on a new store, set up and not."""
+
+    def scene(choose: Random) -> tuple[Step, ...]:
+        del choose
+        return tuple(
+            FirstOperation(name, set_up) for name in operations for set_up in (True, False)
+        )
+
+    return scene
+
+
+def interface() -> tuple[Theme, ...]:
+    return (Theme("operations", {**GENERAL}, length=30),)

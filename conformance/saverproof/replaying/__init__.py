@@ -1,1 +1,0 @@
-"""Runs a recorded violation again: fixed, still failing, or not to be told. Nothing is searched."""

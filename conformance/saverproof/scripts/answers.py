@@ -1,0 +1,309 @@
+"""The last lines of a script where the last step's own answer is what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import singledispatch
+
+from saverproof.judging.session import Breach, Raised
+from saverproof.model.records import Address
+from saverproof.scripts.checks import complain, guarded, names, say, unequal
+from saverproof.scripts.source import literal
+from saverproof.scripts.statements import (
+    NoScriptError,
+    delta_history,
+    put,
+    put_writes,
+    read,
+    write,
+)
+from saverproof.scripts.writer import Writer
+from saverproof.steps.definitions import (
+    PLAIN,
+    DeltaHistory,
+    GetTuple,
+    IdForm,
+    ListTuples,
+    NextVersions,
+    Prune,
+    Put,
+    PutWrites,
+    Step,
+    WalkPages,
+)
+
+
+@singledispatch
+def check_answer(step: Step, writer: Writer, breach: Breach) -> None:
+    """Write the last step with a check of what it answers.
+
+    Raises:
+        NoScriptError: no check is known for such a fact.
+    """
+    del writer
+    raise NoScriptError(f"no check of {breach.difference.fact!r} in {type(step).__name__}")
+
+
+@check_answer.register
+def _(step: GetTuple, writer: Writer, breach: Breach) -> None:
+    match breach.difference.fact:
+        case "latest":
+            _check_latest(writer, breach, [(step.thread, step.namespace or "")], read(step, writer))
+        case "form":
+            plain = replace(
+                step, id_form=IdForm.ABSENT, namespace=step.namespace or "", extras=PLAIN
+            )
+            writer.helpers.add("shown")
+            writer.say(f"expected = shown({read(plain, writer)})")
+            guarded(writer, [f"observed = shown({read(step, writer)})"], "an answer", breach)
+            complain(writer, _unequal_answers(breach))
+        case "extra" if not isinstance(breach.difference.observed, Raised):
+            say(writer, read(step, writer), "None")
+            complain(writer, "observed is not None")
+        case "extra" | "unreadable":
+            guarded(writer, [read(step, writer)], "None", breach)
+        case "input:config":
+            config = writer.config(
+                step.thread, step.namespace, step.number, step.id_form, step.extras
+            )
+            writer.say(f"observed = {config}", writer.ask("get_tuple", "observed"))
+            writer.say(f"expected = {config}")
+            complain(writer, unequal(breach.difference))
+        case fact:
+            raise NoScriptError(f"no check of {fact!r} in a read")
+
+
+def _unequal_answers(breach: Breach) -> str:
+    different = unequal(breach.difference)
+    return different if isinstance(breach.difference.expected, tuple) else "observed != expected"
+
+
+def check_latest(writer: Writer, breach: Breach) -> None:
+    """The newest of some namespace, which the difference does not name, is not what is read."""
+    wanted = breach.difference.expected
+    model = writer.model
+    places = [
+        (thread, namespace)
+        for thread, namespaces in model.threads.items()
+        for namespace in namespaces
+        if writer.minted(model.latest(thread, namespace)) == wanted
+    ]
+    if not places:
+        raise NoScriptError("no namespace has that latest checkpoint")
+    calls = [writer.ask("get_tuple", writer.config(*place)) for place in places]
+    _check_latest(writer, breach, places, *calls)
+
+
+def _check_latest(
+    writer: Writer, breach: Breach, places: list[tuple[str, str]], *calls: str
+) -> None:
+    if isinstance(breach.difference.observed, Raised):
+        guarded(writer, list(calls), "the latest checkpoint", breach)
+        return
+    latest = [writer.model.latest(*place) for place in places]
+    if None in latest:
+        raise NoScriptError("the namespace has no latest checkpoint")
+    writer.helpers.add("address")
+    expected = ", ".join(writer.id(number) for number in latest if number is not None)
+    say(
+        writer,
+        f"[found and address(found.config)[2] for found in [{', '.join(calls)}]]",
+        f"[{expected}]",
+    )
+    complain(writer, "observed != expected")
+
+
+# --- listings ----------------------------------------------------------------------------------
+
+
+@check_answer.register
+def _(step: ListTuples, writer: Writer, breach: Breach) -> None:
+    unlimited = writer.listing(*writer.list_arguments(replace(step, limit=None)))
+    expected = writer.model.listing(step)
+    fact, address = breach.difference.fact, breach.difference.address
+    match fact:
+        case "raised":
+            guarded(writer, [writer.listing(*writer.list_arguments(step))], "a listing", breach)
+        case "selection":
+            say(writer, f"sorted({_addresses(writer, unlimited)})", names(writer, sorted(expected)))
+            complain(writer, "observed != expected")
+        case "order" if address is not None:
+            place = f"{writer.place(address)}"
+            writer.say(f"listed = {_addresses(writer, unlimited)}")
+            writer.say(f"observed = [at[2] for at in listed if at[:2] == {place}]")
+            writer.say("expected = sorted(observed, reverse=True)")
+            complain(writer, "observed != expected")
+        case "order":
+            writer.say(f"observed = [at[2] for at in {_addresses(writer, unlimited)}]")
+            writer.say("expected = sorted(observed, reverse=True)")
+            complain(writer, "observed != expected")
+        case "limit":
+            limited = writer.listing(*writer.list_arguments(step))
+            writer.say(f"everything = {_addresses(writer, unlimited)}")
+            observed = _addresses(writer, limited)
+            if len({at[:2] for at in expected}) <= 1:
+                say(writer, observed, f"everything[:{step.limit}]")
+            else:
+                say(writer, f"len({observed})", f"min({step.limit}, len(everything))")
+            complain(writer, "observed != expected")
+        case _:
+            raise NoScriptError(f"no check of {fact!r} in a listing")
+
+
+def _addresses(writer: Writer, listing: str) -> str:
+    writer.helpers.add("address")
+    items = listing.removeprefix("list(")
+    items = items if items == listing else items[:-1]
+    return f"[address(item.config) for item in {items}]"
+
+
+@check_answer.register
+def _(step: WalkPages, writer: Writer, breach: Breach) -> None:
+    del breach
+    history = sorted(writer.model.history(step.thread, step.namespace), reverse=True)
+    listing = writer.listing(
+        writer.config(step.thread, step.namespace), "before=before", f"limit={step.size}"
+    )
+    writer.helpers.add("address")
+    writer.say(
+        "observed, before = [], None",
+        f"for _ in range({len(history) + 2}):",
+        f"    page = {listing}",
+        "    observed += [address(item.config)[2] for item in page]",
+        "    before = config(checkpoint_id=observed[-1]) if page else before",
+        f"expected = [{', '.join(map(writer.id, history))}]",
+    )
+    complain(writer, "sorted(observed, reverse=True) != expected")
+
+
+# --- histories and versions --------------------------------------------------------------------
+
+
+@check_answer.register
+def _(step: DeltaHistory, writer: Writer, breach: Breach) -> None:
+    call = delta_history(step, writer)
+    if isinstance(breach.difference.observed, Raised):
+        guarded(writer, [call], "a history", breach)
+        return
+    config = writer.config(step.thread, step.namespace, step.number)
+    walk = _walk(writer, config, literal(step.channels))
+    say(writer, call, walk)
+    complain(writer, unequal(breach.difference))
+
+
+@check_answer.register
+def _(step: NextVersions, writer: Writer, breach: Breach) -> None:
+    _check_row(writer, breach, step.count)
+
+
+def _check_row(writer: Writer, breach: Breach, count: int) -> None:
+    """Versions minted in a row do not increase."""
+    writer.imports.add("from itertools import pairwise")
+    lines = [
+        "versions = [saver.get_next_version(None, None)]",
+        f"for _ in range({count - 1}):",
+        "    versions.append(saver.get_next_version(versions[-1], None))",
+        "pairs = pairwise([type(versions[0])(), *versions])",
+        "observed = [pair for pair in pairs if not pair[0] < pair[1]]",
+        "expected = []",
+    ]
+    guarded(writer, lines, "versions that increase", breach)
+    complain(writer, "observed != expected")
+
+
+# --- writes ------------------------------------------------------------------------------------
+
+
+@check_answer.register
+def _(step: Put, writer: Writer, breach: Breach) -> None:
+    fact, _, name = breach.difference.fact.partition(":")
+    match fact:
+        case "returned":
+            put(step, writer, answer="answer")
+            expected = names(writer, [(step.thread, step.namespace, step.number)])[1:-1]
+            say(writer, "address(answer)", expected)
+            complain(writer, "observed != expected")
+        case "input":
+            _check_input(writer, breach, name, put(step, writer, named=name))
+        case "version" if writer.manner.via == "row":
+            _check_row(writer, breach, 40)
+        case "version":
+            _check_version(step, writer)
+        case _:
+            raise NoScriptError(f"no check of {fact!r} in a put")
+
+
+def _check_version(step: Put, writer: Writer) -> None:
+    """The put's new version is not above each one that its other channels have."""
+    write(step, writer)
+    record = writer.model.record((step.thread, step.namespace, step.number))
+    changed = {channel for channel, _ in step.changes}
+    channels = record.channels if record is not None else {}
+    older = [str(channel.version) for name, channel in channels.items() if name not in changed]
+    new = next(str(channel.version) for name, channel in channels.items() if name in changed)
+    say(writer, new, f"[{', '.join(dict.fromkeys(older))}]")
+    alike = "isinstance(older, str) is isinstance(observed, str) and "
+    condition = f"{alike if writer.manner.via == 'types' else ''}older < observed"
+    complain(writer, f"not all({condition} for older in expected)")
+
+
+@check_answer.register
+def _(step: PutWrites, writer: Writer, breach: Breach) -> None:
+    fact, _, name = breach.difference.fact.partition(":")
+    if fact != "input":
+        raise NoScriptError(f"no check of {fact!r} in a put_writes")
+    _check_input(writer, breach, name, put_writes(step, writer, named=name))
+
+
+def _check_input(writer: Writer, breach: Breach, name: str, sources: dict[str, str]) -> None:
+    say(writer, f"given_{name}", sources[name])
+    complain(writer, unequal(breach.difference))
+
+
+# --- prune -------------------------------------------------------------------------------------
+
+
+@check_answer.register
+def _(step: Prune, writer: Writer, breach: Breach) -> None:
+    difference = breach.difference
+    match difference.fact:
+        case "kept":
+            kept: list[Address] = difference.observed
+            write(step, writer)
+            places = ", ".join(writer.at(address) for address in kept)
+            found = writer.ask("get_tuple", "at")
+            say(writer, f"[at for at in [{places}] if {found}]", "[]")
+            complain(writer, "observed != expected")
+        case "delta" if difference.address is not None:
+            _check_rebuilt(step, writer, difference.address)
+        case fact:
+            raise NoScriptError(f"no check of {fact!r} in a prune")
+
+
+def _check_rebuilt(step: Prune, writer: Writer, address: Address) -> None:
+    """What delta channels are rebuilt from, before and after, unless stored whole since."""
+    channels = {
+        name
+        for record in writer.model.history(address[0], address[1]).values()
+        for name, channel in record.channels.items()
+        if channel.value is None
+    }
+    writer.say(f"at, channels = {writer.at(address)}, {literal(sorted(channels))}")
+    walk = _walk(writer, "at", "channels")
+    writer.say(f"expected = {walk}")
+    write(step, writer)
+    writer.say(f"observed = {walk}", f"found = {writer.ask('get_tuple', 'at')}")
+    writer.say('stored = found.checkpoint["channel_values"] if found else {}')
+    complain(writer, "any(observed[c] != expected[c] for c in channels if c not in stored)")
+
+
+def _walk(writer: Writer, config: str, channels: str) -> str:
+    """The base class's own walk over what the saver's ``get_tuple`` gives."""
+    writer.imports.add("from langgraph.checkpoint.base import BaseCheckpointSaver")
+    return writer.ask_of(
+        "BaseCheckpointSaver",
+        "get_delta_channel_history",
+        writer.receiver,
+        f"config={config}",
+        f"channels={channels}",
+    )

@@ -1,0 +1,185 @@
+"""How a script opens the saver: by the target's own text, else by the author's function."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from saverproof.errors import OpeningError
+from saverproof.scripts.voice import Voice
+from saverproof.scripts.writer import Looks
+from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
+from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """``expression`` opens the saver below ``path``, a variable of the script.
+
+    ``imports`` stand at the top of the script, then ``folders`` are put on its path for the
+    imports that are ``local``, and the statements ``before`` follow. ``drop`` is a call that
+    removes what lies outside of ``path``, which stands in it as ``{0}``.
+    """
+
+    expression: str
+    imports: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    drop: str = ""
+
+
+def opening_of(target: Target) -> Opening | None:
+    """How a script opens this target; None if it cannot be imported by any name."""
+    if target.opening is not None:
+        return _by_text(target.opening)
+    return _by_import(target) if target.ref is not None else None
+
+
+def _by_text(text: str) -> Opening | None:
+    """Statements, and in the end an expression."""
+    source = inspect.cleandoc(text)
+    try:
+        *statements, last = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(last, ast.Expr):
+        return None
+    imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    folders = {node: _folder_of(_package(node)) for node in imports}
+    return Opening(
+        ast.unparse(last.value) if last.lineno != last.end_lineno else _segment(source, last),
+        imports=(
+            *(_segment(source, node) for node in imports if folders[node] is None),
+            *(["import sys"] if any(folders.values()) else []),
+        ),
+        before=tuple(
+            line
+            for node in statements
+            if node not in imports
+            for line in _segment(source, node).splitlines()
+        ),
+        folders=tuple(sorted({str(folder) for folder in folders.values() if folder is not None})),
+        local=tuple(_segment(source, node) for node in imports if folders[node] is not None),
+    )
+
+
+def _package(node: ast.Import | ast.ImportFrom) -> str:
+    name = node.names[0].name if isinstance(node, ast.Import) else str(node.module)
+    return name.partition(".")[0]
+
+
+def _segment(source: str, node: ast.AST) -> str:
+    return ast.get_source_segment(source, node) or ast.unparse(node)
+
+
+def _by_import(target: Target) -> Opening | None:
+    assert target.ref is not None
+    first, *rest = target.ref.attribute.split(".")
+    module, folder = _module(target.ref.module, target.ref.file)
+    if module is None:
+        return None
+    function = ".".join((first, *rest))
+    return Opening(
+        f"{function}(Workspace(Path(path), Path(path).name))",
+        imports=("from pathlib import Path", *(("import sys",) if folder else ())),
+        folders=(str(folder),) if folder else (),
+        local=("from saverproof import Workspace", f"from {module} import {first}"),
+        drop=f"{function}.drop(Workspace(Path({{0}}), Path({{0}}).name))" if target.drop else "",
+    )
+
+
+def _module(name: str | None, file: str | None) -> tuple[str | None, Path | None]:
+    """The name to import a target's module by, and the folder that has to be on the path for it."""
+    if name is not None:
+        return name, _folder_of(name.partition(".")[0])
+    path = Path(str(file))
+    root, names = path.parent, [path.stem]
+    while (root / "__init__.py").is_file():
+        names.insert(0, root.name)
+        root = root.parent
+    importable = all(part.isidentifier() for part in names)
+    taken = names[0] in sys.stdlib_module_names
+    return (".".join(names), root) if importable and not taken else (None, None)
+
+
+def _folder_of(package: str) -> Path | None:
+    """Where a package lies, if an interpreter would not look there by itself."""
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    if found is None or found.origin is None or package in sys.stdlib_module_names:
+        return None
+    place = Path(found.origin)
+    folder = place.parent.parent if place.name == "__init__.py" else place.parent
+    return None if str(folder) in _known_folders() else folder
+
+
+def _known_folders() -> set[str]:
+    """Where any interpreter of this environment looks, folders of editable installs included."""
+    known = {sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")}
+    for folder in list(known):
+        for file in Path(folder).glob("*.pth"):
+            known.update(file.read_text(encoding="utf-8", errors="replace").splitlines())
+    return known
+
+
+def opens_asynchronously(target: Target) -> bool:
+    """Whether the author's function gives an asynchronous context manager."""
+    function = inspect.unwrap(target.open)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return inspect.isasyncgenfunction(function)
+    with tempfile.TemporaryDirectory() as folder:
+        manager = type(target.open(Workspace(Path(folder), "looking")))
+    return hasattr(manager, "__aenter__") and not hasattr(manager, "__enter__")
+
+
+def looks_of(target: Target, program: Program, voice: Voice) -> Looks:
+    """What a script of this program has to know of the saver; the saver is opened only if so."""
+    asks = any(
+        isinstance(step, SetUp | CloseAgain | FirstOperation)
+        or (isinstance(step, PutWrites) and step.path)
+        for step in program
+    )
+    if not asks:
+        return Looks()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        EventLoop() as loop,
+        fresh_workspace(Path(folder), target) as workspace,
+    ):
+        try:
+            with opened(target, workspace, loop) as saver:
+                return _looks(saver, voice)
+        except OpeningError:
+            return Looks()
+
+
+def _looks(saver: Any, voice: Voice) -> Looks:
+    from saverproof.execution.driver import takes_task_path
+
+    closers = [name for name in ("close", "aclose") if hasattr(saver, name)]
+    method = "put_writes" if voice.api == "sync" else "aput_writes"
+    return Looks(
+        takes_task_path(getattr(saver, method, None)),
+        _called(saver, "setup", voice) if hasattr(saver, "setup") else "",
+        tuple(_called(saver, name, voice) for name in closers),
+    )
+
+
+def _called(saver: Any, name: str, voice: Voice) -> str:
+    """A call of a method without arguments, sync or async whichever it is."""
+    if inspect.iscoroutinefunction(getattr(saver, name)):
+        return f"await saver.{name}()" if voice.in_coroutine else f"asyncio.run(saver.{name}())"
+    managed = voice.in_coroutine and voice.managed
+    return f"await asyncio.to_thread(saver.{name})" if managed else f"saver.{name}()"

@@ -1,0 +1,108 @@
+"""Standalone scripts that show a flaw: non-zero while it is there, zero when it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from saverproof.judging.session import Breach, Raised
+from saverproof.judging.sheet import Difference
+from saverproof.scripts.final import manners, write_program
+from saverproof.scripts.layout import script, statement_of
+from saverproof.scripts.opening import looks_of, opening_of, opens_asynchronously
+from saverproof.scripts.statements import NoScriptError, write_steps
+from saverproof.scripts.trying import complains, complains_alone
+from saverproof.scripts.voice import Voice
+from saverproof.scripts.writer import Looks, Manner, Writer
+from saverproof.steps.definitions import (
+    DeleteThread,
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    PutWrites,
+    Step,
+)
+from saverproof.targets.target import Target
+from saverproof.values import Value
+
+
+def reproducer(target: Target, program: Program, breach: Breach, api: str, *, name: str) -> str:
+    """The source of a script that shows a breach, or "" if none can be made that does.
+
+    It was run, in a process of its own, and complained. ``program`` ends with the step that showed
+    the breach; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
+    the script and its message begin.
+    """
+    if not program:
+        return ""
+    voice = Voice(api, opens_asynchronously(target))
+    return _proved(target, program, breach, voice, looks_of(target, program, voice), name)
+
+
+def _proved(
+    target: Target, program: Program, breach: Breach, voice: Voice, looks: Looks, name: str
+) -> str:
+    opening = opening_of(target)
+    if opening is None:
+        return ""
+    promise = f"{name}: {statement_of(breach.contract)}"
+    tried = set()
+    for manner in manners(program, breach, voice.api):
+        writer = Writer(voice, looks, manner)
+        try:
+            write_program(writer, program, breach)
+        except (NoScriptError, KeyError):
+            # The model differs from the one that followed the saver's mistakes: a step may build
+            # on a checkpoint that is not there any more.
+            continue
+        text = script(writer, opening, promise, target.name)
+        # A thread of this process would hang with the script.
+        shows = complains_alone if breach.difference.fact == "hang" else complains
+        if text not in tried and shows(text, name):
+            return text
+        tried.add(text)
+    return ""
+
+
+_BATCH = PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
+OPERATIONS: Mapping[str, Step] = {
+    "put": Put("a", "", 1),
+    "put_writes": _BATCH,
+    "get_tuple": GetTuple("a", "", 1),
+    "list": ListTuples("a", ""),
+    "delete_thread": DeleteThread("a"),
+    "task_path": replace(_BATCH, path="~__pregel_pull, agent"),
+}
+"""A step for each operation that a saver has to have, and for put_writes with a task path."""
+
+
+def operation_reproducer(target: Target, operation: str, api: str, *, name: str) -> str:
+    """The source of a script that calls an operation which a saver lacks; see :func:`reproducer`.
+
+    ``operation`` is a key of :data:`OPERATIONS`.
+    """
+    step = OPERATIONS[operation]
+    missing = Raised(NotImplementedError())
+    difference = Difference(name, "raised", None, f"{operation} to be there", missing)
+    voice = Voice(api, opens_asynchronously(target))
+    return _proved(target, (step,), Breach(name, difference, 1, step), voice, Looks(), name)
+
+
+def death_reproducer(target: Target, program: Program, api: str, *, name: str) -> str:
+    """The source of a script whose process dies, or hangs and is ended, in a program's last step.
+
+    It is not run first. "" if the target cannot be imported, or has no script for a step.
+    """
+    opening = opening_of(target)
+    if opening is None or not program:
+        return ""
+    voice = Voice(api, opens_asynchronously(target))
+    writer = Writer(voice, Looks(), Manner("id"))
+    writer.imports.add("import faulthandler")
+    writer.say("faulthandler.dump_traceback_later(10, exit=True)  # a hang ends with every stack")
+    try:
+        write_steps(writer, program)
+    except (NoScriptError, KeyError):
+        return ""
+    return script(writer, opening, f"{name}: {statement_of(name)}", target.name)

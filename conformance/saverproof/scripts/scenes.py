@@ -1,0 +1,263 @@
+"""The steps that are small scenes of their own, each with the check of what it shows."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from saverproof.judging.files import SECRETS, WRITTEN_SECRET, as_bytes
+from saverproof.judging.parity import PATIENCE_S
+from saverproof.judging.session import Breach
+from saverproof.scripts.checks import complain, complaint, say
+from saverproof.scripts.source import literal, quoted
+from saverproof.scripts.statements import (
+    NoScriptError,
+    put,
+    put_arguments,
+    put_writes,
+    write,
+)
+from saverproof.scripts.writer import Writer
+from saverproof.steps.definitions import (
+    Bulk,
+    CallOnLoop,
+    CheckFiles,
+    Elsewhere,
+    FirstOperation,
+    Put,
+    PutWrites,
+    RefuseValue,
+    Step,
+)
+from saverproof.steps.identifiers import task_id
+from saverproof.values import Value
+
+ONE = Value("integer", 1)
+
+
+@singledispatch
+def check_scene(step: Step, writer: Writer, breach: Breach) -> None:
+    """Write a scene with a check of what it shows.
+
+    Raises:
+        NoScriptError: no check is known for such a fact.
+    """
+    del writer
+    raise NoScriptError(f"no check of {breach.difference.fact!r} in {type(step).__name__}")
+
+
+# --- refused values ----------------------------------------------------------------------------
+
+
+@write.register
+def _(step: RefuseValue, writer: Writer) -> None:
+    writer.imports.add("import contextlib")
+    writer.say("with contextlib.suppress(Exception):", f"    {_hand_over(step, writer)}")
+
+
+@check_scene.register
+def _(step: RefuseValue, writer: Writer, breach: Breach) -> None:
+    if breach.difference.fact != "accepted":
+        raise NoScriptError(f"no check of {breach.difference.fact!r} in a refusal")
+    call = _hand_over(step, writer)
+    writer.say("try:", f"    {call}", "except Exception as refusal:")
+    writer.say("    raise SystemExit(0) from refusal")
+    writer.say(complaint("an exception", "no exception"))
+
+
+def _hand_over(step: RefuseValue, writer: Writer) -> str:
+    bad = Value("unserializable", 0)
+    if step.operation == "put":
+        made = Put(
+            step.thread,
+            step.namespace,
+            step.number,
+            step.parent,
+            changes=(("count", ONE), ("notes", bad)),
+        )
+        return writer.change("put", *put_arguments(made, writer.plan(made), writer).values())
+    good = [f'("count", {n})' for n in range(4)]
+    good.insert(step.position % 5, f'("notes", {writer.value(bad)})')
+    config = writer.config(step.thread, step.namespace, step.number)
+    return writer.change("put_writes", config, f"[{', '.join(good)}]", quoted(task_id(91)))
+
+
+# --- other workspaces --------------------------------------------------------------------------
+
+
+@write.register
+def _(step: Elsewhere, writer: Writer) -> None:
+    _visit(step, writer)
+
+
+@check_scene.register
+def _(step: Elsewhere, writer: Writer, breach: Breach) -> None:
+    _visit(step, writer, breach.difference.fact)
+    expected = "[]" if breach.difference.fact == "seen" else '"its own checkpoint"'
+    writer.say(f"expected = {expected}")
+    complain(writer, "observed" if breach.difference.fact == "seen" else "observed is None")
+
+
+def _visit(step: Elsewhere, writer: Writer, fact: str = "") -> None:
+    """Open a second workspace, look at all it shows, put a checkpoint there and read it back."""
+    writer.helpers |= {"opened", "checkpoint"}
+    version = writer.mint()
+    new = f'{{"notes": {version}}}'
+    writer.id(step.number)
+    checkpoint = f'checkpoint({step.number}, {{"notes": -1}}, {{}}, {new})'
+    seen = f"[item.config for item in {writer.listing_of('other', 'None')}]"
+    config, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
+    there = writer.ask_of("other", "get_tuple", at)
+    inner = [
+        f"{'observed = ' if fact == 'seen' else ''}{seen}",
+        writer.ask_of("other", "put", config, checkpoint, "{}", new),
+        f"{'observed = ' if fact == 'put' else ''}{there}",
+    ]
+    header = ["with tempfile.TemporaryDirectory() as second, opened(second) as other:"]
+    if writer.voice.managed:
+        header = [
+            "with tempfile.TemporaryDirectory() as second:",
+            "    async with opened(second) as other:",
+        ]
+    writer.say(*header, *("    " * len(header) + line for line in inner))
+
+
+# --- many at once ------------------------------------------------------------------------------
+
+
+@check_scene.register
+def _(step: Bulk, writer: Writer, breach: Breach) -> None:
+    del breach
+    writer.helpers.add("checkpoint")
+    writer.id(step.number)
+    start, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
+    if step.kind == "checkpoints":
+        _check_long_history(step, writer, start)
+        return
+    version = writer.mint()
+    count = step.count if step.kind == "channels" else 0
+    writer.say(
+        f'channels = {{"total": 0}} | {{f"channel_{{n}}": n for n in range({count})}}',
+        f"new = dict.fromkeys(channels, {version})",
+        writer.change("put", start, f"checkpoint({step.number}, channels, {{}}, new)", "{}", "new"),
+    )
+    found = writer.ask("get_tuple", at)
+    if step.kind == "channels":
+        writer.say(f"found = {found}")
+        say(writer, 'len(found.checkpoint["channel_values"])', f"{step.count + 1}")
+    else:
+        writes = f'[("total", n) for n in range({step.count})]'
+        writer.say(writer.ask("put_writes", at, writes, quoted(task_id(1))), f"found = {found}")
+        say(writer, "[write[2] for write in found.pending_writes]", f"list(range({step.count}))")
+    complain(writer, "observed != expected")
+
+
+def _check_long_history(step: Bulk, writer: Writer, start: str) -> None:
+    writer.imports.add("from langgraph.checkpoint.base.id import uuid6")
+    first, last = step.number, step.number + step.count
+    arguments = (
+        f'{start[:-1]}, **({{"checkpoint_id": ID[n - 1]}} if version else {{}}))',
+        'checkpoint(n, {"total": n}, {"total": version} if version else {}, {"total": new})',
+        "{}",
+        '{"total": new}',
+    )
+    writer.say(
+        f"ID.update({{n: str(uuid6()) for n in range({first}, {last})}})",
+        "version = None",
+        f"for n in range({first}, {last}):",
+        "    new = saver.get_next_version(version, None)",
+        f"    {writer.change('put', *arguments)}",
+        "    version = new",
+    )
+    say(writer, f"len({writer.listing(writer.config(step.thread))})", str(step.count))
+    complain(writer, "observed != expected")
+
+
+# --- first operations --------------------------------------------------------------------------
+
+
+@write.register
+def _(step: FirstOperation, writer: Writer) -> None:
+    if step.set_up and writer.looks.setup:
+        writer.say(writer.looks.setup)
+    config = writer.config("a", "", 1)
+    match step.operation:
+        case "put":
+            write(Put("a", "", 1, changes=(("count", ONE),)), writer)
+        case "put_writes":
+            write(PutWrites("a", "", 1, 1, (("count", ONE),)), writer)
+        case "get_tuple":
+            writer.say(writer.ask("get_tuple", config))
+        case "list":
+            writer.say(writer.listing(config))
+        case "delete_thread":
+            writer.say(writer.change("delete_thread", '"a"'))
+        case "delete_for_runs":
+            writer.say(writer.change("delete_for_runs", literal([task_id(1)])))
+        case "copy_thread":
+            writer.say(writer.change("copy_thread", '"a"', '"b"'))
+        case "prune":
+            writer.say(writer.change("prune", '["a"]', 'strategy="keep_latest"'))
+        case unknown:
+            raise NoScriptError(f"no scene begins with {unknown!r}")
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+@write.register
+def _(step: CheckFiles, writer: Writer) -> None:
+    if step.look_for == "private":
+        write(Put("a", "", 1, changes=(("count", ONE),)), writer)
+        return
+    writer.helpers.add("cipher")
+    writer.imports.add("from langgraph.checkpoint.serde.encrypted import EncryptedSerializer")
+    writer.say("saver.serde = EncryptedSerializer(Cipher(), saver.serde)")
+    put(Put("a", "", 1, changes=tuple(SECRETS.items())), writer)
+    put_writes(PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),)), writer)
+
+
+@check_scene.register
+def _(step: CheckFiles, writer: Writer, breach: Breach) -> None:
+    del breach
+    write(step, writer)
+    writer.imports.add("from pathlib import Path")
+    files = 'files = [file for file in sorted(Path(path).rglob("*")) if file.is_file()]'
+    if step.look_for == "private":
+        writer.say(files, "modes = {file.name: file.stat().st_mode & 0o777 for file in files}")
+        say(writer, "{name: oct(mode) for name, mode in modes.items() if mode & 0o077}", "{}")
+        complain(writer, "observed")
+        return
+    # Only what is closed is sure to be in the files.
+    writer.close()
+    writer.say(files, 'stored = b"".join(file.read_bytes() for file in files)')
+    secrets = tuple(map(as_bytes, (*SECRETS.values(), WRITTEN_SECRET)))
+    say(writer, f"[secret for secret in {secrets} if secret in stored]", "[]")
+    complain(writer, "observed")
+
+
+# --- event loops -------------------------------------------------------------------------------
+
+
+@check_scene.register
+def _(step: CallOnLoop, writer: Writer, breach: Breach) -> None:
+    """The script's own thread waits for the one whose event loop makes the call."""
+    del breach
+    writer.patience_s = PATIENCE_S
+    writer.imports.add("import contextlib")
+    config = writer.config(step.thread, "", 1)
+    match step.operation:
+        case "get_tuple":
+            call = f"saver.get_tuple({config})"
+        case "list":
+            call = f"list(saver.list({config}))"
+        case "delete_thread":
+            call = f"saver.delete_thread({quoted(step.thread)})"
+        case "put":
+            made = Put(step.thread, "", 1, changes=(("count", ONE),))
+            given = put_arguments(made, writer.plan(made), writer).values()
+            call = f"saver.put({', '.join(given)})"
+        case "put_writes":
+            call = f'saver.put_writes({config}, [("count", 1)], {quoted(task_id(1))})'
+        case unknown:
+            raise NoScriptError(f"no call of {unknown!r} on a loop")
+    writer.say("with contextlib.suppress(Exception):", f"    {call}")

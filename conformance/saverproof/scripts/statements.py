@@ -1,0 +1,260 @@
+"""Each step as statements of a script, followed in the model."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from saverproof.model.records import PlannedPut
+from saverproof.scripts.source import dict_source, literal, quoted
+from saverproof.scripts.writer import Writer
+from saverproof.steps.definitions import (
+    AbandonList,
+    Clone,
+    CloseAgain,
+    CloseClone,
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    DeltaHistory,
+    DropClone,
+    GetTuple,
+    ListTuples,
+    NextVersions,
+    Prune,
+    Put,
+    PutWrites,
+    Reopen,
+    SetUp,
+    Step,
+    WalkPages,
+)
+from saverproof.steps.identifiers import task_id
+
+
+class NoScriptError(Exception):
+    """What was found cannot be shown by a script."""
+
+
+def write_steps(writer: Writer, steps: tuple[Step, ...]) -> None:
+    """Write these steps down, with reads of everything between if that is the manner."""
+    for step in steps:
+        write(step, writer)
+        if writer.manner.between:
+            look_around(writer)
+
+
+def look_around(writer: Writer) -> None:
+    """Read every checkpoint, as the kit does after each step."""
+    for address in writer.model.addresses():
+        writer.say(writer.ask("get_tuple", writer.at(address)))
+
+
+@singledispatch
+def write(step: Step, writer: Writer) -> None:
+    """Write one step down.
+
+    Raises:
+        NoScriptError: there are no statements for such a step here.
+    """
+    del writer
+    raise NoScriptError(f"no statements for a {type(step).__name__} step")
+
+
+@write.register
+def _(step: Put, writer: Writer) -> None:
+    put(step, writer)
+
+
+def put(step: Put, writer: Writer, *, named: str = "", answer: str = "") -> dict[str, str]:
+    """Write a put; returns the source of its arguments.
+
+    The argument ``named`` becomes a variable, as do those that the step changes afterwards.
+    ``answer`` is a variable for what the saver returns.
+    """
+    planned = writer.plan(step)
+    sources = put_arguments(step, planned, writer)
+    changed = {"checkpoint", "metadata"} if step.mutate_inputs else set()
+    fewer = step.fields == "fewer"
+    given = _named(writer, sources, {named, *changed, *(["checkpoint"] if fewer else [])})
+    if fewer:
+        writer.say('del given_checkpoint["updated_channels"]')
+    call = writer.change("put", *given.values())
+    writer.say(f"{answer} = {call}" if answer else call)
+    writer.model.put(step, planned)
+    if step.mutate_inputs:
+        writer.helpers.add("spoil")
+        writer.say(
+            'spoil(given_checkpoint["channel_values"])',
+            "spoil(given_metadata)",
+            'given_checkpoint["channel_versions"].clear()',
+        )
+    return sources
+
+
+def put_arguments(step: Put, planned: PlannedPut, writer: Writer) -> dict[str, str]:
+    """The source of each argument of a put."""
+    return {
+        "config": writer.config(
+            step.thread, step.namespace, step.parent, step.id_form, step.extras
+        ),
+        "checkpoint": writer.checkpoint(step, planned),
+        "metadata": writer.metadata(step),
+        "new_versions": dict_source({n: str(v) for n, v in planned.new_versions.items()}),
+    }
+
+
+def _named(writer: Writer, sources: dict[str, str], named: set[str]) -> dict[str, str]:
+    """The arguments, those named as variables ``given_NAME``."""
+    writer.say(*(f"given_{name} = {sources[name]}" for name in sources if name in named))
+    return {name: f"given_{name}" if name in named else sources[name] for name in sources}
+
+
+@write.register
+def _(step: PutWrites, writer: Writer) -> None:
+    put_writes(step, writer)
+
+
+def put_writes(step: PutWrites, writer: Writer, *, named: str = "") -> dict[str, str]:
+    """Write a put_writes; see :func:`put`."""
+    namespace = step.namespace if step.give_namespace else None
+    batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
+    sources = {
+        "config": writer.config(step.thread, namespace, step.number, extras=step.extras),
+        "writes": f"[{', '.join(batch)}]",
+    }
+    given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
+    other = [quoted(task_id(step.task))]
+    if step.path and writer.looks.takes_paths:
+        other.append(quoted(step.path))
+    writer.say(writer.change("put_writes", *given.values(), *other))
+    writer.model.put_writes(step)
+    if step.mutate_inputs:
+        writer.helpers.add("spoil")
+        writer.say("given_writes.append(None)")
+        writer.say("for write in given_writes[:-1]:", "    spoil(write[1])")
+    return sources
+
+
+@write.register
+def _(step: GetTuple, writer: Writer) -> None:
+    call = read(step, writer)
+    if not step.mutate_result:
+        writer.say(call)
+        return
+    writer.helpers.add("spoil")
+    writer.say(f"found = {call}")
+    writer.say("spoil(found.checkpoint)", "spoil(found.metadata)")
+    if writer.model.writes:
+        writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
+
+
+def read(step: GetTuple, writer: Writer) -> str:
+    """The read as an expression."""
+    config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
+    return writer.ask("get_tuple", config)
+
+
+@write.register
+def _(step: ListTuples, writer: Writer) -> None:
+    writer.say(writer.listing(*writer.list_arguments(step)))
+
+
+@write.register
+def _(step: WalkPages, writer: Writer) -> None:
+    writer.say(writer.listing(writer.config(step.thread, step.namespace), f"limit={step.size}"))
+
+
+@write.register
+def _(step: DeleteThread, writer: Writer) -> None:
+    writer.say(writer.change("delete_thread", quoted(step.thread)))
+    writer.model.delete_thread(step.thread)
+
+
+@write.register
+def _(step: DeleteForRuns, writer: Writer) -> None:
+    writer.say(writer.change("delete_for_runs", literal(step.runs)))
+    writer.model.delete_for_runs(step.runs)
+
+
+@write.register
+def _(step: CopyThread, writer: Writer) -> None:
+    writer.say(writer.change("copy_thread", quoted(step.source), quoted(step.target)))
+    writer.model.copy_thread(step.source, step.target)
+
+
+@write.register
+def _(step: Prune, writer: Writer) -> None:
+    strategy = f"strategy={quoted(step.strategy)}"
+    writer.say(writer.change("prune", literal(step.threads), strategy))
+    writer.model.prune(step)
+
+
+@write.register
+def _(step: DeltaHistory, writer: Writer) -> None:
+    writer.say(delta_history(step, writer))
+
+
+def delta_history(step: DeltaHistory, writer: Writer) -> str:
+    """The question for a delta history as an expression."""
+    config = writer.config(step.thread, step.namespace, step.number)
+    channels = literal(step.channels)
+    return writer.ask("get_delta_channel_history", f"config={config}", f"channels={channels}")
+
+
+@write.register
+def _(step: NextVersions, writer: Writer) -> None:
+    del step, writer  # asking for versions changes nothing
+
+
+@write.register
+def _(step: Reopen, writer: Writer) -> None:
+    del step
+    writer.reopen()
+
+
+@write.register
+def _(step: SetUp, writer: Writer) -> None:
+    del step
+    if writer.looks.setup:
+        writer.say(writer.looks.setup)
+
+
+@write.register
+def _(step: CloseAgain, writer: Writer) -> None:
+    del step
+    for close in writer.looks.closers:
+        writer.say(close, close)
+    writer.reopen()
+
+
+@write.register
+def _(step: AbandonList, writer: Writer) -> None:
+    writer.say(*writer.first_listed(writer.config(step.thread)))
+
+
+@write.register
+def _(step: Clone, writer: Writer) -> None:
+    del step
+    writer.imports |= {
+        "import copy",
+        "from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer",
+    }
+    writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
+    writer.receiver = "clone"
+
+
+@write.register
+def _(step: CloseClone, writer: Writer) -> None:
+    del step
+    if writer.receiver == "clone":
+        writer.say("clone.close()")
+        writer.receiver = "saver"
+
+
+@write.register
+def _(step: DropClone, writer: Writer) -> None:
+    del step
+    if writer.receiver == "clone":
+        writer.imports.add("import gc")
+        writer.say("del clone", "gc.collect()")
+        writer.receiver = "saver"

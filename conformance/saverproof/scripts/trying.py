@@ -1,0 +1,74 @@
+"""Runs a script, to be sure that it shows what it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from saverproof.process import heartbeat as pulse
+
+PATIENCE_S = 20.0
+"""Seconds that a script may take in a process of its own; most are the imports of LangGraph."""
+
+
+def complains(text: str, promise: str) -> bool:
+    """Whether the script ends with its own message: here, and then in a process of its own.
+
+    Only the second counts, because this process may be full of what a saver left behind; the
+    first is a hundred times as fast to rule a script out.
+    """
+    return complains_here(text) and complains_alone(text, promise)
+
+
+def complains_here(text: str) -> bool:
+    """Whether the script ends with its own message in this process."""
+    path = list(sys.path)
+    names = {"__name__": "__reproducer__"}
+    try:
+        # What this module imports from __future__ would turn the annotations of a script's graph
+        # into texts, which LangGraph could not look up.
+        exec(compile(text, "<reproducer>", "exec", dont_inherit=True), names)
+    except SystemExit as ending:
+        message = ending.code
+        return isinstance(message, str) and message.startswith(str(names.get("__doc__")))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - a script that fails in another way shows nothing
+        return False
+    finally:
+        sys.path[:] = path
+    return False
+
+
+def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> bool:
+    """Whether the script, in a process of its own, ends with 1 and a message with the promise.
+
+    One that takes longer than ``patience_s`` seconds is ended, and shows nothing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "script.py"
+        script.write_text(text, encoding="utf-8")
+        with subprocess.Popen(
+            [sys.executable, str(script)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+        ) as process:
+            said = _said(process, patience_s)
+    return process.returncode == 1 and promise in said
+
+
+def _said(process: subprocess.Popen[bytes], patience_s: float) -> str:
+    """What the script says; it is killed if it takes too long."""
+    end = time.monotonic() + patience_s
+    while True:
+        pulse.beat(0)
+        try:
+            return process.communicate(timeout=min(1.0, patience_s))[1].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= end:
+                process.kill()

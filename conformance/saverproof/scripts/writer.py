@@ -1,0 +1,264 @@
+"""Writes a program down step by step: what the script says, and the model that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from keyword import iskeyword
+from typing import Any
+
+from saverproof.execution.calls import PENDING_SEND
+from saverproof.model.records import Address, PendingWrite, PlannedPut
+from saverproof.model.store import Model
+from saverproof.scripts.source import dict_source, literal, quoted
+from saverproof.scripts.voice import Voice
+from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
+from saverproof.steps.identifiers import mint, task_id
+from saverproof.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What a script has to know of a saver: which methods it has beside those of the base class.
+
+    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``.
+    """
+
+    takes_paths: bool = True
+    setup: str = ""
+    closers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a script goes about it.
+
+    ``via`` says by which read the final check looks (see :mod:`saverproof.scripts.checks`);
+    ``between`` puts reads of everything between the steps, as the kit's own run had them;
+    ``flip`` lets a crossed script look by the API that wrote last.
+    """
+
+    via: str
+    between: bool = False
+    flip: bool = False
+
+
+class Writer:
+    """The script so far. ``blocks`` are the lines for each time the saver is opened."""
+
+    def __init__(self, voice: Voice, looks: Looks, manner: Manner) -> None:
+        self.voice = voice
+        self.looks = looks
+        self.manner = manner
+        self.model = Model()
+        self.blocks: list[list[str]] = [[]]
+        self.after: list[str] | None = None
+        """Lines after the saver was closed for good; None while it is open."""
+        self.ids: dict[int, str] = {}
+        self.imports: set[str] = set()
+        self.helpers: set[str] = set()
+        self.receiver = "saver"
+        self.guard = ""
+        """If set, what is expected instead of an exception from anything in the script."""
+        self.patience_s = 0.0
+        """If set, the seconds within which the script's coroutine has to end."""
+        self._minted = 0
+        self._turn = 0
+        self._turned = False
+
+    def say(self, *lines: str) -> None:
+        """Add lines: with the saver open, or after it was closed."""
+        block = self.blocks[-1] if self.after is None else self.after
+        block += lines
+
+    def reopen(self) -> None:
+        """Close the saver here and open it again."""
+        self.blocks.append([])
+        self.receiver = "saver"
+
+    def close(self) -> None:
+        """Close the saver for good: what is said from here on stands behind."""
+        self.after = []
+
+    # --- expressions -----------------------------------------------------------------------
+
+    def id(self, number: int) -> str:
+        """The id of a checkpoint."""
+        self.ids[number] = mint(number)
+        return f"ID[{number}]"
+
+    @staticmethod
+    def minted(number: int | None) -> str | None:
+        """The id itself."""
+        return None if number is None else mint(number)
+
+    @staticmethod
+    def place(address: Address) -> str:
+        """Thread and namespace."""
+        return f"({quoted(address[0])}, {quoted(address[1])})"
+
+    def value(self, value: Value) -> str:
+        """A value of the catalogue."""
+        self.imports |= value.imports()
+        return value.source()
+
+    def config(
+        self,
+        thread: str | None,
+        namespace: str | None = None,
+        number: int | None = None,
+        id_form: IdForm = IdForm.ABSENT,
+        extras: Extras = PLAIN,
+    ) -> str:
+        """A config with an address, as :func:`saverproof.execution.calls.address_config` has it."""
+        self.helpers.add("config")
+        items: dict[str, str] = {} if thread is None else {"thread_id": quoted(thread)}
+        if namespace is not None:
+            items["checkpoint_ns"] = quoted(namespace)
+        if number is not None:
+            items["checkpoint_id"] = self.id(number)
+        elif id_form is not IdForm.ABSENT:
+            items["checkpoint_id"] = "None" if id_form is IdForm.NONE else '""'
+        given = [f"{name}={item}" for name, item in items.items()]
+        for key, value in (extras.configurable or {}).items():
+            named = key.isidentifier() and not iskeyword(key) and key not in items
+            given.append(f"{key}={literal(value)}" if named else f"**{literal({key: value})}")
+        if extras.loop:
+            given.append("**LOOP")
+            self.helpers.add("loop")
+            self.imports.add("import threading")
+            self.id(1)
+        outer = _outer(extras)
+        return f"config({', '.join(given)})" + (f" | {literal(outer)}" if outer else "")
+
+    def at(self, address: Address) -> str:
+        """The config of one checkpoint."""
+        return self.config(*address)
+
+    def list_arguments(self, step: ListTuples) -> list[str]:
+        """The arguments of a listing."""
+        arguments = ["None"]
+        if step.thread is not None:
+            arguments = [
+                self.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
+            ]
+        before = None if step.before is None else self.config(None, number=step.before)
+        filter_ = None if step.filter is None else literal(step.filter)
+        for name, given in (("filter", filter_), ("before", before), ("limit", step.limit)):
+            if given is not None or self.manner.via == "nones":
+                arguments.append(f"{name}={given}")
+        return arguments
+
+    def checkpoint(self, step: Put, planned: PlannedPut) -> str:
+        """A checkpoint, by the script's own helper and what it has beside."""
+        self.helpers.add("checkpoint")
+        self.id(step.number)
+        values = {
+            name: self.value(channel.value)
+            for name, channel in planned.channels.items()
+            if channel.value is not None and not (channel.optional and step.omit_unchanged)
+        }
+        versions = {name: str(channel.version) for name, channel in planned.channels.items()}
+        new = _symbols(planned.new_versions)
+        old = _symbols(planned.seen.get(step.node, {}))
+        other: dict[str, str] = {} if step.format is None else {"v": str(step.format)}
+        usual = planned.seen.keys() == {"__input__", "agent"}
+        if not usual or {**old, **new} != versions:
+            old = {name: version for name, version in versions.items() if name not in new}
+            other["versions_seen"] = nested(planned.seen)
+        if step.fields in ("unknown", "pending-sends"):
+            other["updated_channels"] = "None"
+        if step.fields == "pending-sends":
+            other["pending_sends"] = f"[{self.value(PENDING_SEND)}]"
+        made = f"checkpoint({step.number}, {', '.join(map(dict_source, (values, old, new)))})"
+        return f"{made} | {dict_source(other)}" if other else made
+
+    def metadata(self, step: Put) -> str:
+        """The metadata of a put."""
+        items = {key: literal(item) for key, item in (step.metadata or {}).items()}
+        if step.legacy_writes is not None:
+            items["writes"] = dict_source({step.node: self.value(step.legacy_writes)})
+        return dict_source(items)
+
+    def write(self, write: PendingWrite) -> str:
+        """A pending write as a tuple shows it."""
+        value = self.value(write.value)
+        if isinstance(write.value.make(), BaseException):
+            value = f"repr({value})"
+        return f"({quoted(task_id(write.task))}, {quoted(write.channel)}, {value})"
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def change(self, operation: str, *arguments: str) -> str:
+        """A call that writes; crossed scripts take turns."""
+        self._turn += 1
+        return self.voice.call(self.voice.on_turn(self._turn), self.receiver, operation, *arguments)
+
+    def ask(self, operation: str, *arguments: str) -> str:
+        """A call that reads; a crossed script does not read by the API that wrote last."""
+        return self.ask_of(self.receiver, operation, *arguments)
+
+    def ask_of(self, receiver: str, operation: str, *arguments: str) -> str:
+        """A call that reads something other than the saver."""
+        return self.voice.call(self._reading(), receiver, operation, *arguments)
+
+    def _reading(self) -> str:
+        writing = self.voice.on_turn(self._turn)
+        return writing if self._turned else self.voice.beside(writing)
+
+    def listing(self, *arguments: str) -> str:
+        """A listing with all of its items."""
+        return self.listing_of(self.receiver, *arguments)
+
+    def listing_of(self, receiver: str, *arguments: str) -> str:
+        """A listing of another saver."""
+        return self.voice.listing(self._reading(), receiver, *arguments)
+
+    def turn_round(self) -> None:
+        """Look by the other API from here on, if that is the manner."""
+        self._turned = self.manner.flip
+
+    def api_call(self, api: str, operation: str, *arguments: str) -> str:
+        """A call by this API."""
+        return self.voice.call(api, self.receiver, operation, *arguments)
+
+    def api_listing(self, api: str, *arguments: str) -> str:
+        """A listing by this API."""
+        return self.voice.listing(api, self.receiver, *arguments)
+
+    def first_listed(self, *arguments: str) -> list[str]:
+        """Statements that leave a listing after its first item."""
+        return self.voice.first(self._reading(), self.receiver, *arguments)
+
+    def mint(self, older: Iterable[str] = (), receiver: str = "saver") -> str:
+        """Ask for a new version above the older ones; gives its name in the script."""
+        self._minted += 1
+        name = f"v{self._minted}"
+        known = list(dict.fromkeys(older))
+        current = f"max({', '.join(known)})" if len(known) > 1 else (known or ["None"])[0]
+        self.say(f"{name} = {receiver}.get_next_version({current}, None)")
+        return name
+
+    def plan(self, step: Put) -> PlannedPut:
+        """Plan a put; versions are names in the script."""
+        older = [str(version) for version in self.model.versions_taken(step)]
+        return self.model.plan_put(step, lambda _: self.mint(older))
+
+
+def _outer(extras: Extras) -> dict[str, Any]:
+    outer: dict[str, Any] = {}
+    if extras.metadata:
+        outer["metadata"] = dict(extras.metadata)
+    if extras.loop:
+        outer.setdefault("metadata", {})["langgraph_node"] = "agent"
+        outer |= {"tags": ["graph:step:1"], "callbacks": None, "recursion_limit": 25}
+    return outer
+
+
+def _symbols(versions: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(version) for name, version in versions.items()}
+
+
+def nested(seen: Mapping[str, Mapping[str, Any]]) -> str:
+    """The versions seen by each node."""
+    return dict_source({node: dict_source(_symbols(versions)) for node, versions in seen.items()})

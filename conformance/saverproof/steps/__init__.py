@@ -1,0 +1,1 @@
+"""Programs as data: steps with symbolic names, their JSON form, and how they read."""

@@ -1,0 +1,286 @@
+"""Steps as one line each, for people, in the words of a saver's own methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from typing import Any
+
+from saverproof.steps.definitions import (
+    PLAIN,
+    AbandonList,
+    Bulk,
+    CallOnLoop,
+    CheckFiles,
+    Clone,
+    CloseAgain,
+    CloseClone,
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    DeltaHistory,
+    DropClone,
+    Elsewhere,
+    Extras,
+    FirstOperation,
+    GetTuple,
+    IdForm,
+    ListTuples,
+    NextVersions,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+    RefuseValue,
+    Reopen,
+    SetUp,
+    Step,
+    WalkPages,
+)
+from saverproof.values import Value, show
+
+_WIDTH = 60
+
+
+def describe(step: Step) -> str:
+    """A step as one printable line, such as ``put('a', '', checkpoint 3, parent 2, count=1)``."""
+    line = _line(step)
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+
+
+def describe_all(program: Program) -> tuple[str, ...]:
+    """Every step of a program as a line."""
+    return tuple(describe(step) for step in program)
+
+
+def _call(operation: str, *parts: str) -> str:
+    return f"{operation}({', '.join(part for part in parts if part)})"
+
+
+def _text(value: str | None) -> str:
+    """A name in quotes, short, printable, unlike any other name (ASCII)."""
+    if value is None:
+        return "None"
+    return show(value, _WIDTH).encode("ascii", "backslashreplace").decode()
+
+
+def _name(value: str) -> str:
+    return value if value.isascii() and value.isidentifier() else _text(value)
+
+
+def _value(value: Value) -> str:
+    source = value.source()
+    return source if len(source) <= _WIDTH and source.isprintable() else show(source, _WIDTH)
+
+
+def _number(number: int | None, otherwise: str = "") -> str:
+    return otherwise if number is None else f"checkpoint {number}"
+
+
+def _json(label: str, value: Mapping[str, Any] | None) -> str:
+    return f"{label}={show(dict(value), 120)}" if value else ""
+
+
+def _id_form(form: IdForm) -> str:
+    return {IdForm.NONE: "checkpoint id None", IdForm.EMPTY: "checkpoint id ''"}.get(form, "")
+
+
+def _extras(extras: Extras) -> Iterator[str]:
+    if extras == PLAIN:
+        return
+    if extras.loop:
+        yield "config as the loop sends it"
+    yield _json("config adds", extras.configurable)
+    yield _json("config metadata", extras.metadata)
+
+
+@singledispatch
+def _line(step: Step) -> str:
+    raise NotImplementedError(f"no words for a {type(step).__name__} step")
+
+
+@_line.register
+def _(step: Put) -> str:
+    kept = [f"{_name(name)}={_value(value)}" for name, value in step.changes if value is not None]
+    dropped = [_name(name) for name, value in step.changes if value is None]
+    return _call(
+        "put",
+        _text(step.thread),
+        _text(step.namespace),
+        _number(step.number),
+        "" if step.parent is None else f"parent {step.parent}",
+        "" if step.copy_of is None else f"a copy of checkpoint {step.copy_of}",
+        *kept,
+        f"dropped: {', '.join(dropped)}" if dropped else "",
+        _json("metadata", step.metadata),
+        "" if step.node == "agent" else f"node {_text(step.node)}",
+        "" if step.format is None else f"v={step.format}",
+        "" if step.fields == "usual" else f"fields: {step.fields}",
+        "" if step.legacy_writes is None else f"metadata writes: {_value(step.legacy_writes)}",
+        _id_form(step.id_form),
+        "unchanged values left out" if step.omit_unchanged else "",
+        *_extras(step.extras),
+    ) + (", then change what was given" if step.mutate_inputs else "")
+
+
+@_line.register
+def _(step: PutWrites) -> str:
+    writes = ", ".join(f"({_text(name)}, {_value(value)})" for name, value in step.writes)
+    return _call(
+        "put_writes",
+        _text(step.thread),
+        _text(step.namespace) if step.give_namespace else "no namespace",
+        _number(step.number),
+        f"task {step.task}",
+        f"[{writes}]",
+        f"path {_text(step.path)}" if step.path else "",
+        *_extras(step.extras),
+    ) + (", then change what was given" if step.mutate_inputs else "")
+
+
+@_line.register
+def _(step: GetTuple) -> str:
+    return _call(
+        "get_tuple",
+        _text(step.thread),
+        "no namespace" if step.namespace is None else _text(step.namespace),
+        _number(step.number, "" if step.id_form is not IdForm.ABSENT else "the latest"),
+        _id_form(step.id_form),
+        *_extras(step.extras),
+    ) + (", then change what was returned" if step.mutate_result else "")
+
+
+@_line.register
+def _(step: ListTuples) -> str:
+    if step.thread is None:
+        where = ["None"]
+    else:
+        where = [_text(step.thread), "" if step.namespace is None else _text(step.namespace)]
+    return _call(
+        "list",
+        *where,
+        _number(step.number),
+        _id_form(step.id_form),
+        _json("filter", step.filter),
+        "" if step.before is None else f"before=checkpoint {step.before}",
+        "" if step.limit is None else f"limit={step.limit}",
+        *_extras(step.extras),
+    )
+
+
+@_line.register
+def _(step: WalkPages) -> str:
+    where = f"{_text(step.thread)}, {_text(step.namespace)}"
+    return f"list({where}, limit={step.size}), page by page"
+
+
+@_line.register
+def _(step: DeleteThread) -> str:
+    return _call("delete_thread", _text(step.thread))
+
+
+@_line.register
+def _(step: DeleteForRuns) -> str:
+    return f"delete_for_runs([{', '.join(map(_text, step.runs))}])"
+
+
+@_line.register
+def _(step: CopyThread) -> str:
+    return _call("copy_thread", _text(step.source), _text(step.target))
+
+
+@_line.register
+def _(step: Prune) -> str:
+    threads = ", ".join(map(_text, step.threads))
+    return _call("prune", f"[{threads}]", f"strategy={_text(step.strategy)}")
+
+
+@_line.register
+def _(step: DeltaHistory) -> str:
+    return _call(
+        "get_delta_channel_history",
+        _text(step.thread),
+        _text(step.namespace),
+        _number(step.number, "the latest"),
+        f"channels=[{', '.join(map(_text, step.channels))}]",
+    )
+
+
+@_line.register
+def _(step: NextVersions) -> str:
+    return f"get_next_version(…), {step.count} times in a row"
+
+
+@_line.register
+def _(step: Reopen) -> str:
+    return "close the saver and open it again"
+
+
+@_line.register
+def _(step: SetUp) -> str:
+    return "call setup() again"
+
+
+@_line.register
+def _(step: CloseAgain) -> str:
+    return "close the saver twice and open it again"
+
+
+@_line.register
+def _(step: AbandonList) -> str:
+    return f"list({_text(step.thread)}), left after its first item"
+
+
+@_line.register
+def _(step: Clone) -> str:
+    return "go on with a shallow copy that has another serializer"
+
+
+@_line.register
+def _(step: DropClone) -> str:
+    return "drop the shallow copy and go on with the saver"
+
+
+@_line.register
+def _(step: CloseClone) -> str:
+    return "close the shallow copy and go on with the saver"
+
+
+@_line.register
+def _(step: Elsewhere) -> str:
+    return f"in a second workspace: put({_text(step.thread)}, '', {_number(step.number)})"
+
+
+@_line.register
+def _(step: CheckFiles) -> str:
+    return f"look at the files of the workspace: {step.look_for}"
+
+
+@_line.register
+def _(step: CallOnLoop) -> str:
+    call = _call(step.operation, _text(step.thread), _number(step.number))
+    return f"{call} on the thread of a running event loop"
+
+
+@_line.register
+def _(step: Bulk) -> str:
+    return (
+        f"{step.count} {step.kind} in thread {_text(step.thread)}, from {_number(step.number)} on"
+    )
+
+
+@_line.register
+def _(step: FirstOperation) -> str:
+    set_up = "set up" if step.set_up else "not set up"
+    return f"{step.operation}(…) as the first call on a new store, {set_up}"
+
+
+@_line.register
+def _(step: RefuseValue) -> str:
+    where = f"{_text(step.thread)}, {_text(step.namespace)}, {_number(step.number)}"
+    if step.operation == "put":
+        parent = "" if step.parent is None else f", parent {step.parent}"
+        return f"put({where}{parent}) with a value that cannot be serialized"
+    return f"put_writes({where}), write {step.position % 5} cannot be serialized"

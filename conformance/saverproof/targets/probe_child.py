@@ -1,0 +1,269 @@
+"""The probe's work inside the child process: import, open, write, open again, call everything."""
+
+import contextlib
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from saverproof.capability import Capability
+from saverproof.errors import OpeningError, SaverproofError, TargetError
+from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.environment import Setting
+from saverproof.targets import probe_calls as trial
+from saverproof.targets.distribution import distribution_of, versions
+from saverproof.targets.facts import APIS, METHODS, Facts
+from saverproof.targets.loading import load
+from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+THREAD = "probe-kept"
+_OTHER_PROCESS_LIMIT_S = 10.0
+
+
+@dataclass(slots=True)
+class Survey:
+    """One survey under way."""
+
+    target: Target
+    loop: EventLoop
+    stage: Callable[[str], None]
+
+    def caller(self, saver: Any) -> trial.Caller:
+        """Calls ``saver``, and says so."""
+        return trial.Caller(saver, self.loop, self.stage)
+
+
+def survey(data: dict[str, Any], progress: Callable[[dict[str, Any]], None]) -> Facts:
+    """Find out everything that ``Facts`` holds.
+
+    Raises:
+        TargetError: the target cannot be judged as it is.
+    """
+    ref = TargetRef.from_json(data["ref"])
+
+    def stage(text: str) -> None:
+        progress({"stage": text})
+
+    stage("importing langgraph.checkpoint")
+    importlib.import_module("langgraph.checkpoint.base")
+    threads = psutil.Process().num_threads()
+    stage("importing the target")
+    target = load(ref)
+    extra_threads = max(0, psutil.Process().num_threads() - threads)
+    with EventLoop() as loop:
+        return _facts(Survey(target, loop, stage), Path(data["folder"]), extra_threads)
+
+
+def _facts(work: Survey, folder: Path, extra_threads: int) -> Facts:
+    target = work.target
+    ref = target.ref
+    assert ref is not None  # load() sets it
+    with fresh_workspace(folder, target) as workspace:
+        work.stage("opening the saver")
+        with opened(target, workspace, work.loop) as saver:
+            kind = type(saver)
+            caller = work.caller(saver)
+            operations = trial.find_operations(caller)
+            apis = _apis(target, operations)
+            writer = trial.write_first(caller, apis, target.name, THREAD)
+            gives_back = trial.reads_back(caller, writer, THREAD)
+            absent = _absent(work, caller, operations, apis)
+            alone = _alone(work, workspace, writer) if target.durable and gives_back else None
+        if target.durable and gives_back:
+            _reopen(work, workspace, writer)
+    if alone is not None or not target.durable:
+        absent.setdefault("many_processes", alone or "the target is not durable")
+    distribution = distribution_of(kind)
+    return Facts(
+        name=target.name,
+        ref=ref.to_json(),
+        saver_class=f"{kind.__module__}.{kind.__qualname__}",
+        distribution=distribution.name if distribution else None,
+        version=distribution.version if distribution else None,
+        durable=target.durable,
+        apis=apis,
+        operations=operations,
+        capabilities=[str(name) for name in Capability if name not in absent],
+        absent={str(name): reason for name, reason in absent.items()},
+        opens_ms=_opening_time(work, folder),
+        extra_threads=extra_threads,
+        drops=target.drop is not None,
+        checks=target.check is not None,
+        drivers=[str(driver) for driver in target.drivers],
+        known=_known_file(target, ref),
+        packages=versions(distribution),
+    )
+
+
+def _apis(target: Target, operations: dict[str, list[str]]) -> list[str]:
+    offered = [api for api in APIS if Capability(api) not in target.capabilities]
+    if not offered:
+        raise TargetError(
+            f"target {target.name!r}: capabilities declines sync and async, expected one to be left"
+        )
+    # Without put nothing can be judged through an API; a saver without any put is judged for that.
+    whole = [api for api in offered if "put" in operations[api]]
+    return whole or [api for api in offered if operations[api]] or offered[:1]
+
+
+def _absent(
+    work: Survey, caller: trial.Caller, operations: dict[str, list[str]], apis: list[str]
+) -> dict[str, str]:
+    absent = {str(name): f"declined: {reason}" for name, reason in work.target.capabilities.items()}
+    for api in APIS:
+        if api not in apis:
+            absent.setdefault(api, f"the saver has no {api} put")
+    for name in ("delete_thread", "delete_for_runs", "copy_thread", "prune", "delta_history"):
+        if not any(name in operations[api] for api in apis):
+            methods = " and ".join(METHODS[api][name] for api in apis)
+            absent.setdefault(name, f"not implemented: {methods}")
+    if not _keeps_history(caller, apis[0]):
+        absent.setdefault("history", "an older checkpoint cannot be read once there is a newer one")
+    if not _uses_serializer(caller, apis[0]):
+        absent.setdefault("serializer", "a serializer assigned to saver.serde is never called")
+    return absent
+
+
+def _keeps_history(caller: trial.Caller, api: str) -> bool:
+    thread = "probe-history"
+    first = trial.put_arguments(caller.saver, thread)
+    second = trial.put_arguments(caller.saver, thread, parent=first[1]["id"])
+    try:
+        caller.call(api, "put", *first)
+        caller.call(api, "put", *second)
+        older = caller.call(api, "get_tuple", trial.config(thread, first[1]["id"]))
+        latest = caller.call(api, "get_tuple", trial.config(thread))
+    except Exception:  # noqa: BLE001 - a saver that breaks here is not one that declines history
+        return True
+    return trial.holds(older) or not trial.holds(latest)
+
+
+class _Listening:
+    """A serializer that notes that it was called."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.called = False
+
+    def dumps_typed(self, value: Any) -> Any:
+        self.called = True
+        return self._inner.dumps_typed(value)
+
+    def loads_typed(self, data: Any) -> Any:
+        return self._inner.loads_typed(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _uses_serializer(caller: trial.Caller, api: str) -> bool:
+    saver = caller.saver
+    original = getattr(saver, "serde", None)
+    listening = _Listening(original)
+    try:
+        saver.serde = listening
+        caller.call(api, "put", *trial.put_arguments(saver, "probe-serializer"))
+    except Exception:  # noqa: BLE001 - whatever it raised, what counts is whether it was called
+        return listening.called
+    finally:
+        with contextlib.suppress(AttributeError):
+            saver.serde = original
+    return listening.called
+
+
+def _reopen(work: Survey, workspace: Workspace, api: str) -> None:
+    name = work.target.name
+    work.stage("opening the saver again")
+    with _second_opening(name), opened(work.target, workspace, work.loop) as saver:
+        found = trial.reads_back(work.caller(saver), api, THREAD)
+    if not found:
+        raise _forgets(name, "opened again")
+    work.stage("opening the saver from another process")
+    with _second_opening(name):
+        found = _look_elsewhere(work.target, workspace, api)
+    if not found:
+        raise _forgets(name, "opened from another process")
+
+
+@contextlib.contextmanager
+def _second_opening(name: str) -> Any:
+    try:
+        yield
+    except OpeningError as error:
+        text = error.message.removeprefix(f"target {name!r}: ")
+        raise OpeningError(
+            f"target {name!r}: the second time, on the same workspace, {text}", error.stage
+        ) from error
+    except JudgeGone as gone:
+        raise TargetError(f"target {name!r}: opened from another process: {gone.reason}") from None
+
+
+def _forgets(name: str, when: str) -> TargetError:
+    return TargetError(
+        f"target {name!r}: a checkpoint that was put is gone when the saver is {when}; expected an "
+        "equal workspace to show the same data (or durable=False for savers that live in memory)"
+    )
+
+
+def _alone(work: Survey, workspace: Workspace, api: str) -> str | None:
+    """Why a second process cannot use the store while this one has it open; None if it can."""
+    work.stage("opening the saver from another process while it is open here")
+    try:
+        found = _look_elsewhere(work.target, workspace, api)
+    except JudgeGone as gone:
+        return f"a second process cannot open the store: {gone.reason}"
+    except SaverproofError as error:
+        return f"a second process cannot open the store: {error.message}"
+    return None if found else "a second process does not see what the first one wrote"
+
+
+def _look_elsewhere(target: Target, workspace: Workspace, api: str) -> bool:
+    assert target.ref is not None  # load() sets it
+    request = {
+        "ref": target.ref.to_json(),
+        "path": str(workspace.path),
+        "name": workspace.name,
+        "api": api,
+    }
+    with JudgeProcess(Setting.current()) as other:
+        found = other.ask(
+            "saverproof.targets.probe_child:look", request, limit_s=_OTHER_PROCESS_LIMIT_S
+        )
+    return bool(found)
+
+
+def look(data: dict[str, Any], progress: Callable[[dict[str, Any]], None]) -> bool:
+    """Whether the checkpoint that a survey wrote can be read in this process.
+
+    Raises:
+        TargetError: the saver cannot be opened here.
+    """
+    target = load(TargetRef.from_json(data["ref"]))
+    workspace = Workspace(Path(data["path"]), data["name"])
+    with EventLoop() as loop, opened(target, workspace, loop) as saver:
+        caller = trial.Caller(saver, loop, lambda stage: progress({"stage": stage}))
+        return trial.reads_back(caller, data["api"], THREAD)
+
+
+def _opening_time(work: Survey, folder: Path) -> float:
+    times: list[float] = []
+    for _ in range(3):
+        with fresh_workspace(folder, work.target) as workspace:
+            work.stage("opening the saver in an empty workspace")
+            with trial.timed(times), opened(work.target, workspace, work.loop):
+                pass
+    return round(min(times), 3)
+
+
+def _known_file(target: Target, ref: TargetRef) -> str | None:
+    if target.known is None:
+        return None
+    file = ref.file or getattr(importlib.import_module(str(ref.module)), "__file__", None)
+    base = Path(file).parent if file else Path.cwd()
+    return str(base / target.known)
