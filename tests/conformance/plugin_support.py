@@ -18,7 +18,7 @@ import saverproof.families.replay_process as running
 from saverproof.families.atomicity.worker import Worker
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
-from saverproof.process import pulse
+from saverproof.process import heartbeat as pulse
 
 judging.WORK = "fake_judge:judge"
 judging._BLAME = "fake_judge:blame"

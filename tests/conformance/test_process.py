@@ -20,7 +20,7 @@ from saverproof.process.environment import Setting
 WORK = """
 import ctypes, faulthandler, os, signal, subprocess, sys, threading, time
 from saverproof.errors import TargetError
-from saverproof.process import pulse
+from saverproof.process import heartbeat as pulse
 
 def where(data, progress):
     return {"folder": os.getcwd(), "first": sys.path[0], "secret": os.environ.get("SECRET")}
