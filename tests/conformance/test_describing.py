@@ -18,7 +18,7 @@ from saverproof.steps.definitions import (
     Reopen,
     Step,
 )
-from saverproof.steps.describing import describe, describe_all
+from saverproof.steps.describing import describe
 from saverproof.values import Value
 
 ONE = Value("integer", 1)
@@ -75,7 +75,7 @@ def test_any_step_is_one_printable_line(kind: type[Step]) -> None:
     @settings(max_examples=20, deadline=None, database=None)
     @given(of_fields(kind))
     def is_printable(step: Step) -> None:
-        (line,) = describe_all((step,))
+        line = describe(step)
         assert line.isprintable()
 
     is_printable()

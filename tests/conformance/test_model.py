@@ -24,7 +24,7 @@ def put(model: Model, *steps: Put) -> None:
     """Put checkpoints; versions count up."""
     versions = count(1)
     for step in steps:
-        model.put(step, model.plan_put(step, lambda _: next(versions)))
+        model.apply(step, lambda _: next(versions))
 
 
 def write(model: Model, *writes: tuple[str, Value], task: int = 0, path: str = "") -> None:
@@ -82,7 +82,7 @@ def test_a_fork_has_the_channels_of_its_parent_alone(model: Model) -> None:
 def test_a_version_stands_for_one_value_along_a_line(model: Model, late: list[Put]) -> None:
     child, grandchild = Put("a", "", 2, 1, changes=(("x", TWO),)), Put("a", "", 3, 2)
     for step in (child, grandchild, *late):
-        model.put(step, model.plan_put(step, lambda current: int(current or 0) + 1))
+        model.apply(step)
     first, third = (model.record(("a", "", number)) for number in (1, 3))
     assert first is not None
     assert third is not None

@@ -44,17 +44,15 @@ THEME = Theme(
 
 def follow(step: Step, model: Model, saver: InMemorySaver) -> None:
     """Take a step in both."""
+    planned = model.apply(step, lambda v: saver.get_next_version(v, None))  # type: ignore[arg-type]
     if isinstance(step, Put):
-        planned = model.plan_put(step, lambda v: saver.get_next_version(v, None))  # type: ignore[arg-type]
-        model.put(step, planned)
+        assert planned is not None
         call = put_call(step, planned, step.thread)
         saver.put(call.config, call.checkpoint, call.metadata, call.new_versions)  # type: ignore[arg-type]
     elif isinstance(step, PutWrites):
-        model.put_writes(step)
         batch = put_writes_call(step, step.thread)
         saver.put_writes(batch.config, batch.writes, batch.task_id, batch.task_path)  # type: ignore[arg-type]
     elif isinstance(step, DeleteThread):
-        model.delete_thread(step.thread)
         saver.delete_thread(step.thread)
     elif isinstance(step, ListTuples):
         config, arguments = list_arguments(step, step.thread)

@@ -28,17 +28,9 @@ def program(seed: int, length: int = 40) -> Program:
     steps: list[Step] = []
     for _ in range(length):
         step = next_step(model, choose, THEME)
-        follow(step, model)
+        model.apply(step)
         steps.append(step)
     return tuple(steps)
-
-
-def follow(step: Step, model: Model) -> None:
-    """Have the model take a step."""
-    if isinstance(step, Put):
-        model.put(step, model.plan_put(step, lambda version: int(version or 0) + 1))
-    elif isinstance(step, PutWrites):
-        model.put_writes(step)
 
 
 def attempt_of(flaw: Flaw, tried: list[Program] | None = None) -> Attempt:
@@ -48,7 +40,7 @@ def attempt_of(flaw: Flaw, tried: list[Program] | None = None) -> Attempt:
         model, legal = Model(), list[Step]()
         for step in candidate:
             if objection(step, model) is None:
-                follow(step, model)
+                model.apply(step)
                 legal.append(step)
         if tried is not None:
             tried.append(candidate)

@@ -51,24 +51,11 @@ class Calls:
         return tuple(self._settled(step) for step in steps)
 
     def _settled(self, step: Step) -> Call:
-        model = self.model
-        match step:
-            case Put():
-                planned = model.plan_put(step, self._next_version)
-                call = Call(step, put_call(step, planned, step.thread))
-                model.put(step, planned)
-                return call
-            case PutWrites():
-                model.put_writes(step)
-                return Call(step, put_writes_call(step, step.thread))
-            case DeleteThread():
-                model.delete_thread(step.thread)
-            case DeleteForRuns():
-                model.delete_for_runs(step.runs)
-            case CopyThread():
-                model.copy_thread(step.source, step.target)
-            case Prune():
-                model.prune(step)
+        planned = self.model.apply(step, self._next_version)
+        if isinstance(step, Put) and planned is not None:
+            return Call(step, put_call(step, planned, step.thread))
+        if isinstance(step, PutWrites):
+            return Call(step, put_writes_call(step, step.thread))
         return Call(step)
 
 

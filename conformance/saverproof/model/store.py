@@ -18,10 +18,24 @@ from saverproof.model.records import (
     Version,
     WriteKey,
 )
-from saverproof.steps.definitions import ListTuples, Prune, Put, PutWrites
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    ListTuples,
+    Prune,
+    Put,
+    PutWrites,
+    Step,
+)
 from saverproof.steps.identifiers import mint, task_id
 
 ROOT = ""
+
+
+def next_number(current: Version | None) -> int:
+    """A version like those of the simplest savers: one more than the last."""
+    return int(current or 0) + 1
 
 
 class Model:
@@ -107,6 +121,31 @@ class Model:
         return any(r.parent == number for r in self.history(thread, namespace).values())
 
     # --- writing ---------------------------------------------------------------------------
+
+    def apply(
+        self, step: Step, next_version: Callable[[Version | None], Version] = next_number
+    ) -> PlannedPut | None:
+        """Take a step, whatever its type; those that write nothing change nothing.
+
+        ``next_version`` makes the channel versions of a put. Returns what was planned for a put,
+        None for other steps. What a prune may leave or not is left.
+        """
+        match step:
+            case Put():
+                planned = self.plan_put(step, next_version)
+                self.put(step, planned)
+                return planned
+            case PutWrites():
+                self.put_writes(step)
+            case DeleteThread():
+                self.delete_thread(step.thread)
+            case DeleteForRuns():
+                self.delete_for_runs(step.runs)
+            case CopyThread():
+                self.copy_thread(step.source, step.target)
+            case Prune():
+                self.prune(step)
+        return None
 
     def plan_put(self, step: Put, next_version: Callable[[Version | None], Version]) -> PlannedPut:
         """Settle the channels and versions of a put; one new version serves all its changes."""

@@ -27,7 +27,6 @@ from saverproof.steps.definitions import (
     IdForm,
     ListTuples,
     NextVersions,
-    Program,
     Prune,
     Put,
     PutWrites,
@@ -48,11 +47,6 @@ def describe(step: Step) -> str:
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
-
-
-def describe_all(program: Program) -> tuple[str, ...]:
-    """Every step of a program as a line."""
-    return tuple(describe(step) for step in program)
 
 
 def _call(operation: str, *parts: str) -> str:

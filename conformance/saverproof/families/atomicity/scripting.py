@@ -8,6 +8,7 @@ from saverproof.families.atomicity.judging import CANCELLED, SILENT, USABLE
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import PlainFault, plain_faults
 from saverproof.scripts.assembling import all_folded, head, imports, indented
+from saverproof.scripts.layout import LONGEST
 from saverproof.scripts.opening import Opening, looks_of, opening_of, opens_asynchronously
 from saverproof.scripts.source import quoted
 from saverproof.scripts.speaking import NotSpokenError, Speaker
@@ -16,8 +17,6 @@ from saverproof.scripts.voice import Voice
 from saverproof.steps.definitions import CopyThread, SetUp
 from saverproof.targets.target import Target
 
-LONGEST = 40
-"""Lines of a script; those that cannot do with so many are tried last."""
 _MOST_TRIED = 4
 
 

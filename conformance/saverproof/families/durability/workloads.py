@@ -123,7 +123,7 @@ def drawn(seed: str, able: Collection[str], length: int) -> Workload:
         if "history" not in able and _older(step, model):
             continue
         program.append(step)
-        _follow(step, model)
+        model.apply(step)
     return Workload("a random program", tuple(program))
 
 
@@ -133,16 +133,6 @@ def _older(step: Step, model: Model) -> bool:
         return False
     latest = model.latest(step.thread, step.namespace)
     return latest is not None and step.number < latest
-
-
-def _follow(step: Step, model: Model) -> None:
-    match step:
-        case Put():
-            model.put(step, model.plan_put(step, lambda current: int(current or 0) + 1))
-        case PutWrites():
-            model.put_writes(step)
-        case DeleteThread():
-            model.delete_thread(step.thread)
 
 
 def survivors(prefix: str) -> tuple[Workload, int]:

@@ -5,22 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Protocol
-
-
-class Note(Protocol):
-    """What a graph's nodes call with their name; how often that name was noted, this time too.
-
-    ``gate`` opens when the caller of the graph has seen a part of the stream.
-    """
-
-    gate: threading.Event
-
-    def __call__(self, name: str) -> int: ...
 
 
 class Notes(list[str]):
-    """Notes in memory."""
+    """Notes in memory: called with a node's name, it gives how often that was noted, now included.
+
+    ``gate`` opens when the caller of the graph has seen a part of the stream.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -76,9 +76,6 @@ def drawn(choose: Random, name: str, *, deep: bool) -> Scenario:
     if needs_history(tuple(program)) or DELTA in play.wants:
         needs.add(Capability.HISTORY)
     return Scenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
-
-
-_Move = Callable[[Random, _Play], Step]
 
 
 def _thread(choose: Random) -> str:
