@@ -1,5 +1,7 @@
 """Contracts on operations that fail, judged by injected faults."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
@@ -7,76 +9,88 @@ _LOADS = (
     "`langgraph.pregel._loop.SyncPregelLoop.__enter__` goes on from whatever the saver holds, and"
 )
 
+ALL_OR_NOTHING = Contract(
+    id="atomicity/all-or-nothing",
+    level=Level.MUST,
+    statement=(
+        "An operation that raised left nothing, seen by the same saver, by a fresh one and by "
+        "a second connection; where only the acknowledgement was lost, it left all of it or "
+        "nothing; prune and delete_for_runs are judged thread by thread."
+    ),
+    source=f"{_LOADS} takes a part of a batch for a finished task",
+    wrong="each row is committed by itself",
+    implies=frozenset({"atomicity/previous-intact"}),
+)
+
+NO_LATE_COMMIT = Contract(
+    id="atomicity/no-late-commit",
+    level=Level.MUST,
+    statement=("What a failed operation left undone stays undone when later operations commit."),
+    source=f"{_LOADS} cannot tell a write that was refused from one that was accepted",
+    wrong="no rollback: the rows of the failed call wait in the open transaction",
+    implies=frozenset({"atomicity/all-or-nothing", "atomicity/usable-after"}),
+)
+
+USABLE_AFTER = Contract(
+    id="atomicity/usable-after",
+    level=Level.MUST,
+    statement=(
+        "After a failed operation the saver works again without reopening: no transaction "
+        "open, no lock held, no stale view."
+    ),
+    source=(
+        "saverproof: one failed call must not stop a server's other threads; LangGraph "
+        "retries (`langgraph.types.RetryPolicy`) on the same saver"
+    ),
+    wrong="lock.acquire() without try/finally, or a transaction that is never ended",
+)
+
+USABLE_AFTER_LOST_CONNECTION = Contract(
+    id="atomicity/usable-after-lost-connection",
+    level=Level.SHOULD,
+    statement="After its connection was lost the saver works again without reopening.",
+    source="advice; connections of long-lived servers are lost by restarts and idle time-outs",
+    wrong="one connection is kept for ever and never replaced",
+)
+
+NO_SILENT_LOSS = Contract(
+    id="atomicity/no-silent-loss",
+    level=Level.MUST,
+    statement="An operation that returned without an error is stored.",
+    source=f"{_LOADS} never asks again for what was acknowledged",
+    wrong="except Exception: log and return, or a background queue that drops on error",
+)
+
+CANCELLED = Contract(
+    id="atomicity/cancelled",
+    level=Level.MUST,
+    statement=(
+        "An await that is cancelled leaves all of its operation or nothing, judged once the "
+        "work has settled, and the saver stays usable."
+    ),
+    source=(
+        "`langgraph.pregel.Pregel.abulk_update_state` awaits the saver in the caller's task, "
+        "which a time-out or a client that leaves cancels"
+    ),
+    wrong="a cancelled await between two statements leaves the first one in the transaction",
+    needs=frozenset({Capability.ASYNC}),
+)
+
+PREVIOUS_INTACT = Contract(
+    id="atomicity/previous-intact",
+    level=Level.MUST,
+    statement="After a failed operation the previous checkpoint reads as before.",
+    source=f"{_LOADS} the previous checkpoint is the only way back",
+    wrong="the old row is deleted and committed before the new one is inserted",
+    implies=frozenset({"atomicity/all-or-nothing"}),
+)
+
 CONTRACTS = (
-    Contract(
-        id="atomicity/all-or-nothing",
-        level=Level.MUST,
-        statement=(
-            "An operation that raised left nothing, seen by the same saver, by a fresh one and by "
-            "a second connection; where only the acknowledgement was lost, it left all of it or "
-            "nothing; prune and delete_for_runs are judged thread by thread."
-        ),
-        source=f"{_LOADS} takes a part of a batch for a finished task",
-        wrong="each row is committed by itself",
-        implies=frozenset({"atomicity/previous-intact"}),
-    ),
-    Contract(
-        id="atomicity/no-late-commit",
-        level=Level.MUST,
-        statement=(
-            "What a failed operation left undone stays undone when later operations commit."
-        ),
-        source=f"{_LOADS} cannot tell a write that was refused from one that was accepted",
-        wrong="no rollback: the rows of the failed call wait in the open transaction",
-        implies=frozenset({"atomicity/all-or-nothing", "atomicity/usable-after"}),
-    ),
-    Contract(
-        id="atomicity/usable-after",
-        level=Level.MUST,
-        statement=(
-            "After a failed operation the saver works again without reopening: no transaction "
-            "open, no lock held, no stale view."
-        ),
-        source=(
-            "saverproof: one failed call must not stop a server's other threads; LangGraph "
-            "retries (`langgraph.types.RetryPolicy`) on the same saver"
-        ),
-        wrong="lock.acquire() without try/finally, or a transaction that is never ended",
-    ),
-    Contract(
-        id="atomicity/usable-after-lost-connection",
-        level=Level.SHOULD,
-        statement="After its connection was lost the saver works again without reopening.",
-        source="advice; connections of long-lived servers are lost by restarts and idle time-outs",
-        wrong="one connection is kept for ever and never replaced",
-    ),
-    Contract(
-        id="atomicity/no-silent-loss",
-        level=Level.MUST,
-        statement="An operation that returned without an error is stored.",
-        source=f"{_LOADS} never asks again for what was acknowledged",
-        wrong="except Exception: log and return, or a background queue that drops on error",
-    ),
-    Contract(
-        id="atomicity/cancelled",
-        level=Level.MUST,
-        statement=(
-            "An await that is cancelled leaves all of its operation or nothing, judged once the "
-            "work has settled, and the saver stays usable."
-        ),
-        source=(
-            "`langgraph.pregel.Pregel.abulk_update_state` awaits the saver in the caller's task, "
-            "which a time-out or a client that leaves cancels"
-        ),
-        wrong="a cancelled await between two statements leaves the first one in the transaction",
-        needs=frozenset({Capability.ASYNC}),
-    ),
-    Contract(
-        id="atomicity/previous-intact",
-        level=Level.MUST,
-        statement="After a failed operation the previous checkpoint reads as before.",
-        source=f"{_LOADS} the previous checkpoint is the only way back",
-        wrong="the old row is deleted and committed before the new one is inserted",
-        implies=frozenset({"atomicity/all-or-nothing"}),
-    ),
+    ALL_OR_NOTHING,
+    NO_LATE_COMMIT,
+    USABLE_AFTER,
+    USABLE_AFTER_LOST_CONNECTION,
+    NO_SILENT_LOSS,
+    CANCELLED,
+    PREVIOUS_INTACT,
 )

@@ -1,5 +1,7 @@
 """Contracts on delete_thread, delete_for_runs, prune and copy_thread."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
@@ -7,106 +9,120 @@ _DELETE_THREAD = frozenset({Capability.DELETE_THREAD})
 _PRUNE = frozenset({Capability.PRUNE})
 _COPY = frozenset({Capability.COPY_THREAD})
 
+THREAD_ALL = Contract(
+    id="deletion/thread-all",
+    level=Level.MUST,
+    statement=(
+        "`delete_thread` removes the thread's checkpoints, values and writes (those whose "
+        "checkpoint never came too) in every namespace and nothing else, and takes unknown "
+        "threads without an error."
+    ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver.delete_thread`",
+    wrong="only the root namespace is deleted, or the writes are left behind",
+    needs=_DELETE_THREAD,
+    implies=frozenset({"deletion/no-ghosts"}),
+)
+
+NO_GHOSTS = Contract(
+    id="deletion/no-ghosts",
+    level=Level.MUST,
+    statement=(
+        "What is put after a thread was deleted shows nothing of before, also when the same "
+        "ids are put again."
+    ),
+    source="`langgraph.checkpoint.memory.InMemorySaver.delete_thread` drops blobs and writes",
+    wrong="writes or values stay under their old keys and join the new checkpoint",
+    needs=_DELETE_THREAD,
+    implies=frozenset({"deletion/thread-all"}),
+)
+
+RUNS = Contract(
+    id="deletion/runs",
+    level=Level.MUST,
+    statement=(
+        "`delete_for_runs` removes exactly the checkpoints of the named runs and their writes, "
+        "in every namespace; what other runs' checkpoints read stays whole (delta channels "
+        "excepted), though a survivor's parent may become None."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.delete_for_runs`; "
+        "`langgraph.checkpoint.conformance.spec.test_delete_for_runs`"
+    ),
+    wrong="values that a deleted run stored first are deleted with it, though others use them",
+    needs=frozenset({Capability.DELETE_FOR_RUNS}),
+)
+
+PRUNE_LATEST = Contract(
+    id="deletion/prune-latest",
+    level=Level.MUST,
+    statement=(
+        '`prune` with "keep_latest" keeps whole the newest checkpoint of the root namespace, '
+        "and of each other namespace unless its call started from a pruned root checkpoint; "
+        'with "delete" it keeps nothing; other threads are left alone, and so is everything '
+        "for an empty list."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.prune`; "
+        "`langgraph.checkpoint.conformance.spec.test_prune`"
+    ),
+    wrong="values of the kept checkpoint that older ones stored are removed along with them",
+    needs=_PRUNE,
+)
+
+PRUNE_DROPS_OLDER = Contract(
+    id="deletion/prune-drops-older",
+    level=Level.SHOULD,
+    statement=(
+        '`prune` with "keep_latest" drops the older checkpoints of a thread without delta channels.'
+    ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`",
+    wrong="prune returns without doing anything",
+    needs=_PRUNE,
+)
+
+PRUNE_KEEPS_DELTA_CHAIN = Contract(
+    id="deletion/prune-keeps-delta-chain",
+    level=Level.MUST,
+    statement=(
+        "Pruning never makes a delta channel rebuild to another value; refusing such threads "
+        "with NotImplementedError before anything is changed is right."
+    ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`, note on DeltaChannel",
+    wrong='"keep_latest" drops the ancestors whose writes the kept checkpoint is rebuilt from',
+    since="4.1",
+    needs=frozenset({Capability.PRUNE, Capability.DELTA_HISTORY, Capability.HISTORY}),
+)
+
+COPY_COMPLETE = Contract(
+    id="deletion/copy-complete",
+    level=Level.MUST,
+    statement=(
+        "`copy_thread` to a new thread carries checkpoints, writes, values, parents and "
+        "namespaces, and the parents name the copy's thread."
+    ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver.copy_thread`",
+    wrong="pending writes or subgraph namespaces are not copied",
+    needs=_COPY,
+)
+
+COPY_INDEPENDENT = Contract(
+    id="deletion/copy-independent",
+    level=Level.MUST,
+    statement="Neither side of a copied thread sees later changes of the other.",
+    source=(
+        "`langgraph.checkpoint.conformance.spec.test_copy_thread.test_copy_thread_source_unchanged`"
+    ),
+    wrong="the copy shares rows with its source, or deleting the source deletes the copy",
+    needs=_COPY,
+)
+
 CONTRACTS = (
-    Contract(
-        id="deletion/thread-all",
-        level=Level.MUST,
-        statement=(
-            "`delete_thread` removes the thread's checkpoints, values and writes (those whose "
-            "checkpoint never came too) in every namespace and nothing else, and takes unknown "
-            "threads without an error."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver.delete_thread`",
-        wrong="only the root namespace is deleted, or the writes are left behind",
-        needs=_DELETE_THREAD,
-        implies=frozenset({"deletion/no-ghosts"}),
-    ),
-    Contract(
-        id="deletion/no-ghosts",
-        level=Level.MUST,
-        statement=(
-            "What is put after a thread was deleted shows nothing of before, also when the same "
-            "ids are put again."
-        ),
-        source="`langgraph.checkpoint.memory.InMemorySaver.delete_thread` drops blobs and writes",
-        wrong="writes or values stay under their old keys and join the new checkpoint",
-        needs=_DELETE_THREAD,
-        implies=frozenset({"deletion/thread-all"}),
-    ),
-    Contract(
-        id="deletion/runs",
-        level=Level.MUST,
-        statement=(
-            "`delete_for_runs` removes exactly the checkpoints of the named runs and their writes, "
-            "in every namespace; what other runs' checkpoints read stays whole (delta channels "
-            "excepted), though a survivor's parent may become None."
-        ),
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver.delete_for_runs`; "
-            "`langgraph.checkpoint.conformance.spec.test_delete_for_runs`"
-        ),
-        wrong="values that a deleted run stored first are deleted with it, though others use them",
-        needs=frozenset({Capability.DELETE_FOR_RUNS}),
-    ),
-    Contract(
-        id="deletion/prune-latest",
-        level=Level.MUST,
-        statement=(
-            '`prune` with "keep_latest" keeps whole the newest checkpoint of the root namespace, '
-            "and of each other namespace unless its call started from a pruned root checkpoint; "
-            'with "delete" it keeps nothing; other threads are left alone, and so is everything '
-            "for an empty list."
-        ),
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver.prune`; "
-            "`langgraph.checkpoint.conformance.spec.test_prune`"
-        ),
-        wrong="values of the kept checkpoint that older ones stored are removed along with them",
-        needs=_PRUNE,
-    ),
-    Contract(
-        id="deletion/prune-drops-older",
-        level=Level.SHOULD,
-        statement=(
-            '`prune` with "keep_latest" drops the older checkpoints of a thread without delta '
-            "channels."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`",
-        wrong="prune returns without doing anything",
-        needs=_PRUNE,
-    ),
-    Contract(
-        id="deletion/prune-keeps-delta-chain",
-        level=Level.MUST,
-        statement=(
-            "Pruning never makes a delta channel rebuild to another value; refusing such threads "
-            "with NotImplementedError before anything is changed is right."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`, note on DeltaChannel",
-        wrong='"keep_latest" drops the ancestors whose writes the kept checkpoint is rebuilt from',
-        since="4.1",
-        needs=frozenset({Capability.PRUNE, Capability.DELTA_HISTORY, Capability.HISTORY}),
-    ),
-    Contract(
-        id="deletion/copy-complete",
-        level=Level.MUST,
-        statement=(
-            "`copy_thread` to a new thread carries checkpoints, writes, values, parents and "
-            "namespaces, and the parents name the copy's thread."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver.copy_thread`",
-        wrong="pending writes or subgraph namespaces are not copied",
-        needs=_COPY,
-    ),
-    Contract(
-        id="deletion/copy-independent",
-        level=Level.MUST,
-        statement="Neither side of a copied thread sees later changes of the other.",
-        source=(
-            "`langgraph.checkpoint.conformance.spec.test_copy_thread."
-            "test_copy_thread_source_unchanged`"
-        ),
-        wrong="the copy shares rows with its source, or deleting the source deletes the copy",
-        needs=_COPY,
-    ),
+    THREAD_ALL,
+    NO_GHOSTS,
+    RUNS,
+    PRUNE_LATEST,
+    PRUNE_DROPS_OLDER,
+    PRUNE_KEEPS_DELTA_CHAIN,
+    COPY_COMPLETE,
+    COPY_INDEPENDENT,
 )

@@ -1,24 +1,26 @@
 """Contracts on rebuilding delta channels."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
-CONTRACTS = (
-    Contract(
-        id="delta-history/matches-walk",
-        level=Level.MUST,
-        statement=(
-            "`get_delta_channel_history` equals the base class's walk over the same saver's "
-            "`get_tuple`: writes oldest first, the seed from the nearest ancestor that has a value "
-            "other than None, that ancestor's own writes in and the target's out, each channel on "
-            "its own, by parent and not by id."
-        ),
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history`: the "
-            "return contract is fixed there; `langgraph.checkpoint.base.DeltaChannelHistory`"
-        ),
-        wrong="ancestors are the checkpoints of lower id, so that a fork's writes leak in",
-        since="4.1",
-        needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),
+MATCHES_WALK = Contract(
+    id="delta-history/matches-walk",
+    level=Level.MUST,
+    statement=(
+        "`get_delta_channel_history` equals the base class's walk over the same saver's "
+        "`get_tuple`: writes oldest first, the seed from the nearest ancestor that has a value "
+        "other than None, that ancestor's own writes in and the target's out, each channel on "
+        "its own, by parent and not by id."
     ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history`: the "
+        "return contract is fixed there; `langgraph.checkpoint.base.DeltaChannelHistory`"
+    ),
+    wrong="ancestors are the checkpoints of lower id, so that a fork's writes leak in",
+    since="4.1",
+    needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),
 )
+
+CONTRACTS = (MATCHES_WALK,)

@@ -1,48 +1,58 @@
 """Contracts on listing by metadata (family `filter`)."""
 
+from __future__ import annotations
+
 from saverproof.contracts.contract import Contract, Level
 
 _MEMORY = "`langgraph.checkpoint.memory.InMemorySaver.list` compares with =="
 
+EQUALITY = Contract(
+    id="filter/equality",
+    level=Level.MUST,
+    statement=(
+        "Every listed checkpoint equals the filter on every key, and every one that does is "
+        "listed (strings without NUL, 64-bit integers, finite floats, booleans against "
+        "booleans; keys of letters, digits and underscores)."
+    ),
+    source=f"{_MEMORY}; `langgraph.checkpoint.sqlite.utils.search_where`",
+    wrong="values are compared as text, or only the first key of the filter counts",
+    implies=frozenset(
+        {
+            "filter/none",
+            "filter/nested",
+            "filter/dotted-key",
+            "isolation/hostile-filter-keys",
+        }
+    ),
+)
+
+NONE = Contract(
+    id="filter/none",
+    level=Level.SHOULD,
+    statement="A filter value of None matches a key whose value is None, or a missing key.",
+    source=_MEMORY,
+    wrong="`= NULL` is never true in SQL",
+)
+
+NESTED = Contract(
+    id="filter/nested",
+    level=Level.SHOULD,
+    statement="Dicts and lists in a filter are compared as a whole.",
+    source=_MEMORY,
+    wrong="a containment operator matches every superset, or texts of JSON are compared",
+)
+
+DOTTED_KEY = Contract(
+    id="filter/dotted-key",
+    level=Level.SHOULD,
+    statement="A dot in a filter key is part of the key.",
+    source=_MEMORY,
+    wrong="the key is pasted into a JSON path, where a dot descends into an object",
+)
+
 CONTRACTS = (
-    Contract(
-        id="filter/equality",
-        level=Level.MUST,
-        statement=(
-            "Every listed checkpoint equals the filter on every key, and every one that does is "
-            "listed (strings without NUL, 64-bit integers, finite floats, booleans against "
-            "booleans; keys of letters, digits and underscores)."
-        ),
-        source=f"{_MEMORY}; `langgraph.checkpoint.sqlite.utils.search_where`",
-        wrong="values are compared as text, or only the first key of the filter counts",
-        implies=frozenset(
-            {
-                "filter/none",
-                "filter/nested",
-                "filter/dotted-key",
-                "isolation/hostile-filter-keys",
-            }
-        ),
-    ),
-    Contract(
-        id="filter/none",
-        level=Level.SHOULD,
-        statement="A filter value of None matches a key whose value is None, or a missing key.",
-        source=_MEMORY,
-        wrong="`= NULL` is never true in SQL",
-    ),
-    Contract(
-        id="filter/nested",
-        level=Level.SHOULD,
-        statement="Dicts and lists in a filter are compared as a whole.",
-        source=_MEMORY,
-        wrong="a containment operator matches every superset, or texts of JSON are compared",
-    ),
-    Contract(
-        id="filter/dotted-key",
-        level=Level.SHOULD,
-        statement="A dot in a filter key is part of the key.",
-        source=_MEMORY,
-        wrong="the key is pasted into a JSON path, where a dot descends into an object",
-    ),
+    EQUALITY,
+    NONE,
+    NESTED,
+    DOTTED_KEY,
 )

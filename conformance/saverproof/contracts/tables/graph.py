@@ -1,39 +1,47 @@
 """Contracts on real LangGraph graphs that run on the saver."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
+SAME_RUN = Contract(
+    id="graph/same-run",
+    level=Level.MUST,
+    statement=(
+        "A graph gives the same values, history and pending work on this saver as on "
+        "InMemorySaver: invoke, stream, interrupt and resume, update_state, time travel, fork, "
+        "subgraphs, Send, retries and failed nodes, in each durability mode, sync and async."
+    ),
+    source="`langgraph.pregel.Pregel`; `langgraph.checkpoint.memory.InMemorySaver`",
+    wrong="any flaw that only a run through LangGraph's loop brings out",
+)
+
+FUNCTIONAL_API = Contract(
+    id="graph/functional-api",
+    level=Level.MUST,
+    statement=(
+        "Results of @task calls, `previous` and entrypoint.final survive an interrupt, and a "
+        "task that is finished is not called again on resume."
+    ),
+    source="`langgraph.func.entrypoint`; `langgraph.func.task`",
+    wrong="writes of a task are lost when its interrupt is stored under the same task id",
+)
+
+REPLAY_SUBGRAPH = Contract(
+    id="graph/replay-subgraph",
+    level=Level.MUST,
+    statement=(
+        "Replaying a parent graph restores a subgraph from its newest checkpoint before the "
+        "replay point."
+    ),
+    source="`langgraph._internal._replay.ReplayState.get_checkpoint`",
+    wrong="`before` is ignored when its id belongs to another namespace",
+    needs=frozenset({Capability.HISTORY}),
+)
+
 CONTRACTS = (
-    Contract(
-        id="graph/same-run",
-        level=Level.MUST,
-        statement=(
-            "A graph gives the same values, history and pending work on this saver as on "
-            "InMemorySaver: invoke, stream, interrupt and resume, update_state, time travel, fork, "
-            "subgraphs, Send, retries and failed nodes, in each durability mode, sync and async."
-        ),
-        source="`langgraph.pregel.Pregel`; `langgraph.checkpoint.memory.InMemorySaver`",
-        wrong="any flaw that only a run through LangGraph's loop brings out",
-    ),
-    Contract(
-        id="graph/functional-api",
-        level=Level.MUST,
-        statement=(
-            "Results of @task calls, `previous` and entrypoint.final survive an interrupt, and a "
-            "task that is finished is not called again on resume."
-        ),
-        source="`langgraph.func.entrypoint`; `langgraph.func.task`",
-        wrong="writes of a task are lost when its interrupt is stored under the same task id",
-    ),
-    Contract(
-        id="graph/replay-subgraph",
-        level=Level.MUST,
-        statement=(
-            "Replaying a parent graph restores a subgraph from its newest checkpoint before the "
-            "replay point."
-        ),
-        source="`langgraph._internal._replay.ReplayState.get_checkpoint`",
-        wrong="`before` is ignored when its id belongs to another namespace",
-        needs=frozenset({Capability.HISTORY}),
-    ),
+    SAME_RUN,
+    FUNCTIONAL_API,
+    REPLAY_SUBGRAPH,
 )

@@ -1,128 +1,150 @@
 """Contracts on how checkpoints are named, found and kept apart from the caller's objects."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
+PUT_RETURNS_ADDRESS = Contract(
+    id="identity/put-returns-address",
+    level=Level.MUST,
+    statement=(
+        "`put` returns a config with the thread id, the namespace and the checkpoint's id, and "
+        "that config reads the checkpoint back."
+    ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver.put`: 'Updated configuration'",
+    wrong="put returns the config that it was given, which names the parent",
+)
+
+TUPLE_ADDRESSES_ITSELF = Contract(
+    id="identity/tuple-addresses-itself",
+    level=Level.MUST,
+    statement=(
+        "The config of a tuple names that tuple's own thread, namespace and checkpoint id, "
+        "from `get_tuple` and `list` alike; asked by id, `get_tuple` may echo the caller's "
+        "config."
+    ),
+    source="`langgraph.checkpoint.memory.InMemorySaver.get_tuple`",
+    wrong="the latest is returned with the caller's config, which holds no checkpoint id",
+)
+
+PARENT = Contract(
+    id="identity/parent",
+    level=Level.MUST,
+    statement=(
+        "`parent_config` names the id that put's config carried, in the same thread and "
+        "namespace, and is None for a root."
+    ),
+    source=(
+        "`langgraph.pregel._loop.PregelLoop._put_checkpoint` passes the parent in the config; "
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history` walks it"
+    ),
+    wrong="the parent is taken to be the next lower id, which is wrong after a fork",
+    needs=frozenset({Capability.HISTORY}),
+)
+
+UNKNOWN_IS_NONE = Contract(
+    id="identity/unknown-is-none",
+    level=Level.MUST,
+    statement=(
+        "An unknown thread, namespace or checkpoint id gives None from `get_tuple` and nothing "
+        "from `list`."
+    ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver.get_tuple`: 'None if not found'",
+    wrong="an unknown id falls back to the latest checkpoint, or raises KeyError",
+    implies=frozenset(
+        {
+            "lifecycle/any-first-operation",
+            "lifecycle/any-first-operation-before-setup",
+            "delta-history/matches-walk",
+        }
+    ),
+)
+
+NONE_ID_IS_LATEST = Contract(
+    id="identity/none-id-is-latest",
+    level=Level.MUST,
+    statement=(
+        "A checkpoint id that is None or '' means that none is given: the latest in "
+        "`get_tuple`, no narrowing in `list`, no parent in `put`."
+    ),
+    source=(
+        "`langgraph.pregel._checkpoint.checkpoint_superseded` and the configs of subgraph "
+        "tasks carry `checkpoint_id: None`"
+    ),
+    wrong='`"checkpoint_id" in configurable` decides, so that None is looked up as an id',
+)
+
+GET_DEFAULTS_TO_ROOT = Contract(
+    id="identity/get-defaults-to-root",
+    level=Level.MUST,
+    statement="`get_tuple` with a config without a namespace reads the root namespace.",
+    source=(
+        "`langgraph.pregel._loop.SyncPregelLoop.__enter__` asks with the caller's config; "
+        "`langgraph.checkpoint.memory.InMemorySaver.get_tuple`"
+    ),
+    wrong="without a namespace the newest checkpoint of any namespace is returned",
+)
+
+LIST_SELECTS = Contract(
+    id="identity/list-selects",
+    level=Level.MUST,
+    statement=(
+        "A config with a namespace or a checkpoint id narrows `list` to it, one without a "
+        "namespace lists all of the thread's, and None lists every thread."
+    ),
+    source="`langgraph.checkpoint.memory.InMemorySaver.list`",
+    wrong="the root namespace '' is falsy and taken for no namespace, or an id is ignored",
+)
+
+LOOP_CONFIGS = Contract(
+    id="identity/loop-configs",
+    level=Level.MUST,
+    statement=(
+        "Configs as LangGraph's loop sends them work in every method: with unserializable "
+        "objects under `__pregel_` keys, a checkpoint map, tags and callbacks, and with "
+        "filter, before and limit passed as None."
+    ),
+    source=(
+        "`langgraph.pregel._loop.PregelLoop.put_writes`; "
+        "`langgraph.pregel.Pregel.get_state_history`"
+    ),
+    wrong="the whole config is serialized along with the checkpoint",
+)
+
+INPUTS_UNTOUCHED = Contract(
+    id="identity/inputs-untouched",
+    level=Level.MUST,
+    statement="No call changes the config, checkpoint, metadata or writes that it was given.",
+    source=(
+        "`langgraph.pregel._loop.PregelLoop._put_checkpoint` goes on using the same metadata "
+        "and config after the save was submitted"
+    ),
+    wrong='`checkpoint.pop("channel_values")` on the caller\'s dict',
+)
+
+SNAPSHOTS = Contract(
+    id="identity/snapshots",
+    level=Level.MUST,
+    statement=(
+        "Changing an object after it was put, or one that was returned, changes nothing stored."
+    ),
+    source=(
+        "`langgraph.pregel._checkpoint.copy_checkpoint` copies only one level, so that channel "
+        "values are shared with the running graph"
+    ),
+    wrong="objects are kept in a dict or a cache without a copy",
+)
+
 CONTRACTS = (
-    Contract(
-        id="identity/put-returns-address",
-        level=Level.MUST,
-        statement=(
-            "`put` returns a config with the thread id, the namespace and the checkpoint's id, and "
-            "that config reads the checkpoint back."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver.put`: 'Updated configuration'",
-        wrong="put returns the config that it was given, which names the parent",
-    ),
-    Contract(
-        id="identity/tuple-addresses-itself",
-        level=Level.MUST,
-        statement=(
-            "The config of a tuple names that tuple's own thread, namespace and checkpoint id, "
-            "from `get_tuple` and `list` alike; asked by id, `get_tuple` may echo the caller's "
-            "config."
-        ),
-        source="`langgraph.checkpoint.memory.InMemorySaver.get_tuple`",
-        wrong="the latest is returned with the caller's config, which holds no checkpoint id",
-    ),
-    Contract(
-        id="identity/parent",
-        level=Level.MUST,
-        statement=(
-            "`parent_config` names the id that put's config carried, in the same thread and "
-            "namespace, and is None for a root."
-        ),
-        source=(
-            "`langgraph.pregel._loop.PregelLoop._put_checkpoint` passes the parent in the config; "
-            "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history` walks it"
-        ),
-        wrong="the parent is taken to be the next lower id, which is wrong after a fork",
-        needs=frozenset({Capability.HISTORY}),
-    ),
-    Contract(
-        id="identity/unknown-is-none",
-        level=Level.MUST,
-        statement=(
-            "An unknown thread, namespace or checkpoint id gives None from `get_tuple` and nothing "
-            "from `list`."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver.get_tuple`: 'None if not found'",
-        wrong="an unknown id falls back to the latest checkpoint, or raises KeyError",
-        implies=frozenset(
-            {
-                "lifecycle/any-first-operation",
-                "lifecycle/any-first-operation-before-setup",
-                "delta-history/matches-walk",
-            }
-        ),
-    ),
-    Contract(
-        id="identity/none-id-is-latest",
-        level=Level.MUST,
-        statement=(
-            "A checkpoint id that is None or '' means that none is given: the latest in "
-            "`get_tuple`, no narrowing in `list`, no parent in `put`."
-        ),
-        source=(
-            "`langgraph.pregel._checkpoint.checkpoint_superseded` and the configs of subgraph "
-            "tasks carry `checkpoint_id: None`"
-        ),
-        wrong='`"checkpoint_id" in configurable` decides, so that None is looked up as an id',
-    ),
-    Contract(
-        id="identity/get-defaults-to-root",
-        level=Level.MUST,
-        statement="`get_tuple` with a config without a namespace reads the root namespace.",
-        source=(
-            "`langgraph.pregel._loop.SyncPregelLoop.__enter__` asks with the caller's config; "
-            "`langgraph.checkpoint.memory.InMemorySaver.get_tuple`"
-        ),
-        wrong="without a namespace the newest checkpoint of any namespace is returned",
-    ),
-    Contract(
-        id="identity/list-selects",
-        level=Level.MUST,
-        statement=(
-            "A config with a namespace or a checkpoint id narrows `list` to it, one without a "
-            "namespace lists all of the thread's, and None lists every thread."
-        ),
-        source="`langgraph.checkpoint.memory.InMemorySaver.list`",
-        wrong="the root namespace '' is falsy and taken for no namespace, or an id is ignored",
-    ),
-    Contract(
-        id="identity/loop-configs",
-        level=Level.MUST,
-        statement=(
-            "Configs as LangGraph's loop sends them work in every method: with unserializable "
-            "objects under `__pregel_` keys, a checkpoint map, tags and callbacks, and with "
-            "filter, before and limit passed as None."
-        ),
-        source=(
-            "`langgraph.pregel._loop.PregelLoop.put_writes`; "
-            "`langgraph.pregel.Pregel.get_state_history`"
-        ),
-        wrong="the whole config is serialized along with the checkpoint",
-    ),
-    Contract(
-        id="identity/inputs-untouched",
-        level=Level.MUST,
-        statement="No call changes the config, checkpoint, metadata or writes that it was given.",
-        source=(
-            "`langgraph.pregel._loop.PregelLoop._put_checkpoint` goes on using the same metadata "
-            "and config after the save was submitted"
-        ),
-        wrong='`checkpoint.pop("channel_values")` on the caller\'s dict',
-    ),
-    Contract(
-        id="identity/snapshots",
-        level=Level.MUST,
-        statement=(
-            "Changing an object after it was put, or one that was returned, changes nothing stored."
-        ),
-        source=(
-            "`langgraph.pregel._checkpoint.copy_checkpoint` copies only one level, so that channel "
-            "values are shared with the running graph"
-        ),
-        wrong="objects are kept in a dict or a cache without a copy",
-    ),
+    PUT_RETURNS_ADDRESS,
+    TUPLE_ADDRESSES_ITSELF,
+    PARENT,
+    UNKNOWN_IS_NONE,
+    NONE_ID_IS_LATEST,
+    GET_DEFAULTS_TO_ROOT,
+    LIST_SELECTS,
+    LOOP_CONFIGS,
+    INPUTS_UNTOUCHED,
+    SNAPSHOTS,
 )

@@ -1,16 +1,18 @@
 """Contracts on what a saver has to have."""
 
+from __future__ import annotations
+
 from saverproof.contracts.contract import Contract, Level
 
-CONTRACTS = (
-    Contract(
-        id="interface/complete",
-        level=Level.MUST,
-        statement=(
-            "The operations put, put_writes, get_tuple, list and delete_thread exist in the sync "
-            "or the async API and do more than raise NotImplementedError."
-        ),
-        source="`langgraph.checkpoint.base.BaseCheckpointSaver`: methods without a default",
-        wrong="delete_thread is left to the base class, which only raises NotImplementedError",
+COMPLETE = Contract(
+    id="interface/complete",
+    level=Level.MUST,
+    statement=(
+        "The operations put, put_writes, get_tuple, list and delete_thread exist in the sync "
+        "or the async API and do more than raise NotImplementedError."
     ),
+    source="`langgraph.checkpoint.base.BaseCheckpointSaver`: methods without a default",
+    wrong="delete_thread is left to the base class, which only raises NotImplementedError",
 )
+
+CONTRACTS = (COMPLETE,)

@@ -1,90 +1,106 @@
 """Contracts on keeping threads, namespaces and stores apart."""
 
+from __future__ import annotations
+
 from saverproof.contracts.contract import Contract, Level
 
+THREADS = Contract(
+    id="isolation/threads",
+    level=Level.MUST,
+    statement="An operation on one thread is invisible in every other thread.",
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver` (thread_id is the primary key); "
+        "`langgraph.checkpoint.conformance.spec.test_put.test_put_multiple_threads_isolated`"
+    ),
+    wrong="values are keyed by channel and version without the thread",
+    implies=frozenset(
+        {"deletion/thread-all", "isolation/hostile-identifiers", "pending-writes/scoped"}
+    ),
+)
+
+NAMESPACES = Contract(
+    id="isolation/namespaces",
+    level=Level.MUST,
+    statement=(
+        "An operation on one namespace of a thread is invisible in every other namespace, "
+        "operations on the whole thread excepted."
+    ),
+    source=(
+        "`langgraph.pregel._algo.prepare_single_task` gives every subgraph a namespace; "
+        "`langgraph.checkpoint.conformance.spec.test_get_tuple."
+        "test_get_tuple_respects_namespace`"
+    ),
+    wrong="values or checkpoints are keyed by thread and id without the namespace",
+    implies=frozenset({"isolation/nested-namespaces", "pending-writes/scoped"}),
+)
+
+NESTED_NAMESPACES = Contract(
+    id="isolation/nested-namespaces",
+    level=Level.MUST,
+    statement=(
+        "The namespaces that LangGraph makes all work and stay apart: `node:task`, "
+        "`node:task|inner:task`, `node:task|1` for a second call in one task, and a bare node "
+        "name."
+    ),
+    source=(
+        "`langgraph.pregel._algo.prepare_single_task`; `langgraph.pregel._loop.PregelLoop`; "
+        "`langgraph.pregel.Pregel._own_checkpoint_config`"
+    ),
+    wrong="a namespace is matched by prefix, or split at ':' when a key is taken apart",
+)
+
+HOSTILE_IDENTIFIERS = Contract(
+    id="isolation/hostile-identifiers",
+    level=Level.MUST,
+    statement=(
+        "Thread ids that differ only by case, padding, leading zeros or unicode form, or that "
+        "hold separators, wildcards, quotes, path parts or NUL, are honoured as distinct or "
+        "refused with an error, and never confused in reads, listings and deletes."
+    ),
+    source=(
+        "thread ids come from users; CVE-2026-27022 (GHSA-5mx2-w598-339m) shows how unescaped "
+        "text crosses threads"
+    ),
+    wrong="a case-insensitive collation, LIKE or KEYS patterns, or keys joined with ':'",
+)
+
+HOSTILE_FILTER_KEYS = Contract(
+    id="isolation/hostile-filter-keys",
+    level=Level.MUST,
+    statement=(
+        "A filter key that holds quotes, brackets or SQL is honoured as a key or refused, and "
+        "never widens the result or changes data."
+    ),
+    source="CVE-2025-67644 (GHSA-9rwj-6rc7-p77c)",
+    wrong="the key is pasted into the SQL text of json_extract",
+)
+
+WORKSPACES = Contract(
+    id="isolation/workspaces",
+    level=Level.MUST,
+    statement=(
+        "Stores opened for two workspaces (databases, schemas, key prefixes) never show each "
+        "other's data."
+    ),
+    source="saverproof: two deployments that share one server must not share threads",
+    wrong="a key prefix is used for writing but not for listing or deleting",
+)
+
+PRIVATE_FILES = Contract(
+    id="isolation/private-files",
+    level=Level.SHOULD,
+    statement="Files that the saver creates are readable by their owner alone.",
+    source="advice: checkpoints hold whole conversations, and the usual umask lets all read",
+    wrong="sqlite3.connect creates the database with mode 0644",
+    durable=True,
+)
+
 CONTRACTS = (
-    Contract(
-        id="isolation/threads",
-        level=Level.MUST,
-        statement="An operation on one thread is invisible in every other thread.",
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver` (thread_id is the primary key); "
-            "`langgraph.checkpoint.conformance.spec.test_put.test_put_multiple_threads_isolated`"
-        ),
-        wrong="values are keyed by channel and version without the thread",
-        implies=frozenset(
-            {"deletion/thread-all", "isolation/hostile-identifiers", "pending-writes/scoped"}
-        ),
-    ),
-    Contract(
-        id="isolation/namespaces",
-        level=Level.MUST,
-        statement=(
-            "An operation on one namespace of a thread is invisible in every other namespace, "
-            "operations on the whole thread excepted."
-        ),
-        source=(
-            "`langgraph.pregel._algo.prepare_single_task` gives every subgraph a namespace; "
-            "`langgraph.checkpoint.conformance.spec.test_get_tuple."
-            "test_get_tuple_respects_namespace`"
-        ),
-        wrong="values or checkpoints are keyed by thread and id without the namespace",
-        implies=frozenset({"isolation/nested-namespaces", "pending-writes/scoped"}),
-    ),
-    Contract(
-        id="isolation/nested-namespaces",
-        level=Level.MUST,
-        statement=(
-            "The namespaces that LangGraph makes all work and stay apart: `node:task`, "
-            "`node:task|inner:task`, `node:task|1` for a second call in one task, and a bare node "
-            "name."
-        ),
-        source=(
-            "`langgraph.pregel._algo.prepare_single_task`; `langgraph.pregel._loop.PregelLoop`; "
-            "`langgraph.pregel.Pregel._own_checkpoint_config`"
-        ),
-        wrong="a namespace is matched by prefix, or split at ':' when a key is taken apart",
-    ),
-    Contract(
-        id="isolation/hostile-identifiers",
-        level=Level.MUST,
-        statement=(
-            "Thread ids that differ only by case, padding, leading zeros or unicode form, or that "
-            "hold separators, wildcards, quotes, path parts or NUL, are honoured as distinct or "
-            "refused with an error, and never confused in reads, listings and deletes."
-        ),
-        source=(
-            "thread ids come from users; CVE-2026-27022 (GHSA-5mx2-w598-339m) shows how unescaped "
-            "text crosses threads"
-        ),
-        wrong="a case-insensitive collation, LIKE or KEYS patterns, or keys joined with ':'",
-    ),
-    Contract(
-        id="isolation/hostile-filter-keys",
-        level=Level.MUST,
-        statement=(
-            "A filter key that holds quotes, brackets or SQL is honoured as a key or refused, and "
-            "never widens the result or changes data."
-        ),
-        source="CVE-2025-67644 (GHSA-9rwj-6rc7-p77c)",
-        wrong="the key is pasted into the SQL text of json_extract",
-    ),
-    Contract(
-        id="isolation/workspaces",
-        level=Level.MUST,
-        statement=(
-            "Stores opened for two workspaces (databases, schemas, key prefixes) never show each "
-            "other's data."
-        ),
-        source="saverproof: two deployments that share one server must not share threads",
-        wrong="a key prefix is used for writing but not for listing or deleting",
-    ),
-    Contract(
-        id="isolation/private-files",
-        level=Level.SHOULD,
-        statement="Files that the saver creates are readable by their owner alone.",
-        source="advice: checkpoints hold whole conversations, and the usual umask lets all read",
-        wrong="sqlite3.connect creates the database with mode 0644",
-        durable=True,
-    ),
+    THREADS,
+    NAMESPACES,
+    NESTED_NAMESPACES,
+    HOSTILE_IDENTIFIERS,
+    HOSTILE_FILTER_KEYS,
+    WORKSPACES,
+    PRIVATE_FILES,
 )

@@ -1,92 +1,107 @@
 """Contracts on opening, setting up, leaving and closing a saver."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
+REOPEN = Contract(
+    id="lifecycle/reopen",
+    level=Level.MUST,
+    statement="A saver opened again on the same store shows everything.",
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver`: agents persist their state within "
+        "and across interactions"
+    ),
+    wrong="a part of the state lives in memory alone, or is written only by an explicit flush",
+    durable=True,
+    implies=frozenset(
+        {
+            "concurrency/processes-lose-nothing",
+            "durability/acknowledged-survives",
+            "durability/in-flight-atomic",
+            "durability/no-gaps",
+            "durability/no-rerun",
+            "durability/reopens",
+            "durability/resume",
+        }
+    ),
+)
+
+SETUP_IDEMPOTENT = Contract(
+    id="lifecycle/setup-idempotent",
+    level=Level.MUST,
+    statement="Setting up a store that exists already changes nothing in it.",
+    source="`langgraph.checkpoint.sqlite.SqliteSaver.setup` makes tables only if absent",
+    wrong="setup drops and creates the tables, or raises because they exist",
+    durable=True,
+)
+
+ANY_FIRST_OPERATION = Contract(
+    id="lifecycle/any-first-operation",
+    level=Level.MUST,
+    statement=(
+        "After set-up any operation, delete_thread too, may be the first one on a new store."
+    ),
+    source="saverproof: which operation comes first is up to the application",
+    wrong="tables are created in put, so that a list or delete before it raises",
+    implies=frozenset({"lifecycle/any-first-operation-before-setup"}),
+)
+
+ANY_FIRST_OPERATION_BEFORE_SETUP = Contract(
+    id="lifecycle/any-first-operation-before-setup",
+    level=Level.SHOULD,
+    statement=(
+        "Any operation may be the first one on a new store, also when the saver's set-up was "
+        "not called."
+    ),
+    source=(
+        "advice; `langgraph.checkpoint.sqlite.SqliteSaver.cursor` sets the store up on first use"
+    ),
+    wrong="put sets the store up, and delete_thread does not",
+)
+
+ABANDONED_LIST = Contract(
+    id="lifecycle/abandoned-list",
+    level=Level.MUST,
+    statement=(
+        "Leaving `list` or `alist` after the first item, by break or by return, leaves the "
+        "saver usable."
+    ),
+    source="`langgraph._internal._replay.ReplayState.get_checkpoint` returns at the first item",
+    wrong="the generator holds a lock or a cursor until it is exhausted",
+)
+
+SHALLOW_CLONE = Contract(
+    id="lifecycle/shallow-clone",
+    level=Level.MUST,
+    statement=(
+        "The shallow copy that `with_allowlist` makes, with another serializer, reads and "
+        "writes the same data, and closing or dropping it harms neither."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver.with_allowlist`; "
+        "`langgraph.pregel.Pregel._apply_checkpointer_allowlist`"
+    ),
+    wrong="`__del__` closes the connection that the copy shares with its original",
+    since="4.1",
+    needs=frozenset({Capability.SERIALIZER}),
+)
+
+CLOSE_IDEMPOTENT = Contract(
+    id="lifecycle/close-idempotent",
+    level=Level.SHOULD,
+    statement="Closing a saver twice is fine.",
+    source="advice; close of a Python file, and of sqlite3.Connection, can be repeated",
+    wrong="close deletes its connection attribute and raises AttributeError the second time",
+)
+
 CONTRACTS = (
-    Contract(
-        id="lifecycle/reopen",
-        level=Level.MUST,
-        statement="A saver opened again on the same store shows everything.",
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver`: agents persist their state within "
-            "and across interactions"
-        ),
-        wrong="a part of the state lives in memory alone, or is written only by an explicit flush",
-        durable=True,
-        implies=frozenset(
-            {
-                "concurrency/processes-lose-nothing",
-                "durability/acknowledged-survives",
-                "durability/in-flight-atomic",
-                "durability/no-gaps",
-                "durability/no-rerun",
-                "durability/reopens",
-                "durability/resume",
-            }
-        ),
-    ),
-    Contract(
-        id="lifecycle/setup-idempotent",
-        level=Level.MUST,
-        statement="Setting up a store that exists already changes nothing in it.",
-        source="`langgraph.checkpoint.sqlite.SqliteSaver.setup` makes tables only if absent",
-        wrong="setup drops and creates the tables, or raises because they exist",
-        durable=True,
-    ),
-    Contract(
-        id="lifecycle/any-first-operation",
-        level=Level.MUST,
-        statement=(
-            "After set-up any operation, delete_thread too, may be the first one on a new store."
-        ),
-        source="saverproof: which operation comes first is up to the application",
-        wrong="tables are created in put, so that a list or delete before it raises",
-        implies=frozenset({"lifecycle/any-first-operation-before-setup"}),
-    ),
-    Contract(
-        id="lifecycle/any-first-operation-before-setup",
-        level=Level.SHOULD,
-        statement=(
-            "Any operation may be the first one on a new store, also when the saver's set-up was "
-            "not called."
-        ),
-        source=(
-            "advice; `langgraph.checkpoint.sqlite.SqliteSaver.cursor` sets the store up on "
-            "first use"
-        ),
-        wrong="put sets the store up, and delete_thread does not",
-    ),
-    Contract(
-        id="lifecycle/abandoned-list",
-        level=Level.MUST,
-        statement=(
-            "Leaving `list` or `alist` after the first item, by break or by return, leaves the "
-            "saver usable."
-        ),
-        source="`langgraph._internal._replay.ReplayState.get_checkpoint` returns at the first item",
-        wrong="the generator holds a lock or a cursor until it is exhausted",
-    ),
-    Contract(
-        id="lifecycle/shallow-clone",
-        level=Level.MUST,
-        statement=(
-            "The shallow copy that `with_allowlist` makes, with another serializer, reads and "
-            "writes the same data, and closing or dropping it harms neither."
-        ),
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver.with_allowlist`; "
-            "`langgraph.pregel.Pregel._apply_checkpointer_allowlist`"
-        ),
-        wrong="`__del__` closes the connection that the copy shares with its original",
-        since="4.1",
-        needs=frozenset({Capability.SERIALIZER}),
-    ),
-    Contract(
-        id="lifecycle/close-idempotent",
-        level=Level.SHOULD,
-        statement="Closing a saver twice is fine.",
-        source="advice; close of a Python file, and of sqlite3.Connection, can be repeated",
-        wrong="close deletes its connection attribute and raises AttributeError the second time",
-    ),
+    REOPEN,
+    SETUP_IDEMPOTENT,
+    ANY_FIRST_OPERATION,
+    ANY_FIRST_OPERATION_BEFORE_SETUP,
+    ABANDONED_LIST,
+    SHALLOW_CLONE,
+    CLOSE_IDEMPOTENT,
 )

@@ -1,49 +1,57 @@
 """Contracts on the sync and the async API being one saver."""
 
+from __future__ import annotations
+
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
 
 _BOTH = frozenset({Capability.SYNC, Capability.ASYNC})
 
+SAME_ANSWERS = Contract(
+    id="parity/same-answers",
+    level=Level.MUST,
+    statement=(
+        "Each async method answers as its sync twin does on the same data, whichever of them "
+        "wrote it."
+    ),
+    source=(
+        "`langgraph.checkpoint.base.BaseCheckpointSaver`: each async method is documented as "
+        "the asynchronous form of its twin"
+    ),
+    wrong="a fix was made in put_writes but not in aput_writes, or each has its own cache",
+    needs=_BOTH,
+)
+
+NO_EVENT_LOOP_HANG = Contract(
+    id="parity/no-event-loop-hang",
+    level=Level.MUST,
+    statement=(
+        "`get_tuple`, `list` and `delete_thread` called on the thread of a running event loop "
+        "answer or raise at once."
+    ),
+    source=(
+        "`langgraph.checkpoint.sqlite.aio.AsyncSqliteSaver.get_tuple` raises "
+        "InvalidStateError there"
+    ),
+    wrong="run_coroutine_threadsafe(...).result() waits for the loop that it blocks",
+    needs=_BOTH,
+    implies=frozenset({"parity/no-event-loop-hang-in-writes"}),
+)
+
+NO_EVENT_LOOP_HANG_IN_WRITES = Contract(
+    id="parity/no-event-loop-hang-in-writes",
+    level=Level.SHOULD,
+    statement=(
+        "`put` and `put_writes` called on the thread of a running event loop answer or raise "
+        "at once."
+    ),
+    source="advice; issue langchain-ai/langgraph#7857 (AsyncSqliteSaver hangs)",
+    wrong="the guard of get_tuple was forgotten in put and put_writes",
+    needs=_BOTH,
+)
+
 CONTRACTS = (
-    Contract(
-        id="parity/same-answers",
-        level=Level.MUST,
-        statement=(
-            "Each async method answers as its sync twin does on the same data, whichever of them "
-            "wrote it."
-        ),
-        source=(
-            "`langgraph.checkpoint.base.BaseCheckpointSaver`: each async method is documented as "
-            "the asynchronous form of its twin"
-        ),
-        wrong="a fix was made in put_writes but not in aput_writes, or each has its own cache",
-        needs=_BOTH,
-    ),
-    Contract(
-        id="parity/no-event-loop-hang",
-        level=Level.MUST,
-        statement=(
-            "`get_tuple`, `list` and `delete_thread` called on the thread of a running event loop "
-            "answer or raise at once."
-        ),
-        source=(
-            "`langgraph.checkpoint.sqlite.aio.AsyncSqliteSaver.get_tuple` raises "
-            "InvalidStateError there"
-        ),
-        wrong="run_coroutine_threadsafe(...).result() waits for the loop that it blocks",
-        needs=_BOTH,
-        implies=frozenset({"parity/no-event-loop-hang-in-writes"}),
-    ),
-    Contract(
-        id="parity/no-event-loop-hang-in-writes",
-        level=Level.SHOULD,
-        statement=(
-            "`put` and `put_writes` called on the thread of a running event loop answer or raise "
-            "at once."
-        ),
-        source="advice; issue langchain-ai/langgraph#7857 (AsyncSqliteSaver hangs)",
-        wrong="the guard of get_tuple was forgotten in put and put_writes",
-        needs=_BOTH,
-    ),
+    SAME_ANSWERS,
+    NO_EVENT_LOOP_HANG,
+    NO_EVENT_LOOP_HANG_IN_WRITES,
 )

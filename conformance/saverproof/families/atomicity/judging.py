@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from saverproof.contracts.tables import atomicity
 from saverproof.families.atomicity.observation import Ending, Moment, Sight
 from saverproof.families.atomicity.reference_states import Group, References, State, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
@@ -19,13 +20,13 @@ from saverproof.families.atomicity.wording import portrait, wanted_portrait
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.steps.identifiers import mint
 
-WHOLE = "atomicity/all-or-nothing"
-LATE = "atomicity/no-late-commit"
-USABLE = "atomicity/usable-after"
-SILENT = "atomicity/no-silent-loss"
-CANCELLED = "atomicity/cancelled"
-PREVIOUS = "atomicity/previous-intact"
-LOST_CONNECTION = "atomicity/usable-after-lost-connection"
+WHOLE = atomicity.ALL_OR_NOTHING.id
+LATE = atomicity.NO_LATE_COMMIT.id
+USABLE = atomicity.USABLE_AFTER.id
+SILENT = atomicity.NO_SILENT_LOSS.id
+CANCELLED = atomicity.CANCELLED.id
+PREVIOUS = atomicity.PREVIOUS_INTACT.id
+LOST_CONNECTION = atomicity.USABLE_AFTER_LOST_CONNECTION.id
 
 _OUTCOMES = {WHOLE: "torn", PREVIOUS: "torn", LATE: "late", SILENT: "lost", USABLE: "stuck"}
 

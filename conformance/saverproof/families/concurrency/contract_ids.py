@@ -1,9 +1,13 @@
 """The contracts of the family, by short names."""
 
-THREADS = "concurrency/threads-lose-nothing"
-PROCESSES = "concurrency/processes-lose-nothing"
-TORN = "concurrency/no-torn-reads"
-ORDER = "concurrency/linearizable"
-ITERATION = "concurrency/iteration-does-not-block"
-NOTHING = "concurrency/reads-change-nothing"
-FIRST = "concurrency/first-use-race"
+from __future__ import annotations
+
+from saverproof.contracts.tables import concurrency
+
+THREADS = concurrency.THREADS_LOSE_NOTHING.id
+PROCESSES = concurrency.PROCESSES_LOSE_NOTHING.id
+TORN = concurrency.NO_TORN_READS.id
+ORDER = concurrency.LINEARIZABLE.id
+ITERATION = concurrency.ITERATION_DOES_NOT_BLOCK.id
+NOTHING = concurrency.READS_CHANGE_NOTHING.id
+FIRST = concurrency.FIRST_USE_RACE.id

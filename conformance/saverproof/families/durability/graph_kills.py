@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from saverproof.contracts.tables import durability
 from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
@@ -27,8 +28,8 @@ from saverproof.families.graph.steps import from_json, to_json
 from saverproof.items import Finding, Plan
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult
 
-RESUME = "durability/resume"
-NO_RERUN = "durability/no-rerun"
+RESUME = durability.RESUME.id
+NO_RERUN = durability.NO_RERUN.id
 _BODIES = "saverproof.families.durability.graph_child"
 _WIDTH = 1_200
 _MOST_TOLD = 4

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from saverproof.contracts.tables import durability
 from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
 from saverproof.families.durability.judging import Outcome, Run, judge
 from saverproof.families.durability.power_scripts import power_reproducer
@@ -24,7 +25,7 @@ from saverproof_faults.io import available
 from saverproof_faults.kill import DiedBy, View
 from saverproof_faults.power import DiskImage, PowerCuts, materialize
 
-POWER = "durability/power-cut"
+POWER = durability.POWER_CUT.id
 NOT_SQLITE = "no I/O of SQLite was seen: power cuts are judged for SQLite's files only"
 _BODIES = "saverproof.families.durability.power_child"
 _BATCH = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saverproof.contracts.registry import contract as contract_of
+from saverproof.contracts.tables import durability
 from saverproof.families.durability.scripting import Run
 from saverproof.families.durability.shortening import SMALL
 from saverproof.scripts.assembling import indented
@@ -14,7 +15,7 @@ from saverproof.scripts.trying import complains_alone
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.targets.target import Target
 
-POWER = "durability/power-cut"
+POWER = durability.POWER_CUT.id
 MOST = 400
 """Disks that a script looks at."""
 _IMPORTS = (

@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from saverproof.contracts.tables import durability
 from saverproof.families.durability.judging import Outcome, Run, Verdict
 from saverproof.families.durability.kill_places import KillPlace, Kind
 from saverproof.families.durability.workloads import OPERATIONS
 
-SURVIVES = "durability/acknowledged-survives"
-ATOMIC = "durability/in-flight-atomic"
-NO_GAPS = "durability/no-gaps"
-REOPENS = "durability/reopens"
+SURVIVES = durability.ACKNOWLEDGED_SURVIVES.id
+ATOMIC = durability.IN_FLIGHT_ATOMIC.id
+NO_GAPS = durability.NO_GAPS.id
+REOPENS = durability.REOPENS.id
 KILLED = (SURVIVES, ATOMIC, NO_GAPS, REOPENS)
 
 

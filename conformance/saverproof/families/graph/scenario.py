@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from saverproof.capability import Capability
+from saverproof.contracts.tables import graph as contracts
 from saverproof.families.graph.installed import DELTA, abilities
 from saverproof.families.graph.runner import Maker
 from saverproof.families.graph.steps import (
@@ -49,7 +50,9 @@ def maker(graph: str, api: str) -> Maker:
     return twin if api == "async" else plain
 
 
-SAME, FUNCTIONAL, REPLAY = "graph/same-run", "graph/functional-api", "graph/replay-subgraph"
+SAME = contracts.SAME_RUN.id
+FUNCTIONAL = contracts.FUNCTIONAL_API.id
+REPLAY = contracts.REPLAY_SUBGRAPH.id
 ALL_MODES = ("sync", "async", "exit")
 
 
