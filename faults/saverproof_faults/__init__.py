@@ -4,19 +4,19 @@ The program under test does nothing for it, and nothing of it is changed: connec
 and watched however it opens them. Enter an `Injector` before the program connects; count the places
 that an operation passes in a clean run; then fail one place at a time.
 
-    from saverproof_faults import Injector, look, open_transactions
+    from saverproof_faults import Injector, outside_view, open_transactions
 
     with Injector() as injector:
         store = open_store(path)                          # opens sqlite3, aiosqlite, SQLAlchemy...
         places = injector.count(lambda: store.add(rows))  # a clean run, on data of its own
         for plan in places.plans():                       # every single fault that can strike it
             store = open_store(fresh_path())
-            before = look(store.path)
-            with injector.armed(plan) as shot:            # heals at the end, whatever happened
+            before = outside_view(store.path)
+            with injector.armed(plan) as armed:           # heals at the end, whatever happened
                 with suppress(Exception):
                     store.add(rows)
-            shot.require_fired()                          # what never fired has tested nothing
-            after = look(store.path)                      # a second, raw connection
+            armed.require_fired()                         # what never fired has tested nothing
+            after = outside_view(store.path)              # a second, raw connection
             print(plan.describe(), after.changed(before), after.write_locked,
                   open_transactions(injector.watch))
     print(injector.report.as_data())
@@ -30,9 +30,9 @@ work that was handed to threads is waited for before judging:
         if plan.fault is Fault.CANCEL:
             ended = await injector.cancel(store.add_async, plan)    # settles by itself
         else:
-            with injector.armed(plan) as shot:
+            with injector.armed(plan) as armed:
                 ...
-                await injector.settle()
+                await injector.drain()
 
 What there is
     Plan, Place and the enumerations Fault, Event, Moment, Lasts, Side
@@ -41,15 +41,15 @@ What there is
         process. Never mix them in a report: they leave different things behind.
     Injector
         `count`, `counting`, `arm`, `heal`, `armed`, `trapped` (an action at a place, for kills),
-        `cancel`, `settle`, `watch`, `report`. With `folder=`, also SQLite's I/O below it; with
+        `cancel`, `drain`, `watch`, `report`. With `folder=`, also SQLite's I/O below it; with
         `drivers=`, drivers beside the known ones. `arm` takes several plans at once.
     Places
         What passed: `calls` (the program's), `statements` (SQLite's), `transactions`, `io_calls`;
         `unproxied_connections` and `unproxied_statements`, which no client-side fault can reach;
         `plans(faults=None)`.
-    Shot, Report
+    ArmedPlan, Report
         Whether a plan fired; counts by fault and class, and `never_fired`, each an error of a run.
-    look, write_locked, commit_elsewhere, open_transactions
+    outside_view, write_locked, commit_elsewhere, open_transactions
         What a second connection sees; an unrelated commit by another; transactions left open.
     count_awaits, cancel_at, Handoffs
         Cancellation at the k-th suspension, and settling, without an injector.
@@ -71,8 +71,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .cancel import Awaited, Ending, cancel_at, count_awaits
-    from .drivers import (
+    from saverproof_faults.armed import ArmedPlan, Report
+    from saverproof_faults.cancel import Awaited, Ending, cancel_at, count_awaits
+    from saverproof_faults.drain import Handoffs
+    from saverproof_faults.drivers import (
         KNOWN_DRIVERS,
         WITHOUT_HOOKS,
         ClassDriver,
@@ -80,7 +82,7 @@ if TYPE_CHECKING:
         loaded_drivers,
         why_nothing_passed,
     )
-    from .errors import (
+    from saverproof_faults.errors import (
         FaultsError,
         HookFailed,
         InjectedFault,
@@ -88,21 +90,19 @@ if TYPE_CHECKING:
         Unavailable,
         was_injected,
     )
-    from .injector import Counting, Injector
-    from .kinds import Event, Fault, Lasts, Moment, Side
-    from .places import Call, Places, Statement
-    from .plan import Place, Plan
-    from .settle import Handoffs
-    from .shots import Report, Shot
-    from .sqlite.look import (
-        Look,
-        TableLook,
+    from saverproof_faults.injector import Counting, Injector
+    from saverproof_faults.kinds import Event, Fault, Lasts, Moment, Side
+    from saverproof_faults.places import Call, Places, Statement
+    from saverproof_faults.plan import Place, Plan
+    from saverproof_faults.sqlite.outside_view import (
+        OutsideView,
+        TableView,
         commit_elsewhere,
-        look,
         open_transactions,
+        outside_view,
         write_locked,
     )
-    from .wrapping import wrap
+    from saverproof_faults.wrapping import wrap
 
 _HOMES = {
     "cancel": ("Awaited", "Ending", "cancel_at", "count_awaits"),
@@ -126,13 +126,13 @@ _HOMES = {
     "kinds": ("Event", "Fault", "Lasts", "Moment", "Side"),
     "places": ("Call", "Places", "Statement"),
     "plan": ("Place", "Plan"),
-    "settle": ("Handoffs",),
-    "shots": ("Report", "Shot"),
-    "sqlite.look": (
-        "Look",
-        "TableLook",
+    "drain": ("Handoffs",),
+    "armed": ("Report", "ArmedPlan"),
+    "sqlite.outside_view": (
+        "OutsideView",
+        "TableView",
         "commit_elsewhere",
-        "look",
+        "outside_view",
         "open_transactions",
         "write_locked",
     ),
@@ -142,6 +142,7 @@ _HOMES = {
 __all__ = [
     "KNOWN_DRIVERS",
     "WITHOUT_HOOKS",
+    "ArmedPlan",
     "Awaited",
     "Call",
     "ClassDriver",
@@ -156,24 +157,23 @@ __all__ = [
     "InjectedFault",
     "Injector",
     "Lasts",
-    "Look",
     "Moment",
+    "OutsideView",
     "Place",
     "Places",
     "Plan",
     "PlanError",
     "Report",
-    "Shot",
     "Side",
     "Statement",
-    "TableLook",
+    "TableView",
     "Unavailable",
     "cancel_at",
     "commit_elsewhere",
     "count_awaits",
     "loaded_drivers",
-    "look",
     "open_transactions",
+    "outside_view",
     "was_injected",
     "why_nothing_passed",
     "wrap",

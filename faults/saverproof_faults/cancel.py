@@ -8,7 +8,7 @@ A suspension is where the awaiting task really waits: for work handed to a threa
 that is taken. An operation that awaits a database suspends there at least once per call. Cancelled
 *before*, the task hears of it at once, while the work may not even have started; cancelled *after*,
 when the work is done and its answer is lost. Either way work that was handed over goes on: what the
-operation left behind can be judged only once it is settled (`settle.Handoffs`).
+operation left behind can be judged only once it is settled (`drain.Handoffs`).
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from .errors import PlanError
-from .kinds import Event, Fault, Moment
-from .plan import Place, Plan
+from saverproof_faults.errors import PlanError
+from saverproof_faults.kinds import Event, Fault, Moment
+from saverproof_faults.plan import Place, Plan
 
 Operation = Callable[[], Awaitable[object]]
 

@@ -1,4 +1,4 @@
-"""Database drivers: which are known, which are loaded, how their calls come to pass the gate."""
+"""Database drivers: which are known, which are loaded, and how their calls are intercepted."""
 
 import importlib
 import inspect
@@ -10,12 +10,12 @@ from functools import partial, wraps
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
-from .errors import FaultsError, InjectedFault
-from .gate import GATES, event_of
-from .kinds import Event
-from .marks import MARKS
-from .places import LEAVING
-from .sqlite import patch
+from saverproof_faults.errors import FaultsError, InjectedFault
+from saverproof_faults.interceptor import INTERCEPTORS, event_of
+from saverproof_faults.kinds import Event
+from saverproof_faults.places import LEAVING
+from saverproof_faults.reentrancy import FLAGS
+from saverproof_faults.sqlite import patch
 
 
 @runtime_checkable
@@ -23,8 +23,8 @@ class Driver(Protocol):
     """What a database driver needs for client-side faults.
 
     `name` is how it is told apart in reports, `modules` are those of which one is loaded where it
-    is in use. `install` makes every call pass the gate (`saverproof_faults.gate.GATES.current`),
-    and returns what undoes that.
+    is in use. `install` makes every call pass `interceptor.INTERCEPTORS.current`, and returns
+    what undoes that.
     """
 
     @property
@@ -91,7 +91,7 @@ class ClassDriver:
                 if original is None:
                     raise FaultsError(f"driver {self.name!r}: {path} is not defined there")
                 changed.append((owner, name, original))
-                setattr(owner, name, _gated(original, manner, errors, self.refused))
+                setattr(owner, name, _intercepted(original, manner, errors, self.refused))
         except BaseException:
             undo()
             raise
@@ -178,20 +178,20 @@ def _owner(driver: str, path: str) -> tuple[type, str]:
     return found, method
 
 
-def _gated(
+def _intercepted(
     original: Callable[..., Any], manner: str, errors: ModuleType, refused: str | None
 ) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(original):
-        return _gated_coroutine(original, manner, errors, refused)
+        return _intercepted_coroutine(original, manner, errors, refused)
 
     @wraps(original)
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
-        gate = GATES.current
-        if gate is None:
+        interceptor = INTERCEPTORS.current
+        if interceptor is None:
             return original(self, *arguments, **options)
         if manner == BATCH and len(arguments) > 1:
             sql, rows, *others = arguments
-            return gate.batch(
+            return interceptor.batch(
                 str(sql),
                 rows,
                 errors,
@@ -200,7 +200,7 @@ def _gated(
         event, sql = _event(manner, arguments)
         made = _Made()
         try:
-            return gate.call(
+            return interceptor.call(
                 event, sql, errors, lambda: made.note(original(self, *arguments, **options))
             )
         except BaseException as error:
@@ -213,17 +213,17 @@ def _gated(
     return method
 
 
-def _gated_coroutine(
+def _intercepted_coroutine(
     original: Callable[..., Any], manner: str, errors: ModuleType, refused: str | None
 ) -> Callable[..., Any]:
     @wraps(original)
     async def method(self: Any, *arguments: Any, **options: Any) -> Any:
-        gate = GATES.current
-        if gate is None:
+        interceptor = INTERCEPTORS.current
+        if interceptor is None:
             return await original(self, *arguments, **options)
         if manner == BATCH and len(arguments) > 1:
             sql, rows, *others = arguments
-            return await gate.await_batch(
+            return await interceptor.await_batch(
                 str(sql),
                 rows,
                 errors,
@@ -236,7 +236,7 @@ def _gated_coroutine(
             return made.note(await original(self, *arguments, **options))
 
         try:
-            return await gate.await_call(event, sql, errors, call)
+            return await interceptor.await_call(event, sql, errors, call)
         except BaseException as error:
             if isinstance(error, InjectedFault) and refused is not None:
                 with _unseen(), suppress(Exception):
@@ -279,12 +279,12 @@ class _Made:
 
 @contextmanager
 def _unseen() -> Iterator[None]:
-    """What this thread calls meanwhile passes no gate."""
-    MARKS.inside += 1
+    """What this thread calls meanwhile passes no interceptor."""
+    FLAGS.inside += 1
     try:
         yield
     finally:
-        MARKS.inside -= 1
+        FLAGS.inside -= 1
 
 
 def _event(manner: str, arguments: tuple[Any, ...]) -> tuple[Event, str]:

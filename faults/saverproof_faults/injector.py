@@ -7,22 +7,22 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from .cancel import Awaited, Operation, cancel_at
-from .drivers import KNOWN_DRIVERS, Driver, loaded_drivers
-from .errors import FaultsError
-from .gate import GATES, Gate
-from .iofaults import IoFaults
-from .kinds import CLIENT_EVENTS, IO_EVENTS, Fault
-from .places import Call, Places
-from .plan import Place, Plan
-from .settle import Handoffs
-from .shots import Report, Shot
-from .sqlite.enginefault import EngineFault
-from .sqlite.factory import MAKERS, engine_fault
-from .sqlite.library import unavailable
-from .sqlite.recorder import Recorder
-from .sqlite.trap import Trap
-from .sqlite.watch import Watch
+from saverproof_faults.armed import ArmedPlan, Report
+from saverproof_faults.cancel import Awaited, Operation, cancel_at
+from saverproof_faults.drain import Handoffs
+from saverproof_faults.drivers import KNOWN_DRIVERS, Driver, loaded_drivers
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
+from saverproof_faults.iofaults import IoFaults
+from saverproof_faults.kinds import CLIENT_EVENTS, IO_EVENTS, Fault
+from saverproof_faults.places import Call, Places
+from saverproof_faults.plan import Place, Plan
+from saverproof_faults.sqlite.enginefault import EngineFault
+from saverproof_faults.sqlite.factory import MAKERS, engine_fault
+from saverproof_faults.sqlite.library import unavailable
+from saverproof_faults.sqlite.recorder import Recorder
+from saverproof_faults.sqlite.trap import Trap
+from saverproof_faults.sqlite.watch import Watch
 
 
 class Counting:
@@ -53,7 +53,7 @@ class Injector:
         self.io_unavailable = IoFaults.unavailable()
         self.report = Report(engine_unavailable=self.engine_unavailable)
         self._drivers = tuple(drivers)
-        self._gate = Gate(self._failed)
+        self._interceptor = Interceptor(self._failed)
         self._handoffs = Handoffs()
         watches_io = folder is not None and self.io_unavailable is None
         self._io = IoFaults(folder) if watches_io and folder is not None else None
@@ -61,7 +61,7 @@ class Injector:
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:
-        if GATES.current is not None:
+        if INTERCEPTORS.current is not None:
             raise FaultsError("another injector is active in this process")
         with ExitStack() as entering:
             if self.engine_unavailable is None:
@@ -69,8 +69,8 @@ class Injector:
             if self._io is not None:
                 entering.enter_context(self._io)
             entering.enter_context(self._handoffs)
-            GATES.current = self._gate
-            entering.callback(self._leave_gate)
+            INTERCEPTORS.current = self._interceptor
+            entering.callback(self._leave_interceptor)
             for driver in self._in_use():
                 entering.callback(driver.install())
             self._exit = entering.pop_all()
@@ -109,14 +109,14 @@ class Injector:
                 recorder = Recorder(self.watch)
                 recorder.start()
                 stack.enter_context(self.watch.listening(recorder))
-            self._gate.open(record=calls)
-            stack.callback(self._gate.close)
+            self._interceptor.open(record=calls)
+            stack.callback(self._interceptor.close)
             yield counting
         io_calls = () if self._io is None else self._io.calls_since(io_before)
         counting.places = _places(calls, io_calls, recorder)
         self._count_in(counting.places)
 
-    def arm(self, *plans: Plan) -> tuple[Shot, ...]:
+    def arm(self, *plans: Plan) -> tuple[ArmedPlan, ...]:
         """Arm plans, which count places from now on, until `heal`.
 
         Raises FaultsError for a plan that an injector cannot carry out here, or while others are
@@ -126,23 +126,23 @@ class Injector:
         for plan in plans:
             self._require_possible(plan)
         self._handoffs.look_again()
-        shots = tuple(Shot(plan) for plan in plans)
-        self.report.shots.extend(shots)
+        armed_plans = tuple(ArmedPlan(plan) for plan in plans)
+        self.report.armed_plans.extend(armed_plans)
         try:
-            for shot in shots:
-                self._arm_inside(shot)
+            for armed in armed_plans:
+                self._arm_inside(armed)
         except BaseException:
             self.heal()
             raise
-        self._gate.open([shot for shot in shots if shot.plan.fault is Fault.RAISE])
-        return shots
+        self._interceptor.open([armed for armed in armed_plans if armed.plan.fault is Fault.RAISE])
+        return armed_plans
 
     def heal(self) -> None:
         """Undo what is armed on every connection that is still open.
 
         Raises HookFailed if something inside SQLite went wrong in the fault layer itself.
         """
-        self._gate.close()
+        self._interceptor.close()
         armed, self._armed = self._armed, []
         with ExitStack() as stack:
             for fault in armed:
@@ -154,11 +154,11 @@ class Injector:
             self.watch.check()
 
     @contextmanager
-    def armed(self, plan: Plan) -> Iterator[Shot]:
+    def armed(self, plan: Plan) -> Iterator[ArmedPlan]:
         """Arm one plan for the length of a block, which may await; heal at its end."""
-        (shot,) = self.arm(plan)
+        (armed,) = self.arm(plan)
         try:
-            yield shot
+            yield armed
         finally:
             self.heal()
 
@@ -171,8 +171,8 @@ class Injector:
         self._require_healed()
         with ExitStack() as stack:
             if place.event in CLIENT_EVENTS:
-                self._gate.open([Shot(Plan(Fault.KILL, place), action)])
-                stack.callback(self._gate.close)
+                self._interceptor.open([ArmedPlan(Plan(Fault.KILL, place), action)])
+                stack.callback(self._interceptor.close)
             else:
                 stack.enter_context(self.watch.listening(Trap(place, action)))
             yield
@@ -181,33 +181,33 @@ class Injector:
         """Await an operation, cancel it where `plan` says, and return when all is settled."""
         self._require_healed()
         self._handoffs.look_again()
-        shot = Shot(plan)
-        self.report.shots.append(shot)
+        armed = ArmedPlan(plan)
+        self.report.armed_plans.append(armed)
         awaited = await cancel_at(operation, plan)
-        shot.fired += awaited.fired
-        await self.settle()
+        armed.fired += awaited.fired
+        await self.drain()
         return awaited
 
-    async def settle(self) -> None:
-        """Return when work that the program handed to threads is done. See settle.Handoffs."""
-        await self._handoffs.settle()
+    async def drain(self) -> None:
+        """Return when work that the program handed to threads is done. See drain.Handoffs."""
+        await self._handoffs.drain()
 
     def _in_use(self) -> tuple[Driver, ...]:
         declared = {driver.name: driver for driver in self._drivers}
         known = {name: KNOWN_DRIVERS[name] for name in loaded_drivers() if name in KNOWN_DRIVERS}
         return tuple((known | declared).values())
 
-    def _arm_inside(self, shot: Shot) -> None:
-        if shot.plan.fault in MAKERS:
-            fault = engine_fault(shot, self.watch)
+    def _arm_inside(self, armed: ArmedPlan) -> None:
+        if armed.plan.fault in MAKERS:
+            fault = engine_fault(armed, self.watch)
             self._armed.append(fault)
             fault.arm()
             self.watch.listen(fault)
-        elif self._io is not None and shot.plan.place.event in IO_EVENTS:
-            self._io.arm(shot)
+        elif self._io is not None and armed.plan.place.event in IO_EVENTS:
+            self._io.arm(armed)
 
     def _require_healed(self) -> None:
-        if self._armed or self._gate.is_open:
+        if self._armed or self._interceptor.is_open:
             raise FaultsError("plans are armed, or places counted, already: heal first")
 
     def _require_possible(self, plan: Plan) -> None:
@@ -233,8 +233,8 @@ class Injector:
         report.unproxied_connections += places.unproxied_connections
         report.unproxied_statements += places.unproxied_statements
 
-    def _leave_gate(self) -> None:
-        GATES.current = None
+    def _leave_interceptor(self) -> None:
+        INTERCEPTORS.current = None
 
 
 def _places(calls: list[Call], io_calls: tuple[str, ...], recorder: Recorder | None) -> Places:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from .errors import FaultsError
-from .io import Extent, Failure, IoFault, IoKind, IoWatch, available
-from .kinds import Event, Fault, Lasts
-from .shots import Shot
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.io import Extent, Failure, IoFault, IoKind, IoWatch, available
+from saverproof_faults.kinds import Event, Fault, Lasts
 
 _KINDS: Mapping[Event, IoKind | None] = {
     Event.IO: None,
@@ -28,7 +28,7 @@ class IoFaults:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._watch = IoWatch(folder)
-        self._shot: Shot | None = None
+        self._armed: ArmedPlan | None = None
 
     def __enter__(self) -> Self:
         self._watch.__enter__()
@@ -50,12 +50,12 @@ class IoFaults:
         """The calls seen since then, each its kind and its file."""
         return tuple(str(call) for call in self._watch.calls[start:])
 
-    def arm(self, shot: Shot) -> None:
+    def arm(self, armed: ArmedPlan) -> None:
         """Follow one plan. Raises FaultsError for a second one."""
-        if self._shot is not None:
+        if self._armed is not None:
             raise FaultsError("one I/O fault can be armed at a time")
-        plan = shot.plan
-        self._shot = shot
+        plan = armed.plan
+        self._armed = armed
         self._watch.arm(
             IoFault(
                 plan.place.index,
@@ -67,8 +67,8 @@ class IoFaults:
 
     def heal(self) -> None:
         """Let everything pass, and note how often the plan struck."""
-        shot, self._shot = self._shot, None
-        if shot is not None:
+        armed, self._armed = self._armed, None
+        if armed is not None:
             self._watch.disarm()
-            shot.fired += len(self._watch.fired)
+            armed.fired += len(self._watch.fired)
         self._watch.check()

@@ -4,15 +4,15 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .kinds import Event, Fault, Lasts, Moment
-from .plan import Place, Plan, excerpt
+from saverproof_faults.kinds import Event, Fault, Lasts, Moment
+from saverproof_faults.plan import Place, Plan, excerpt
 
 LEAVING = "leaving the block"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the program that passed a gate: the `index`-th of its event.
+    """A call of the program that passed an interceptor: the `index`-th of its event.
 
     `sql` is what it executes, `commit()` or `rollback()` for the methods, and LEAVING for the end
     of a `with connection:`. `rows` is the length of an executemany's batch, else None.

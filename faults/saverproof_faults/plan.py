@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
-from . import words
-from .errors import PlanError
-from .kinds import EVENTS, STANDING, Event, Fault, Lasts, Moment, Side, side_of
+from saverproof_faults import words
+from saverproof_faults.errors import PlanError
+from saverproof_faults.kinds import EVENTS, STANDING, Event, Fault, Lasts, Moment, Side, side_of
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

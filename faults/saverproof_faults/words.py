@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from .kinds import Event, Fault, Moment
+from saverproof_faults.kinds import Event, Fault, Moment
 
 _FAULTS = {
     Fault.RAISE: "{error} raised by the driver",

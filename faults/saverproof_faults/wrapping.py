@@ -4,10 +4,10 @@ import sys
 from types import ModuleType, TracebackType
 from typing import Any, cast
 
-from .errors import was_injected
-from .gate import GATES, Gate, event_of
-from .kinds import Event
-from .places import LEAVING
+from saverproof_faults.errors import was_injected
+from saverproof_faults.interceptor import INTERCEPTORS, Interceptor, event_of
+from saverproof_faults.kinds import Event
+from saverproof_faults.places import LEAVING
 
 
 class _Forwarding:
@@ -32,27 +32,29 @@ class _Forwarding:
     def _control(self, event: Event, name: str, *arguments: Any) -> Any:
         true = getattr(self._wrapped, name)
         sql = LEAVING if name == "__exit__" else f"{name}()"
-        gate = GATES.current
-        if gate is None:
+        interceptor = INTERCEPTORS.current
+        if interceptor is None:
             return true(*arguments)
-        return gate.call(event, sql, self._errors, lambda: true(*arguments))
+        return interceptor.call(event, sql, self._errors, lambda: true(*arguments))
 
     def _execute(self, name: str, *arguments: Any, **options: Any) -> Any:
         true = getattr(self._wrapped, name)
-        gate = GATES.current
-        if gate is None:
+        interceptor = INTERCEPTORS.current
+        if interceptor is None:
             return true(*arguments, **options)
-        return self._gated(gate, name, true, *arguments, **options)
+        return self._intercepted(interceptor, name, true, *arguments, **options)
 
-    def _gated(self, gate: Gate, name: str, true: Any, *arguments: Any, **options: Any) -> Any:
+    def _intercepted(
+        self, interceptor: Interceptor, name: str, true: Any, *arguments: Any, **options: Any
+    ) -> Any:
         sql = str(arguments[0]) if arguments else ""
         if name == "executemany" and len(arguments) > 1:
             first, rows, *others = arguments
-            return gate.batch(
+            return interceptor.batch(
                 sql, rows, self._errors, lambda counted: true(first, counted, *others, **options)
             )
         event = Event.STATEMENT if name == "executescript" else event_of(sql)
-        return gate.call(event, sql, self._errors, lambda: true(*arguments, **options))
+        return interceptor.call(event, sql, self._errors, lambda: true(*arguments, **options))
 
 
 class _Cursor(_Forwarding):
@@ -130,7 +132,7 @@ class _Connection(_Forwarding):
 
 
 def wrap(connection: Any, errors: ModuleType | None = None) -> Any:
-    """The connection, with every call that executes, commits or rolls back passing the gate.
+    """The connection, with every call that executes, commits or rolls back passing the interceptor.
 
     `errors` is the module that holds the driver's exceptions, by default the one that defines the
     connection's class. What a wrapped connection is handed to must take it for what it looks like:

@@ -55,10 +55,10 @@ def per_second(action: Callable[[], object], seconds: float) -> float:
 def next_fault(injector: Injector, connection: sqlite3.Connection, plans: Iterator[Plan]) -> None:
     """One fault, from arming to a connection that can be used again."""
     plan = next(plans)
-    with injector.armed(plan) as shot, suppress(sqlite3.Error):
+    with injector.armed(plan) as armed, suppress(sqlite3.Error):
         operation(connection)
     connection.rollback()
-    shot.require_fired()
+    armed.require_fired()
 
 
 def measure(title: str, folder: str | None, seconds: float) -> None:

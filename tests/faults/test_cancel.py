@@ -23,8 +23,8 @@ from saverproof_faults import (
     PlanError,
     cancel_at,
     count_awaits,
-    look,
     open_transactions,
+    outside_view,
 )
 
 
@@ -145,7 +145,7 @@ def test_cancelled_database_calls_are_settled_before_looking(
                     ended = await injector.cancel(partial(operation, connection), plan)
                     assert ended.fired
                     opened.add(len(open_transactions(injector.watch)))
-                    opened.add(2 * look(path).write_locked)
+                    opened.add(2 * outside_view(path).write_locked)
             assert injector.report.by_side == {"cancellation": len(clean.plans())}
         return opened
 
@@ -165,7 +165,7 @@ def test_settling_waits_for_a_thread_whose_answer_nobody_wants() -> None:
             await cancel_at(lambda: asyncio.to_thread(work), cancelling(1))
             assert done == []
             asyncio.get_running_loop().call_soon(may_end.set)
-            await handoffs.settle()
+            await handoffs.drain()
             assert done == ["done"]
 
     asyncio.run(program())
@@ -179,7 +179,7 @@ def test_work_that_never_ends_is_reported() -> None:
             await cancel_at(lambda: asyncio.to_thread(may_end.wait, 5), cancelling(1))
             try:
                 with pytest.raises(FaultsError, match="not done after"):
-                    await handoffs.settle(patience=0.01)
+                    await handoffs.drain(patience=0.01)
             finally:
                 may_end.set()
 
@@ -202,4 +202,4 @@ def test_a_sync_program_in_a_thread_can_be_cancelled_from_outside(tmp_path: Path
             assert ended.ending is Ending.CANCELLED
 
     asyncio.run(program())
-    assert look(path).tables["t"].rows == 1
+    assert outside_view(path).tables["t"].rows == 1

@@ -18,8 +18,8 @@ from saverproof_faults import (
     Places,
     Plan,
     commit_elsewhere,
-    look,
     open_transactions,
+    outside_view,
     write_locked,
 )
 from saverproof_faults.sqlite.library import unavailable
@@ -69,14 +69,14 @@ def failed(
     operation: Callable[[], object],
     match: str,
 ) -> sqlite3.Error:
-    with injector.armed(plan) as shot, pytest.raises(sqlite3.Error, match=match) as failure:
+    with injector.armed(plan) as armed, pytest.raises(sqlite3.Error, match=match) as failure:
         operation()
-    shot.require_fired()
+    armed.require_fired()
     return failure.value
 
 
 def stored(path: str) -> int:
-    return look(path).tables["t"].rows
+    return outside_view(path).tables["t"].rows
 
 
 def engine(
@@ -115,9 +115,9 @@ def test_every_planned_fault_fires_and_leaves_the_connection_usable(
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("CREATE TABLE t (x INTEGER PRIMARY KEY, y)")
-            with injector.armed(plan) as shot, pytest.raises(sqlite3.Error):
+            with injector.armed(plan) as armed, pytest.raises(sqlite3.Error):
                 batch(connection)
-            shot.require_fired()
+            armed.require_fired()
             connection.rollback()
             batch(connection)
             assert stored(path) == 5
@@ -148,11 +148,11 @@ def test_a_trigger_aborts_a_later_row_of_one_statement(
     injector: Injector, connection: sqlite3.Connection, path: str, sql: str
 ) -> None:
     batch(connection)
-    before = look(path)
+    before = outside_view(path)
     plan = engine(Fault.TRIGGER_ABORT, 2, row=3)
     failed(injector, plan, lambda: connection.execute(sql), "raised on purpose")
     connection.commit()
-    assert look(path) == before
+    assert outside_view(path) == before
 
 
 def test_a_connection_that_only_reads_is_left_alone(
@@ -269,10 +269,10 @@ def test_a_lock_that_cannot_be_taken_says_why(injector: Injector) -> None:
     with closing(sqlite3.connect(":memory:")) as memory:
         memory.execute("CREATE TABLE t (x, y)")
         memory.commit()
-        with injector.armed(engine(Fault.LOCKED, 2)) as shot:
+        with injector.armed(engine(Fault.LOCKED, 2)) as armed:
             batch(memory)
     with pytest.raises(FaultsError, match="in memory cannot be locked"):
-        shot.require_fired()
+        armed.require_fired()
 
 
 def test_a_reader_keeps_a_commit_waiting_without_wal(injector: Injector, path: str) -> None:
@@ -349,9 +349,9 @@ def test_io_faults_are_planned_and_fired_below_the_folder(tmp_path: Path) -> Non
             plans = injector.count(lambda: batch(connection)).plans({Fault.IO_ERROR, Fault.IO_FULL})
             assert len(plans) > 6
             for plan in plans:
-                with injector.armed(plan) as shot, suppress(sqlite3.OperationalError):
+                with injector.armed(plan) as armed, suppress(sqlite3.OperationalError):
                     batch(connection)
-                shot.require_fired()
+                armed.require_fired()
                 connection.rollback()
         with pytest.raises(FaultsError, match="cancel"):
             injector.arm(Plan(Fault.CANCEL, Place(Event.AWAIT)))
@@ -372,7 +372,7 @@ def test_two_plans_strike_in_one_operation(
             connection.rollback()
             raise
 
-    shots = injector.arm(
+    armed_plans = injector.arm(
         engine(Fault.TRIGGER_ABORT, 4, row=1), Plan(Fault.RAISE, Place(Event.ROLLBACK))
     )
     with pytest.raises(sqlite3.OperationalError, match="1st rollback"):
@@ -380,5 +380,5 @@ def test_two_plans_strike_in_one_operation(
     with pytest.raises(FaultsError, match="heal first"):
         injector.count(careful)
     injector.heal()
-    assert [shot.fired for shot in shots] == [1, 1]
+    assert [armed.fired for armed in armed_plans] == [1, 1]
     assert write_locked(path)

@@ -107,12 +107,12 @@ def test_every_way_to_execute_can_be_failed_before_and_after(
 ) -> None:
     for moment, left in ((Moment.BEFORE, []), (Moment.AFTER, [1])):
         with (
-            injector.armed(raising(Event.STATEMENT, moment=moment)) as shot,
+            injector.armed(raising(Event.STATEMENT, moment=moment)) as armed,
             pytest.raises(sqlite3.OperationalError, match="raised on purpose") as failure,
         ):
             execute(connection)
         assert isinstance(failure.value, InjectedFault)
-        assert shot.fired == 1
+        assert armed.fired == 1
         assert rows(connection) == left
         connection.execute("DELETE FROM t")
         connection.commit()
@@ -143,12 +143,12 @@ def test_a_batch_fails_after_really_executing_its_first_rows(
 def test_a_batch_shorter_than_the_planned_row_does_not_fire(
     injector: Injector, connection: sqlite3.Connection
 ) -> None:
-    with injector.armed(raising(Event.STATEMENT, moment=Moment.AFTER, row=9)) as shot:
+    with injector.armed(raising(Event.STATEMENT, moment=Moment.AFTER, row=9)) as armed:
         connection.executemany("INSERT INTO t VALUES (?)", [(1,)])
-    assert not shot.fired
-    assert injector.report.never_fired == (shot,)
+    assert not armed.fired
+    assert injector.report.never_fired == (armed,)
     with pytest.raises(FaultsError, match="never fired"):
-        shot.require_fired()
+        armed.require_fired()
 
 
 @pytest.mark.parametrize("moment", list(Moment))
@@ -255,7 +255,9 @@ def test_transactions_controlled_by_sql_are_told_from_statements(sql: str, event
 def test_a_fault_from_there_on_also_fails_the_rollback(
     injector: Injector, connection: sqlite3.Connection
 ) -> None:
-    shots = injector.arm(raising(Event.STATEMENT, 2, lasts=Lasts.ONWARDS), raising(Event.ROLLBACK))
+    armed_plans = injector.arm(
+        raising(Event.STATEMENT, 2, lasts=Lasts.ONWARDS), raising(Event.ROLLBACK)
+    )
     connection.execute("INSERT INTO t VALUES (1)")
     for _ in range(2):
         with pytest.raises(sqlite3.OperationalError, match="2nd statement"):
@@ -263,7 +265,7 @@ def test_a_fault_from_there_on_also_fails_the_rollback(
     with pytest.raises(sqlite3.OperationalError, match="1st rollback"):
         connection.rollback()
     injector.heal()
-    assert [shot.fired for shot in shots] == [2, 1]
+    assert [armed.fired for armed in armed_plans] == [2, 1]
     assert rows(connection) == [1]
 
 
@@ -321,9 +323,9 @@ def test_aiosqlite_is_proxied_in_its_own_thread(injector: Injector) -> None:
             ]
             assert counting.places.unproxied_statements == 0
             for plan in counting.places.plans({Fault.RAISE}):
-                with injector.armed(plan) as shot, pytest.raises(sqlite3.OperationalError):
+                with injector.armed(plan) as armed, pytest.raises(sqlite3.OperationalError):
                     await operation()
-                shot.require_fired()
+                armed.require_fired()
                 await connection.rollback()
 
     asyncio.run(program())
@@ -346,7 +348,7 @@ def test_sqlalchemy_is_proxied(injector: Injector, tmp_path: Path) -> None:
     heard = [plan for plan in plans if plan.place.event is not Event.ROLLBACK]
     assert len(heard) == 5
     for plan in heard:
-        with injector.armed(plan) as shot, pytest.raises(sqlalchemy.exc.DBAPIError):
+        with injector.armed(plan) as armed, pytest.raises(sqlalchemy.exc.DBAPIError):
             operation()
-        shot.require_fired()
+        armed.require_fired()
     engine.dispose()

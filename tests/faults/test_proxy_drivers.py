@@ -112,9 +112,9 @@ def program(connection: Connection) -> None:
 
 def left_after(plan: Plan, injector: Injector) -> list[str]:
     connection = Connection()
-    with injector.armed(plan) as shot, pytest.raises(OperationalError):
+    with injector.armed(plan) as armed, pytest.raises(OperationalError):
         program(connection)
-    shot.require_fired()
+    armed.require_fired()
     return connection.log
 
 
@@ -250,9 +250,9 @@ def test_a_connection_in_hand_is_failed_through_its_wrapper(wrapped: sqlite3.Con
         wrapped.execute("DELETE FROM t")
         wrapped.commit()
         for plan in places.plans():
-            with injector.armed(plan) as shot, pytest.raises(sqlite3.OperationalError):
+            with injector.armed(plan) as armed, pytest.raises(sqlite3.OperationalError):
                 operation()
-            shot.require_fired()
+            armed.require_fired()
             assert not wrapped.in_transaction
     assert wrapped.execute("SELECT count(*) FROM t").fetchone() == (3,)
 

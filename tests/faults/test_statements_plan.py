@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan, PlanError, Shot, Side
+from saverproof_faults import ArmedPlan, Event, Fault, Lasts, Moment, Place, Plan, PlanError, Side
 from saverproof_faults.kinds import EVENTS, STANDING
 
 PLANS = [
@@ -104,9 +104,9 @@ def test_a_state_of_the_database_lasts() -> None:
 
 
 def test_a_shot_that_never_fired_says_so() -> None:
-    shot = Shot(Plan(Fault.RAISE, Place(Event.STATEMENT, 9)))
+    armed = ArmedPlan(Plan(Fault.RAISE, Place(Event.STATEMENT, 9)))
     with pytest.raises(Exception, match=r"never fired.*9th statement"):
-        shot.require_fired()
-    assert shot.fire()
-    shot.require_fired()
-    assert not shot.fire()
+        armed.require_fired()
+    assert armed.fire()
+    armed.require_fired()
+    assert not armed.fire()

@@ -12,6 +12,7 @@ import aiosqlite
 import pytest
 
 from saverproof_faults import (
+    ArmedPlan,
     Event,
     Fault,
     FaultsError,
@@ -20,8 +21,7 @@ from saverproof_faults import (
     Place,
     Places,
     Plan,
-    Shot,
-    look,
+    outside_view,
 )
 from saverproof_faults.standalone import source
 
@@ -71,7 +71,7 @@ def outcome(
         except sqlite3.Error as raised:
             error = f"{type(raised).__name__}: {raised}".partition(": raised on purpose")[0]
         heal()
-        seen = look(path)
+        seen = outside_view(path)
         return error, connection.in_transaction, seen.write_locked, seen.tables
 
 
@@ -92,9 +92,9 @@ def test_every_fault_without_the_kit_ends_as_with_it(tmp_path: Path, journal: st
         with Injector() as injector:
             arm = partial(injector.arm, plan)
             expected = outcome(str(tmp_path / f"{number}-with.db"), journal, arm, injector.heal)
-        (shot,) = injector.report.shots
-        shot.require_fired()
-        text = source(shot, places)
+        (armed,) = injector.report.armed_plans
+        armed.require_fired()
+        text = source(armed, places)
         assert "saverproof" not in text
         assert len(text.splitlines()) <= 32
         names: dict[str, Any] = {}
@@ -115,7 +115,7 @@ def test_a_cancellation_without_the_kit_ends_as_with_it(
 ) -> None:
     plan = Plan(Fault.CANCEL, Place(Event.AWAIT, index, moment))
     names: dict[str, Any] = {}
-    exec(source(Shot(plan), Places()), names)
+    exec(source(ArmedPlan(plan), Places()), names)
 
     async def insert(connection: aiosqlite.Connection) -> None:
         await connection.execute("INSERT INTO t VALUES (1)")
@@ -134,7 +134,7 @@ def test_a_cancellation_without_the_kit_ends_as_with_it(
             await connection.execute("CREATE TABLE t (x)")
             await connection.commit()
             await cancel(connection)
-            seen = look(path)
+            seen = outside_view(path)
             return seen.write_locked, seen.tables["t"].rows, connection.in_transaction
 
     async def both() -> None:
@@ -145,4 +145,4 @@ def test_a_cancellation_without_the_kit_ends_as_with_it(
 
 def test_faults_that_need_the_kit_say_so() -> None:
     with pytest.raises(FaultsError, match="cannot be reproduced without"):
-        source(Shot(Plan(Fault.IO_ERROR, Place(Event.WRITE))), Places())
+        source(ArmedPlan(Plan(Fault.IO_ERROR, Place(Event.WRITE))), Places())

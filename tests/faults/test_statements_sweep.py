@@ -12,7 +12,7 @@ import aiosqlite
 import pytest
 import sqlalchemy
 
-from saverproof_faults import Fault, Injector, Plan, count_awaits, look, write_locked
+from saverproof_faults import Fault, Injector, Plan, count_awaits, outside_view, write_locked
 
 KEYS = ["a", "b", "c"]
 TABLE = "CREATE TABLE IF NOT EXISTS t (key PRIMARY KEY, value)"
@@ -108,7 +108,7 @@ class Flaws(set[str]):
     """What a sweep found, in one word each."""
 
     def judge(self, path: str, raised: bool, add_another: Callable[[], object]) -> None:
-        left = look(path).tables["t"].rows
+        left = outside_view(path).tables["t"].rows
         if left not in (0, 3):
             self.add("torn")
         if left == 0 and not raised:
@@ -116,7 +116,7 @@ class Flaws(set[str]):
         if write_locked(path):
             self.add("locked")
         add_another()
-        if look(path).tables["t"].rows != left + 1:
+        if outside_view(path).tables["t"].rows != left + 1:
             self.add("late")
 
 
@@ -194,11 +194,11 @@ async def sweep_async(add: AddAsync, folder: Path) -> Flaws:
             async with aiosqlite.connect(path) as connection:
                 await prepare(connection)
                 await fail_async(injector, plan, add, connection)
-                left = look(str(path)).tables["t"].rows
+                left = outside_view(str(path)).tables["t"].rows
                 if write_locked(str(path)):
                     flaws.add("locked")
                 await add(connection, ["another"])
-                if look(str(path)).tables["t"].rows != left + 1:
+                if outside_view(str(path)).tables["t"].rows != left + 1:
                     flaws.add("late")
         assert injector.report.never_fired == ()
         assert set(injector.report.by_side) == {"client-side", "engine-side", "cancellation"}
@@ -219,7 +219,7 @@ async def fail_async(
     with injector.armed(plan):
         with suppress(sqlite3.Error):
             await add(connection, KEYS)
-        await injector.settle()
+        await injector.drain()
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ privileges; `available()` gives the reason where a Python hides the library's sy
 `Recorder` keeps the bytes as well; `saverproof_faults.power` makes disk images from them.
 """
 
-from .calls import IoCall, IoKind, Mark, MarkKind, Recording
-from .library import LibraryUnavailable, available
-from .plan import Extent, Failure, IoAction, IoEach, IoFault
-from .watch import IoWatch, Recorder, files_below
+from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording
+from saverproof_faults.io.library import LibraryUnavailable, available
+from saverproof_faults.io.plan import Extent, Failure, IoAction, IoEach, IoFault
+from saverproof_faults.io.watch import IoWatch, Recorder, files_below
 
 __all__ = [
     "Extent",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from . import codes
+from saverproof_faults.io import codes
 
 
 class IoKind(StrEnum):

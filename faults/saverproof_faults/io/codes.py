@@ -8,8 +8,6 @@ IOERR_WRITE = 778
 IOERR_FSYNC = 1034
 IOERR_TRUNCATE = 1546
 IOERR_DELETE = 2570
-IOERR_DELETE_NOENT = 5898
-"""The file to delete was not there: SQLite takes this for success."""
 
 OPEN_CREATE = 0x4
 OPEN_JOURNALS = 0x800 | 0x4000 | 0x80000

@@ -7,7 +7,7 @@ import sys
 from contextlib import closing, suppress
 from types import ModuleType
 
-from .structures import NEWEST_KNOWN, Vfs
+from saverproof_faults.io.structures import NEWEST_KNOWN, Vfs
 
 NEEDED = (
     "sqlite3_libversion",

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from . import codes
-from .calls import IoCall, IoKind
+from saverproof_faults.io import codes
+from saverproof_faults.io.calls import IoCall, IoKind
 
 
 class Failure(StrEnum):

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, cast
 
-from ..collecting import HELD_OFF, hold_off
-from . import codes
-from .calls import IoCall, IoKind
-from .library import sqlite_library
-from .structures import (
+from saverproof_faults.collecting import HELD_OFF, hold_off
+from saverproof_faults.io import codes
+from saverproof_faults.io.calls import IoCall, IoKind
+from saverproof_faults.io.library import sqlite_library
+from saverproof_faults.io.structures import (
     CloseFunction,
     DeleteFunction,
     File,

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from . import codes
-from .calls import IoCall, IoKind, Mark, MarkKind, Recording
-from .plan import IoPlan
-from .shim import shim
+from saverproof_faults.io import codes
+from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording
+from saverproof_faults.io.plan import IoPlan
+from saverproof_faults.io.shim import shim
 
 _NOT_RECORDED = "-shm"
 """WAL's shared memory does not pass through the VFS's files, and is rebuilt on recovery."""

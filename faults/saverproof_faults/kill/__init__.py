@@ -35,10 +35,10 @@ their folders go. Where importing leaves threads running or files open, or there
 process is a fresh interpreter, and `Harness.reason` says why. POSIX only.
 """
 
-from .acks import Acks
-from .harness import Harness
-from .plan import Json, KillAt, Writer
-from .results import DiedBy, HarnessError, KillMissed, TrialResult, View
+from saverproof_faults.kill.acks import Acks
+from saverproof_faults.kill.harness import Harness
+from saverproof_faults.kill.plan import Json, KillAt, Writer
+from saverproof_faults.kill.results import DiedBy, HarnessError, KillMissed, TrialResult, View
 
 __all__ = [
     "Acks",

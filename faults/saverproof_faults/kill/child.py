@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .acks import MEMORY_SIZE, Acks
-from .plan import Json
-from .process import signal_on_death_of_parent
+from saverproof_faults.kill.acks import MEMORY_SIZE, Acks
+from saverproof_faults.kill.plan import Json
+from saverproof_faults.kill.process import signal_on_death_of_parent
 
 BEGAN = b"b"
 READY = b"r"
@@ -24,7 +24,7 @@ READY = b"r"
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
-    """The open files that a process of a trial is born with.
+    """The open files that a process of a trial is spawned with.
 
     It tells its progress on `status`, and is let go by the end of `go`, if it has that.
     """

@@ -16,14 +16,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from . import wire
-from .acks import MEMORY_SIZE, WRITERS, clear, read_marks
-from .birth import boot
-from .plan import Birth, Json, KillAt, Writer, check_body
-from .process import anonymous_file
-from .results import DiedBy, HarnessError, TrialResult, View
-from .trial import DUMP_ALLOWANCE_S, START_ALLOWANCE_S
-from .zygote import IMPORT_ALLOWANCE_S
+from saverproof_faults.kill import wire
+from saverproof_faults.kill.acks import MEMORY_SIZE, WRITERS, clear, read_marks
+from saverproof_faults.kill.plan import Json, KillAt, Start, Writer, check_body
+from saverproof_faults.kill.process import anonymous_file
+from saverproof_faults.kill.results import DiedBy, HarnessError, TrialResult, View
+from saverproof_faults.kill.spawn import boot
+from saverproof_faults.kill.trial import DUMP_ALLOWANCE_S, START_ALLOWANCE_S
+from saverproof_faults.kill.zygote import IMPORT_ALLOWANCE_S
 
 _MARGIN_S = 10.0
 
@@ -138,7 +138,7 @@ class Harness:
         with self._lock:
             for slot in range(len(writers)):
                 clear(self._memory, slot)
-            endings = self._order(tasks, after_s, deadline_s, Birth.LIKE_THE_REST)
+            endings = self._order(tasks, after_s, deadline_s, Start.LIKE_THE_REST)
             return [
                 self._result(writer, slot, ending)
                 for slot, (writer, ending) in enumerate(zip(writers, endings, strict=True))
@@ -148,21 +148,21 @@ class Harness:
         self, body: str, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
         """What `body` ('module:function', called with `arguments`) sees, in a second process."""
-        return self._look(body, arguments, deadline_s, Birth.LIKE_THE_REST)
+        return self._look(body, arguments, deadline_s, Start.LIKE_THE_REST)
 
     def look_afresh(
         self, body: str, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
         """The same by a fresh interpreter, which shares nothing with any other process."""
-        return self._look(body, arguments, deadline_s, Birth.FRESH)
+        return self._look(body, arguments, deadline_s, Start.FRESH)
 
     def _look(
-        self, body: str, arguments: Mapping[str, Json] | None, deadline_s: float, birth: Birth
+        self, body: str, arguments: Mapping[str, Json] | None, deadline_s: float, start: Start
     ) -> View:
         check_body(body)
         task = {"body": body, "arguments": dict(arguments or {}), "slot": None, "place": None}
         with self._lock:
-            (ending,) = self._order([task], [None], deadline_s, birth)
+            (ending,) = self._order([task], [None], deadline_s, start)
         outcome = ending["outcome"]
         return View(
             value=outcome.get("value"),
@@ -196,7 +196,7 @@ class Harness:
         )
 
     def _order(
-        self, tasks: list[Json], after_s: list[float | None], deadline_s: float, birth: Birth
+        self, tasks: list[Json], after_s: list[float | None], deadline_s: float, start: Start
     ) -> Json:
         if self._close is None or not self._close.alive:
             raise HarnessError("the harness is not open")
@@ -204,7 +204,7 @@ class Harness:
             "tasks": tasks,
             "after_s": after_s,
             "deadline_s": deadline_s,
-            "birth": birth,
+            "start": start,
         }
         try:
             wire.send(self._control, order)

@@ -11,7 +11,7 @@ Json = Any
 """None, bool, int, float, str, or a list or string-keyed mapping of these."""
 
 
-class Birth(StrEnum):
+class Start(StrEnum):
     """How the process that runs a body comes to be."""
 
     LIKE_THE_REST = "forked where that is possible"

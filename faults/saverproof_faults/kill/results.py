@@ -4,7 +4,7 @@ import signal
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .plan import Json, KillAt
+from saverproof_faults.kill.plan import Json, KillAt
 
 
 class HarnessError(RuntimeError):

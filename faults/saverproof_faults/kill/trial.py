@@ -10,11 +10,11 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .acks import began_ns, set_alone
-from .birth import Born
-from .child import BEGAN, READY
-from .plan import Json
-from .process import read_whole
+from saverproof_faults.kill.acks import began_ns, set_alone
+from saverproof_faults.kill.child import BEGAN, READY
+from saverproof_faults.kill.plan import Json
+from saverproof_faults.kill.process import read_whole
+from saverproof_faults.kill.spawn import Spawned
 
 START_ALLOWANCE_S = 60.0
 """How long a process may take until its body begins: a fresh interpreter imports everything."""
@@ -30,9 +30,9 @@ class HarnessGone(BaseException):
 class Life:
     """What the zygote knows of one process."""
 
-    born: Born
+    spawned: Spawned
     after_s: float | None
-    birth: float
+    spawned_at: float
     began: float | None = None
     heard: bytes = b""
     silent: bool = False
@@ -57,9 +57,9 @@ class Trial:
         self._control = control
         self._lives: list[Life] = []
 
-    def add(self, born: Born, after_s: float | None) -> None:
+    def add(self, spawned: Spawned, after_s: float | None) -> None:
         """Take a newborn process into the trial."""
-        self._lives.append(Life(born, after_s, time.monotonic()))
+        self._lives.append(Life(spawned, after_s, time.monotonic()))
 
     def run(self) -> list[Json]:
         """How each process ended. Raises HarnessGone, with all of them killed."""
@@ -70,25 +70,25 @@ class Trial:
                     self._attend(life)
                 if all(life.ready for life in self._lives):
                     for life in self._lives:
-                        life.born.let_go()
+                        life.spawned.let_go()
         finally:
             self._end_all()
         return [_ending(life) for life in self._lives]
 
     def descriptors(self) -> list[int]:
         """What the zygote holds open for the processes."""
-        return [number for life in self._lives for number in life.born.descriptors()]
+        return [number for life in self._lives for number in life.spawned.descriptors()]
 
     def close(self) -> None:
         """Close what was opened for the processes."""
         for life in self._lives:
-            life.born.close()
+            life.spawned.close()
 
     def _alive(self) -> list[Life]:
         return [life for life in self._lives if life.ended == math.inf]
 
     def _wait(self, timeout: float) -> None:
-        told = [life.born.status for life in self._alive() if not life.silent]
+        told = [life.spawned.status for life in self._alive() if not life.silent]
         ready, _, _ = select.select([self._wakeup, self._control, *told], [], [], timeout)
         if self._wakeup in ready:
             os.read(self._wakeup, 4096)
@@ -108,7 +108,7 @@ class Trial:
 
     def _deadline(self, life: Life) -> float:
         if life.began is None:
-            deadline = life.birth + START_ALLOWANCE_S
+            deadline = life.spawned_at + START_ALLOWANCE_S
         else:
             deadline = life.began + self._deadline_s
         return deadline + DUMP_ALLOWANCE_S if life.hung else deadline
@@ -118,24 +118,24 @@ class Trial:
         now = time.monotonic()
         if now >= self._kill_time(life):
             life.killed = True
-            os.kill(life.born.pid, signal.SIGKILL)
+            os.kill(life.spawned.pid, signal.SIGKILL)
         elif now >= self._deadline(life):
-            os.kill(life.born.pid, signal.SIGKILL if life.hung else signal.SIGABRT)
+            os.kill(life.spawned.pid, signal.SIGKILL if life.hung else signal.SIGABRT)
             life.hung = True
         self._bury_if_dead(life)
 
     def _hear(self, life: Life) -> None:
         with suppress(BlockingIOError):
-            while piece := os.read(life.born.status, 1 << 16):
+            while piece := os.read(life.spawned.status, 1 << 16):
                 life.heard += piece
             life.silent = True
         if life.began is None and BEGAN in life.heard[:2]:
-            slot = life.born.task.slot
+            slot = life.spawned.task.slot
             stamp = began_ns(self._memory, slot) if slot is not None else 0
             life.began = stamp / 1e9 if stamp else time.monotonic()
 
     def _bury_if_dead(self, life: Life) -> None:
-        pid = life.born.pid
+        pid = life.spawned.pid
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
             return
         life.ended = time.monotonic()
@@ -145,13 +145,13 @@ class Trial:
             os.killpg(pid, signal.SIGKILL)
         _, life.status = os.waitpid(pid, 0)
         left = self._alive()
-        if len(left) == 1 and left[0].born.task.slot is not None:
-            set_alone(self._memory, left[0].born.task.slot)
+        if len(left) == 1 and left[0].spawned.task.slot is not None:
+            set_alone(self._memory, left[0].spawned.task.slot)
 
     def _end_all(self) -> None:
         for life in self._alive():
-            os.kill(life.born.pid, signal.SIGKILL)
-            os.waitid(os.P_PID, life.born.pid, os.WEXITED | os.WNOWAIT)
+            os.kill(life.spawned.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, life.spawned.pid, os.WEXITED | os.WNOWAIT)
             self._bury_if_dead(life)
 
 
@@ -168,7 +168,7 @@ def _ending(life: Life) -> Json:
         "outcome": outcome,
         "killed": life.killed,
         "hung": life.hung,
-        "duration_s": life.ended - (life.began if life.began is not None else life.birth),
-        "stacks": read_whole(life.born.stacks),
-        "output": read_whole(life.born.output),
+        "duration_s": life.ended - (life.began if life.began is not None else life.spawned_at),
+        "stacks": read_whole(life.spawned.stacks),
+        "output": read_whole(life.spawned.output),
     }

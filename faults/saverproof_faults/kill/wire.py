@@ -4,7 +4,7 @@ import json
 import socket
 import struct
 
-from .plan import Json
+from saverproof_faults.kill.plan import Json
 
 _LENGTH = struct.Struct("<I")
 

@@ -21,13 +21,13 @@ from typing import Any, NoReturn
 
 import psutil
 
-from . import wire
-from .acks import MEMORY_SIZE
-from .birth import Born, born_by_exec, born_by_fork
-from .child import Task
-from .plan import Birth, Json
-from .process import sharable, signal_on_death_of_parent, threads
-from .trial import HarnessGone, Trial
+from saverproof_faults.kill import wire
+from saverproof_faults.kill.acks import MEMORY_SIZE
+from saverproof_faults.kill.child import Task
+from saverproof_faults.kill.plan import Json, Start
+from saverproof_faults.kill.process import sharable, signal_on_death_of_parent, threads
+from saverproof_faults.kill.spawn import Spawned, spawn_by_exec, spawn_by_fork
+from saverproof_faults.kill.trial import HarnessGone, Trial
 
 IMPORT_ALLOWANCE_S = 60
 
@@ -95,17 +95,17 @@ class Zygote:
         trial = Trial(self._memory, order["deadline_s"], self._wakeup, self._control.fileno())
         try:
             for task, after_s in zip(tasks, order["after_s"], strict=True):
-                trial.add(self._born(task, order, trial), after_s)
+                trial.add(self._spawned(task, order, trial), after_s)
             return trial.run()
         finally:
             trial.close()
 
-    def _born(self, task: Task, order: Json, trial: Trial) -> Born:
+    def _spawned(self, task: Task, order: Json, trial: Trial) -> Spawned:
         waiting = len(order["tasks"]) > 1
-        if order["birth"] == Birth.FRESH or not self._forks:
-            return born_by_exec(task, self._memory_file, waiting=waiting)
+        if order["start"] == Start.FRESH or not self._forks:
+            return spawn_by_exec(task, self._memory_file, waiting=waiting)
         release = (self._control.fileno(), self._wakeup, *trial.descriptors())
-        return born_by_fork(task, self._memory_file, waiting=waiting, release=release)
+        return spawn_by_fork(task, self._memory_file, waiting=waiting, release=release)
 
 
 def _import(name: str) -> None:

@@ -16,7 +16,13 @@ I/O (`kill_images`), and those of every legal power cut (`PowerCuts`): see `disk
 An image is legal, not likely: a loss found is one that the settings allow.
 """
 
-from .cuts import ImageKind
-from .images import DiskImage, PowerCuts, kill_images, materialize, unexplained
+from saverproof_faults.power.cuts import ImageKind
+from saverproof_faults.power.images import (
+    DiskImage,
+    PowerCuts,
+    kill_images,
+    materialize,
+    unexplained,
+)
 
 __all__ = ["DiskImage", "ImageKind", "PowerCuts", "kill_images", "materialize", "unexplained"]

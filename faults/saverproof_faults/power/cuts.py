@@ -6,8 +6,7 @@ from enum import StrEnum
 from random import Random
 
 from saverproof_faults.io import IoKind
-
-from .disk import Disk, sectors_of
+from saverproof_faults.power.disk import Disk, sectors_of
 
 EXHAUSTIVE = 4
 """Up to so many pending calls, every subset of them is tried."""

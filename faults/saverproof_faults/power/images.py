@@ -8,9 +8,8 @@ from pathlib import Path
 from random import Random
 
 from saverproof_faults.io import IoCall, IoKind, Mark, MarkKind, Recording, files_below
-
-from .cuts import Cut, ImageKind, complete_cut, cuts
-from .disk import Disk
+from saverproof_faults.power.cuts import Cut, ImageKind, complete_cut, cuts
+from saverproof_faults.power.disk import Disk
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ A server runs in a folder of its own under a user without privileges, behind a r
 nothing of it is left, not even when the process that started it is killed.
 """
 
-from .mariadb import MariaDbServer
-from .postgres import PostgresServer
-from .proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
-from .redis import AppendSync, RedisServer, ValkeyServer
-from .server import Server, ServerError, ServerUnavailable
+from saverproof_faults.servers.mariadb import MariaDbServer
+from saverproof_faults.servers.postgres import PostgresServer
+from saverproof_faults.servers.proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
+from saverproof_faults.servers.redis import AppendSync, RedisServer, ValkeyServer
+from saverproof_faults.servers.server import Server, ServerError, ServerUnavailable
 
 __all__ = [
     "AppendSync",

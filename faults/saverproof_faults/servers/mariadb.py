@@ -4,7 +4,7 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from .server import HOST, Server
+from saverproof_faults.servers.server import HOST, Server
 
 _GREETING = 10
 """The protocol version with which a server that is ready speaks first."""

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .server import HOST, Server
+from saverproof_faults.servers.server import HOST, Server
 
 # Shared memory in files of the data folder goes with it, when nobody is left to unlink it.
 _SETTINGS = ("dynamic_shared_memory_type=mmap", "unix_socket_directories=")

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Self
 
-from .server import HOST
+from saverproof_faults.servers.server import HOST
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _PIECE = 1 << 16

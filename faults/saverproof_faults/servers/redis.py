@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
-from .server import HOST, Server
+from saverproof_faults.servers.server import HOST, Server
 
 
 class AppendSync(StrEnum):

@@ -18,7 +18,7 @@ from typing import IO, ClassVar, Self
 
 import psutil
 
-from .guard import Guard
+from saverproof_faults.servers.guard import Guard
 
 HOST = "127.0.0.1"
 PATIENCE_S = 30.0

@@ -2,13 +2,13 @@
 
 import sqlite3
 
-from ..kinds import Fault, Lasts
-from ..shots import Shot
-from . import hooks, raw
-from .enginefault import EngineFault
-from .handles import WatchedConnection
-from .library import BUSY, FULL, READONLY
-from .watch import Watch
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.kinds import Fault, Lasts
+from saverproof_faults.sqlite import hooks, raw
+from saverproof_faults.sqlite.enginefault import EngineFault
+from saverproof_faults.sqlite.handles import WatchedConnection
+from saverproof_faults.sqlite.library import BUSY, FULL, READONLY
+from saverproof_faults.sqlite.watch import Watch
 
 TAKE = {
     Fault.LOCKED: "BEGIN IMMEDIATE",
@@ -24,8 +24,8 @@ class LockHeld(EngineFault):
     up at once instead of after their busy timeout, which is set again by healing.
     """
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        super().__init__(shot, watch)
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        super().__init__(armed, watch)
         self._holder: sqlite3.Connection | None = None
         self._timeouts: dict[int, int] = {}
         self._touched: set[int] = set()
@@ -66,21 +66,21 @@ class LockHeld(EngineFault):
 
     def _take(self, path: str) -> None:
         if not path:
-            self.shot.note = "a database in memory cannot be locked by another connection"
+            self.armed.note = "a database in memory cannot be locked by another connection"
             return
         holder = raw.opened(path)
         try:
-            for sql in TAKE[self.shot.plan.fault].split(";"):
+            for sql in TAKE[self.armed.plan.fault].split(";"):
                 holder.execute(sql).fetchall()
         except sqlite3.Error as problem:
             holder.close()
-            self.shot.note = f"the other connection could not take its lock ({problem})"
+            self.armed.note = f"the other connection could not take its lock ({problem})"
         else:
             self._holder = holder
 
     def _refused(self) -> None:
-        self.shot.fire()
-        if self.shot.plan.lasts is Lasts.ONCE:
+        self.armed.fire()
+        if self.armed.plan.lasts is Lasts.ONCE:
             self._release()
 
     def _release(self) -> None:
@@ -92,8 +92,8 @@ class LockHeld(EngineFault):
 class ReadOnly(EngineFault):
     """`PRAGMA query_only` on every connection: each statement that writes is refused."""
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        super().__init__(shot, watch)
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        super().__init__(armed, watch)
         self._previous: dict[int, str] = {}
 
     def apply(self, connection: WatchedConnection) -> None:
@@ -107,18 +107,18 @@ class ReadOnly(EngineFault):
 
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
         if not connection.library.quick.sqlite3_stmt_readonly(statement):
-            self.shot.fire()
+            self.armed.fire()
 
     def failed(self, error_code: int) -> None:
         if error_code == READONLY:
-            self.shot.fire()
+            self.armed.fire()
 
 
 class DiskFull(EngineFault):
     """`PRAGMA max_page_count` at the present size: no database file can grow."""
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        super().__init__(shot, watch)
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        super().__init__(armed, watch)
         self._previous: dict[int, str] = {}
 
     def apply(self, connection: WatchedConnection) -> None:
@@ -128,11 +128,11 @@ class DiskFull(EngineFault):
 
     def undo(self, connection: WatchedConnection) -> None:
         if connection.error_code == FULL:
-            self.shot.fire()
+            self.armed.fire()
         previous = self._previous.get(connection.handle)
         if previous is not None:
             connection.run(f"PRAGMA max_page_count = {previous}")
 
     def failed(self, error_code: int) -> None:
         if error_code == FULL:
-            self.shot.fire()
+            self.armed.fire()

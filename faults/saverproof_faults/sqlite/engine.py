@@ -1,19 +1,19 @@
 """Faults that strike at one statement, row or commit inside SQLite."""
 
-from ..kinds import Moment
-from ..shots import Shot
-from . import hooks
-from .enginefault import EngineFault
-from .handles import Refused, WatchedConnection
-from .library import READONLY
-from .watch import Watch
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.kinds import Moment
+from saverproof_faults.sqlite import hooks
+from saverproof_faults.sqlite.enginefault import EngineFault
+from saverproof_faults.sqlite.handles import Refused, WatchedConnection
+from saverproof_faults.sqlite.library import READONLY
+from saverproof_faults.sqlite.watch import Watch
 
 
 class CommitRefused(EngineFault):
     """The commit hook says no: SQLite rolls back and reports a constraint."""
 
     def committing(self, connection: WatchedConnection, number: int) -> bool:
-        return self.shot.hits(number) and self.shot.fire()
+        return self.armed.hits(number) and self.armed.fire()
 
 
 class Interrupt(EngineFault):
@@ -23,8 +23,8 @@ class Interrupt(EngineFault):
     the statement is complete by then, and only its answer is lost.
     """
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        super().__init__(shot, watch)
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        super().__init__(armed, watch)
         self._armed: tuple[WatchedConnection, int] | None = None
 
     def apply(self, connection: WatchedConnection) -> None:
@@ -40,7 +40,7 @@ class Interrupt(EngineFault):
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
         if self.at_place(number):
             self._armed = (connection, statement)
-            self.shot.steps = 0
+            self.armed.steps = 0
         elif self._armed is not None and self._armed[0] is connection:
             self._armed = None
 
@@ -48,14 +48,14 @@ class Interrupt(EngineFault):
         if self._armed is None or self._armed[0] is not connection:
             return False
         statement = self._armed[1]
-        self.shot.steps += 1
+        self.armed.steps += 1
         if (
-            self.shot.plan.place.moment is Moment.AFTER
+            self.armed.plan.place.moment is Moment.AFTER
             and connection.library.quick.sqlite3_stmt_busy(statement)
         ):
             return False
         self._armed = None
-        return self.shot.fire()
+        return self.armed.fire()
 
 
 class Denied(EngineFault):
@@ -65,9 +65,9 @@ class Denied(EngineFault):
     denied too. What is compiled next may be a statement that runs only after the next.
     """
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        super().__init__(shot, watch)
-        self._denying = shot.plan.place.index == 1
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        super().__init__(armed, watch)
+        self._denying = armed.plan.place.index == 1
 
     def apply(self, connection: WatchedConnection) -> None:
         connection.library.calls.sqlite3_set_authorizer(
@@ -80,12 +80,12 @@ class Denied(EngineFault):
         )
 
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
-        if number == self.shot.plan.place.index - 1:
+        if number == self.armed.plan.place.index - 1:
             self._denying = True
             self.apply(connection)
 
     def preparing(self, connection: WatchedConnection, action: int) -> bool:
-        return self._denying and self.shot.fire()
+        return self._denying and self.armed.fire()
 
 
 class TriggerAbort(EngineFault):
@@ -98,8 +98,8 @@ class TriggerAbort(EngineFault):
     ABORT = "raised on purpose"
     _VERBS = ("INSERT", "UPDATE", "DELETE")
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        super().__init__(shot, watch)
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        super().__init__(armed, watch)
         self._tables: dict[int, list[str]] = {}
         self._at: WatchedConnection | None = None
         self._rows = 0
@@ -144,7 +144,7 @@ class TriggerAbort(EngineFault):
         if self._at is not connection:
             return False
         self._rows += 1
-        return self._rows == (self.shot.plan.place.row or 1) and self.shot.fire()
+        return self._rows == (self.armed.plan.place.row or 1) and self.armed.fire()
 
 
 def _name(table: str, verb: str) -> str:

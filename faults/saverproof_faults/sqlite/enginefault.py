@@ -2,17 +2,17 @@
 
 from contextlib import ExitStack
 
-from ..shots import Shot
-from .handles import WatchedConnection
-from .listener import Listener
-from .watch import Watch
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.sqlite.handles import WatchedConnection
+from saverproof_faults.sqlite.listener import Listener
+from saverproof_faults.sqlite.watch import Watch
 
 
 class EngineFault(Listener):
     """A fault under way. `arm` applies it to what is open, `heal` undoes it everywhere."""
 
-    def __init__(self, shot: Shot, watch: Watch) -> None:
-        self.shot = shot
+    def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
+        self.armed = armed
         self.watch = watch
 
     def arm(self) -> None:
@@ -41,4 +41,4 @@ class EngineFault(Listener):
 
     def at_place(self, number: int) -> bool:
         """Whether the statement of this number is where the fault strikes."""
-        return not self.shot.spent and self.shot.hits(number)
+        return not self.armed.spent and self.armed.hits(number)

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from ..errors import FaultsError
-from ..kinds import Fault
-from ..shots import Shot
-from .conditions import DiskFull, LockHeld, ReadOnly
-from .engine import CommitRefused, Denied, Interrupt, TriggerAbort
-from .enginefault import EngineFault
-from .watch import Watch
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.kinds import Fault
+from saverproof_faults.sqlite.conditions import DiskFull, LockHeld, ReadOnly
+from saverproof_faults.sqlite.engine import CommitRefused, Denied, Interrupt, TriggerAbort
+from saverproof_faults.sqlite.enginefault import EngineFault
+from saverproof_faults.sqlite.watch import Watch
 
-MAKERS: dict[Fault, Callable[[Shot, Watch], EngineFault]] = {
+MAKERS: dict[Fault, Callable[[ArmedPlan, Watch], EngineFault]] = {
     Fault.COMMIT_REFUSED: CommitRefused,
     Fault.INTERRUPT: Interrupt,
     Fault.DENIED: Denied,
@@ -23,9 +23,9 @@ MAKERS: dict[Fault, Callable[[Shot, Watch], EngineFault]] = {
 """The faults that SQLite itself raises."""
 
 
-def engine_fault(shot: Shot, watch: Watch) -> EngineFault:
+def engine_fault(armed: ArmedPlan, watch: Watch) -> EngineFault:
     """The fault that a plan asks for. Raises FaultsError for one that SQLite does not raise."""
-    maker = MAKERS.get(shot.plan.fault)
+    maker = MAKERS.get(armed.plan.fault)
     if maker is None:
-        raise FaultsError(f"SQLite is not where {shot.plan.fault.value!r} is raised")
-    return maker(shot, watch)
+        raise FaultsError(f"SQLite is not where {armed.plan.fault.value!r} is raised")
+    return maker(armed, watch)

@@ -4,9 +4,9 @@ import ctypes
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..errors import FaultsError
-from ..marks import hidden
-from .library import OK, ROW, Library, Pointer
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.reentrancy import hidden
+from saverproof_faults.sqlite.library import OK, ROW, Library, Pointer
 
 
 class TransactionState(IntEnum):

@@ -8,9 +8,9 @@ and pass for "no fault": all of it goes to the watch instead.
 import ctypes
 from typing import Protocol
 
-from ..collecting import HELD_OFF, hold_off
-from ..marks import MARKS
-from .library import (
+from saverproof_faults.collecting import HELD_OFF, hold_off
+from saverproof_faults.reentrancy import FLAGS
+from saverproof_faults.sqlite.library import (
     DENY,
     INNOCUOUS,
     OK,
@@ -34,7 +34,6 @@ _DASH = ord("-")
 
 NO_INTEGER = IntegerHook()
 NO_VOID = VoidHook()
-NO_BUSY = BusyHook()
 NO_AUTHORIZER = AuthorizerHook()
 
 ROW_FUNCTION = "saverproof_row_written"
@@ -68,7 +67,7 @@ CURRENT = _Current()
 def _opened(handle: int, _error: int, _routines: int) -> int:
     """Every connection of the process passes here when it opens."""
     receiver = CURRENT.receiver
-    if receiver is not None and not MARKS.hidden:
+    if receiver is not None and not FLAGS.hidden:
         try:
             receiver.on_open(handle)
         except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
@@ -94,7 +93,7 @@ def _traced(kind: int, handle: int, statement: int, text: int) -> int:
             _closed(handle)
             return 0
         receiver = CURRENT.receiver
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 if kind == TRACE_PROFILE:
                     receiver.on_end(handle, statement)
@@ -110,7 +109,7 @@ def _committing(handle: int) -> int:
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 return int(receiver.on_commit(handle))
             except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
@@ -123,7 +122,7 @@ def _rolled_back(handle: int) -> None:
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 receiver.on_rollback(handle)
             except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
@@ -135,7 +134,7 @@ def _stepping(handle: int) -> int:
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 return int(receiver.on_step(handle))
             except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
@@ -148,7 +147,7 @@ def _waiting(handle: int, _times: int) -> int:
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 receiver.on_wait(handle)
             except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
@@ -163,7 +162,7 @@ def _preparing(
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 return DENY if receiver.on_prepare(handle, action) else OK
             except BaseException as problem:  # noqa: BLE001 - surfaced by the watch
@@ -178,7 +177,7 @@ def _row_written(context: int, _count: int, _values: int) -> None:
         answer = False
         receiver = CURRENT.receiver
         quick = library().quick
-        if receiver is not None and not MARKS.hidden:
+        if receiver is not None and not FLAGS.hidden:
             try:
                 answer = receiver.on_row(quick.sqlite3_user_data(context))
             except BaseException as problem:  # noqa: BLE001 - surfaced by the watch

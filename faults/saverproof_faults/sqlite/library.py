@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from contextlib import closing
 
-from ..errors import Unavailable
+from saverproof_faults.errors import Unavailable
 
 Pointer = ctypes.c_void_p
 Integer = ctypes.c_int

@@ -1,6 +1,6 @@
 """What may be heard of the connections under a watch, and answered."""
 
-from .handles import WatchedConnection
+from saverproof_faults.sqlite.handles import WatchedConnection
 
 
 class Listener:

@@ -1,4 +1,4 @@
-"""Every name by which `sqlite3.connect` is called, exchanged for one with gated connections."""
+"""Every name by which `sqlite3.connect` is called, exchanged for one that intercepts."""
 
 import _sqlite3
 import sqlite3
@@ -8,30 +8,30 @@ from sqlite3 import dbapi2
 from types import ModuleType
 from typing import Any
 
-from . import raw
-from .proxy import gated_connection
+from saverproof_faults.sqlite import raw
+from saverproof_faults.sqlite.proxy import intercepted_connection
 
 FACTORY_POSITION = 5
 """Where `factory` stands among the positional arguments of `sqlite3.connect`."""
 
 
 def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
-    """`sqlite3.connect` with a gated factory. Factories that are not classes are left alone."""
+    """`sqlite3.connect` with an intercepted factory. Factories that are no classes are left."""
     if len(arguments) > FACTORY_POSITION:
         positional = list(arguments)
-        positional[FACTORY_POSITION] = _gated(positional[FACTORY_POSITION])
+        positional[FACTORY_POSITION] = _intercepted(positional[FACTORY_POSITION])
         connection: sqlite3.Connection = raw.connect(*positional, **options)
         return connection
-    options["factory"] = _gated(options.get("factory", sqlite3.Connection))
-    gated: sqlite3.Connection = raw.connect(*arguments, **options)
-    return gated
+    options["factory"] = _intercepted(options.get("factory", sqlite3.Connection))
+    intercepted: sqlite3.Connection = raw.connect(*arguments, **options)
+    return intercepted
 
 
 def install() -> Callable[[], None]:
     """Patch, and return what undoes it.
 
     Beside the three modules that define it, every module that has imported the function by name
-    (`from sqlite3 import connect`) is given the gated one. Out of reach remain copies kept
+    (`from sqlite3 import connect`) is given the intercepted one. Out of reach remain copies kept
     elsewhere, such as a default argument, and direct calls of a connection class: the watch counts
     those connections as unproxied.
     """
@@ -64,7 +64,7 @@ def _modules() -> list[ModuleType]:
     return others + [module for module in (sqlite3, dbapi2, _sqlite3) if id(module) not in known]
 
 
-def _gated(factory: Any) -> Any:
+def _intercepted(factory: Any) -> Any:
     if isinstance(factory, type) and issubclass(factory, sqlite3.Connection):
-        return gated_connection(factory)
+        return intercepted_connection(factory)
     return factory

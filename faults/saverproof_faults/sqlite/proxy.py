@@ -1,8 +1,8 @@
-"""Connections and cursors of `sqlite3` that pass each call through the gate.
+"""Connections and cursors of `sqlite3` that pass each call through the interceptor.
 
 They are subclasses, so that `isinstance` holds, and they are put *below* a program's own subclass
 in the order of resolution: what that subclass makes of a call stays as it is, and what it hands on
-to `sqlite3` passes the gate. What is not overridden here goes straight to `sqlite3`.
+to `sqlite3` passes the interceptor. What is not overridden here goes straight to `sqlite3`.
 """
 
 import functools
@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Literal
 
-from ..errors import was_injected
-from ..gate import GATES, event_of
-from ..kinds import Event
-from ..marks import MARKS
-from ..places import LEAVING
+from saverproof_faults.errors import was_injected
+from saverproof_faults.interceptor import INTERCEPTORS, event_of
+from saverproof_faults.kinds import Event
+from saverproof_faults.places import LEAVING
+from saverproof_faults.reentrancy import FLAGS
 
 
-class GatedCursor(sqlite3.Cursor):
-    """A cursor whose three ways to execute pass the gate.
+class InterceptedCursor(sqlite3.Cursor):
+    """A cursor whose three ways to execute pass the interceptor.
 
     An error's traceback keeps the variables of the functions that it passed, and a cursor kept
     alive keeps a closed connection's transaction open. The error that the true `sqlite3` raises
@@ -29,75 +29,79 @@ class GatedCursor(sqlite3.Cursor):
 
     def execute(self, sql: str, *parameters: Any) -> Any:
         try:
-            gate = GATES.current
+            interceptor = INTERCEPTORS.current
             run = functools.partial(super().execute, sql, *parameters)
-            if gate is None or not isinstance(sql, str):
+            if interceptor is None or not isinstance(sql, str):
                 return run()
-            return gate.call(event_of(sql), sql, sqlite3, run)
+            return interceptor.call(event_of(sql), sql, sqlite3, run)
         finally:
             del self, run
 
     def executemany(self, sql: str, *parameters: Any) -> Any:
         try:
-            gate = GATES.current
+            interceptor = INTERCEPTORS.current
             run = functools.partial(super().executemany, sql)
-            if gate is None or len(parameters) != 1 or not isinstance(parameters[0], Iterable):
+            if (
+                interceptor is None
+                or len(parameters) != 1
+                or not isinstance(parameters[0], Iterable)
+            ):
                 return run(*parameters)
-            return gate.batch(sql, parameters[0], sqlite3, run)
+            return interceptor.batch(sql, parameters[0], sqlite3, run)
         finally:
             del self, run
 
     def executescript(self, sql_script: str, /) -> Any:
         try:
-            gate = GATES.current
+            interceptor = INTERCEPTORS.current
             run = functools.partial(super().executescript, sql_script)
-            if gate is None:
+            if interceptor is None:
                 return run()
-            return gate.call(Event.STATEMENT, sql_script, sqlite3, run)
+            return interceptor.call(Event.STATEMENT, sql_script, sqlite3, run)
         finally:
             del self, run
 
 
-class GatedConnection(sqlite3.Connection):
-    """A connection whose cursors are gated, and whose own ways to execute, commit and roll back."""
+class InterceptedConnection(sqlite3.Connection):
+    """A connection whose cursors are intercepted, and whose own executes, commits, rollbacks."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         timeout = options.get("timeout", arguments[1] if len(arguments) > 1 else 5.0)
-        previous, MARKS.timeout_ms = MARKS.timeout_ms, _milliseconds(timeout)
-        MARKS.opening += 1
+        previous, FLAGS.timeout_ms = FLAGS.timeout_ms, _milliseconds(timeout)
+        FLAGS.opening += 1
         try:
             super().__init__(*arguments, **options)
         finally:
-            MARKS.opening -= 1
-            MARKS.timeout_ms = previous
+            FLAGS.opening -= 1
+            FLAGS.timeout_ms = previous
 
     def cursor(self, factory: Any = sqlite3.Cursor) -> Any:
         if isinstance(factory, type) and issubclass(factory, sqlite3.Cursor):
-            factory = gated_cursor(factory)
+            factory = intercepted_cursor(factory)
         return super().cursor(factory)
 
     # In C these three make a plain cursor, past any overridden `cursor`.
 
     def execute(self, *arguments: Any) -> Any:
-        return super().cursor(GatedCursor).execute(*arguments)
+        return super().cursor(InterceptedCursor).execute(*arguments)
 
     def executemany(self, *arguments: Any) -> Any:
-        return super().cursor(GatedCursor).executemany(*arguments)
+        return super().cursor(InterceptedCursor).executemany(*arguments)
 
     def executescript(self, *arguments: Any) -> Any:
-        return super().cursor(GatedCursor).executescript(*arguments)
+        return super().cursor(InterceptedCursor).executescript(*arguments)
 
     def commit(self) -> None:
-        gate = GATES.current
-        if gate is None:
+        interceptor = INTERCEPTORS.current
+        if interceptor is None:
             return super().commit()
-        return gate.call(Event.COMMIT, "commit()", sqlite3, super().commit)
+        return interceptor.call(Event.COMMIT, "commit()", sqlite3, super().commit)
 
     def rollback(self) -> None:
-        gate = GATES.current
-        if gate is None:
+        interceptor = INTERCEPTORS.current
+        if interceptor is None:
             return super().rollback()
-        return gate.call(Event.ROLLBACK, "rollback()", sqlite3, super().rollback)
+        return interceptor.call(Event.ROLLBACK, "rollback()", sqlite3, super().rollback)
 
     def __exit__(
         self,
@@ -106,43 +110,46 @@ class GatedConnection(sqlite3.Connection):
         trace: TracebackType | None,
         /,
     ) -> Literal[False]:
-        gate = GATES.current
+        interceptor = INTERCEPTORS.current
         leave = functools.partial(super().__exit__, kind, error, trace)
-        if gate is None:
+        if interceptor is None:
             return leave()
         if kind is not None:
-            return gate.call(Event.ROLLBACK, LEAVING, sqlite3, leave)
+            return interceptor.call(Event.ROLLBACK, LEAVING, sqlite3, leave)
         try:
-            return gate.call(Event.COMMIT, LEAVING, sqlite3, leave)
+            return interceptor.call(Event.COMMIT, LEAVING, sqlite3, leave)
         except BaseException as failure:
             if was_injected(failure):
                 # Where a commit fails, sqlite3 itself rolls back before it lets the error out.
-                gate.call(Event.ROLLBACK, LEAVING, sqlite3, super().rollback)
+                interceptor.call(Event.ROLLBACK, LEAVING, sqlite3, super().rollback)
             raise
 
 
-_GATED: dict[type, type] = {sqlite3.Connection: GatedConnection, sqlite3.Cursor: GatedCursor}
+_INTERCEPTED: dict[type, type] = {
+    sqlite3.Connection: InterceptedConnection,
+    sqlite3.Cursor: InterceptedCursor,
+}
 
 
-def gated_connection(factory: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
-    """The gated counterpart of a connection class, made once for each."""
-    return _below(factory, GatedConnection)
+def intercepted_connection(factory: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
+    """The intercepted counterpart of a connection class, made once for each."""
+    return _below(factory, InterceptedConnection)
 
 
-def gated_cursor(factory: type[sqlite3.Cursor]) -> type[sqlite3.Cursor]:
-    """The gated counterpart of a cursor class, made once for each."""
-    return _below(factory, GatedCursor)
+def intercepted_cursor(factory: type[sqlite3.Cursor]) -> type[sqlite3.Cursor]:
+    """The intercepted counterpart of a cursor class, made once for each."""
+    return _below(factory, InterceptedCursor)
 
 
-def _below(factory: type, gated: type) -> type:
-    if issubclass(factory, gated):
+def _below(factory: type, intercepted: type) -> type:
+    if issubclass(factory, intercepted):
         return factory
-    if factory not in _GATED:
+    if factory not in _INTERCEPTED:
         names = {"__module__": factory.__module__, "__qualname__": factory.__qualname__}
-        _GATED[factory] = types.new_class(
-            factory.__name__, (factory, gated), exec_body=lambda body: body.update(names)
+        _INTERCEPTED[factory] = types.new_class(
+            factory.__name__, (factory, intercepted), exec_body=lambda body: body.update(names)
         )
-    return _GATED[factory]
+    return _INTERCEPTED[factory]
 
 
 def _milliseconds(timeout: Any) -> int:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..marks import hidden
+from saverproof_faults.reentrancy import hidden
 
 connect = sqlite3.connect
 """The true `sqlite3.connect`, kept from before anything is patched."""

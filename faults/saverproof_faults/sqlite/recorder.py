@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from ..marks import MARKS
-from ..places import Statement
-from .handles import Refused, TransactionState, WatchedConnection
-from .listener import Listener
-from .watch import Watch
+from saverproof_faults.places import Statement
+from saverproof_faults.reentrancy import FLAGS
+from saverproof_faults.sqlite.handles import Refused, TransactionState, WatchedConnection
+from saverproof_faults.sqlite.listener import Listener
+from saverproof_faults.sqlite.watch import Watch
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Recorder(Listener):
             locks=writes
             and bool(database and database.path)
             and connection.transaction_state is not TransactionState.WRITE,
-            proxied=bool(MARKS.inside),
+            proxied=bool(FLAGS.inside),
             rows_before=connection.rows_changed,
         )
         self._running.append(running)

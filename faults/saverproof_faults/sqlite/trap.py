@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from ..errors import PlanError
-from ..kinds import Event, Moment
-from ..plan import Place
-from .handles import WatchedConnection
-from .listener import Listener
+from saverproof_faults.errors import PlanError
+from saverproof_faults.kinds import Event, Moment
+from saverproof_faults.plan import Place
+from saverproof_faults.sqlite.handles import WatchedConnection
+from saverproof_faults.sqlite.listener import Listener
 
 
 class Trap(Listener):

@@ -20,12 +20,12 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from ..errors import FaultsError, HookFailed
-from ..marks import MARKS
-from . import hooks
-from .handles import WatchedConnection
-from .library import OK, Library, library
-from .listener import Listener
+from saverproof_faults.errors import FaultsError, HookFailed
+from saverproof_faults.reentrancy import FLAGS
+from saverproof_faults.sqlite import hooks
+from saverproof_faults.sqlite.handles import WatchedConnection
+from saverproof_faults.sqlite.library import OK, Library, library
+from saverproof_faults.sqlite.listener import Listener
 
 
 class Watch:
@@ -131,7 +131,7 @@ class Watch:
         with self._opening:
             self._opened += 1
             number = self._opened
-        connection = WatchedConnection(handle, number, bool(MARKS.opening), MARKS.timeout_ms, found)
+        connection = WatchedConnection(handle, number, bool(FLAGS.opening), FLAGS.timeout_ms, found)
         hooks.mark(found, handle)
         self._live[handle] = connection
         if self._listeners:

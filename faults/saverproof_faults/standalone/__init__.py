@@ -1,6 +1,6 @@
 """A fault as a few lines of Python that need nothing but the standard library, for reproducers.
 
-`source(shot, places)` is program text to stand before the program's own imports. It defines
+`source(armed, places)` is program text to stand before the program's own imports. It defines
 
 - for all faults but cancellation: `Fault.arm()` and `Fault.heal()`, to be called just before and
   after the operation;
@@ -13,16 +13,16 @@ itself where the plan says so. They reach whatever connects by `sqlite3.connect`
 from collections.abc import Callable
 from textwrap import dedent
 
-from ..errors import FaultsError
-from ..kinds import Fault
-from ..places import Places
-from ..shots import Shot
-from .cancellation import cancelled
-from .client import raising
-from .engine import denied, interrupt, lock, pragma, refused
-from .trigger import trigger
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.kinds import Fault
+from saverproof_faults.places import Places
+from saverproof_faults.standalone.cancellation import cancelled
+from saverproof_faults.standalone.client import raising
+from saverproof_faults.standalone.engine import denied, interrupt, lock, pragma, refused
+from saverproof_faults.standalone.trigger import trigger
 
-_MAKERS: dict[Fault, Callable[[Shot, Places], str]] = {
+_MAKERS: dict[Fault, Callable[[ArmedPlan, Places], str]] = {
     Fault.RAISE: raising,
     Fault.TRIGGER_ABORT: trigger,
     Fault.INTERRUPT: interrupt,
@@ -36,12 +36,12 @@ _MAKERS: dict[Fault, Callable[[Shot, Places], str]] = {
 }
 
 
-def source(shot: Shot, places: Places) -> str:
+def source(armed: ArmedPlan, places: Places) -> str:
     """Program text for a plan that has fired, among the places of the clean run.
 
     Raises FaultsError for faults that need this package: those of I/O, and kills.
     """
-    maker = _MAKERS.get(shot.plan.fault)
+    maker = _MAKERS.get(armed.plan.fault)
     if maker is None:
-        raise FaultsError(f"{shot.plan.fault.value!r} cannot be reproduced without this package")
-    return dedent(maker(shot, places)).strip() + "\n"
+        raise FaultsError(f"{armed.plan.fault.value!r} cannot be reproduced without this package")
+    return dedent(maker(armed, places)).strip() + "\n"

@@ -1,12 +1,12 @@
 """A cancelled await as plain Python."""
 
-from ..kinds import Moment
-from ..places import Places
-from ..shots import Shot
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.kinds import Moment
+from saverproof_faults.places import Places
 
 
-def cancelled(shot: Shot, _places: Places) -> str:
-    place = shot.plan.place
+def cancelled(armed: ArmedPlan, _places: Places) -> str:
+    place = armed.plan.place
     at = f"steps == {place.index}"
     before = place.moment is Moment.BEFORE
     return _CANCELLED.format(

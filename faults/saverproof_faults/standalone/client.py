@@ -1,14 +1,14 @@
 """Failing calls of `sqlite3` as plain Python."""
 
-from ..kinds import Event, Lasts, Moment
-from ..places import LEAVING, Places
-from ..shots import Shot
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.kinds import Event, Lasts, Moment
+from saverproof_faults.places import LEAVING, Places
 
 _BUILTINS = frozenset({"MemoryError", "KeyboardInterrupt", "TimeoutError", "RuntimeError"})
 
 
-def raising(shot: Shot, places: Places) -> str:
-    plan = shot.plan
+def raising(armed: ArmedPlan, places: Places) -> str:
+    plan = armed.plan
     row, after = plan.place.row, plan.place.moment is Moment.AFTER
     taken = f"list(arguments[-1])[:{row}]" if row is not None else "arguments[-1]"
     error = plan.error if plan.error in _BUILTINS else f"sqlite3.{plan.error}"

@@ -2,21 +2,21 @@
 
 from collections.abc import Callable
 
-from ..kinds import Fault
-from ..places import Places
-from ..shots import Shot
-from .frame import engine
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.kinds import Fault
+from saverproof_faults.places import Places
+from saverproof_faults.standalone.frame import engine
 
 
-def interrupt(shot: Shot, _places: Places) -> str:
-    index = shot.plan.place.index
+def interrupt(armed: ArmedPlan, _places: Places) -> str:
+    index = armed.plan.place.index
     return engine(
         state="asked = 0",
         methods=f"""
         def began(_): Fault.calls += Fault.armed
         def steps():
             Fault.asked += Fault.armed and Fault.calls == {index}
-            return Fault.armed and Fault.calls == {index} and Fault.asked == {max(1, shot.steps)}
+            return Fault.armed and Fault.calls == {index} and Fault.asked == {max(1, armed.steps)}
         """,
         prepare="""
         connection.set_trace_callback(Fault.began)
@@ -25,8 +25,8 @@ def interrupt(shot: Shot, _places: Places) -> str:
     )
 
 
-def denied(shot: Shot, _places: Places) -> str:
-    before = shot.plan.place.index - 1
+def denied(armed: ArmedPlan, _places: Places) -> str:
+    before = armed.plan.place.index - 1
     return engine(
         state="fired = False",
         methods=f"""
@@ -45,15 +45,15 @@ def denied(shot: Shot, _places: Places) -> str:
     )
 
 
-def lock(shot: Shot, _places: Places) -> str:
-    locked = shot.plan.fault is Fault.LOCKED
+def lock(armed: ArmedPlan, _places: Places) -> str:
+    locked = armed.plan.fault is Fault.LOCKED
     sql = "BEGIN IMMEDIATE" if locked else "BEGIN; SELECT count(*) FROM sqlite_master"
     return engine(
         state="other = None",
         methods=f"""
         def began(path):
             Fault.calls += Fault.armed
-            if Fault.armed and Fault.calls == {shot.plan.place.index}:
+            if Fault.armed and Fault.calls == {armed.plan.place.index}:
                 own = dict(timeout=0, isolation_level=None, check_same_thread=False)
                 Fault.other = plain_connect(path, **own)
                 for sql in {sql!r}.split(";"): Fault.other.execute(sql).fetchall()
@@ -67,8 +67,8 @@ def lock(shot: Shot, _places: Places) -> str:
     )
 
 
-def pragma(name: str, value: str, healed: str) -> Callable[[Shot, Places], str]:
-    def made(_shot: Shot, _places: Places) -> str:
+def pragma(name: str, value: str, healed: str) -> Callable[[ArmedPlan, Places], str]:
+    def made(_shot: ArmedPlan, _places: Places) -> str:
         return engine(
             prepare=f"""
             pages = max(1, connection.execute("PRAGMA page_count").fetchone()[0])
@@ -80,8 +80,8 @@ def pragma(name: str, value: str, healed: str) -> Callable[[Shot, Places], str]:
     return made
 
 
-def refused(shot: Shot, _places: Places) -> str:
-    return _REFUSED.format(index=shot.plan.place.index)
+def refused(armed: ArmedPlan, _places: Places) -> str:
+    return _REFUSED.format(index=armed.plan.place.index)
 
 
 _REFUSED = """

@@ -2,13 +2,13 @@
 
 import re
 
-from ..places import Places
-from ..shots import Shot
-from .frame import engine
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.places import Places
+from saverproof_faults.standalone.frame import engine
 
 
-def trigger(shot: Shot, places: Places) -> str:
-    place = shot.plan.place
+def trigger(armed: ArmedPlan, places: Places) -> str:
+    place = armed.plan.place
     wanted = next(found for found in places.statements if found.number == place.index)
     before = [found for found in places.statements if found.number < place.index and found.rows]
     written = _written(wanted.sql)

@@ -199,7 +199,7 @@ class Walk:
 
     def _ended(self, hand: Hand, call: Call) -> tuple[Ending, str]:
         ended = _ended(call_quietly(lambda: hand.do(call)))
-        self.bench.loop.run(self.bench.injector.settle())
+        self.bench.loop.run(self.bench.injector.drain())
         return ended
 
     @contextmanager

@@ -15,6 +15,7 @@ from saverproof.families.atomicity.fault_plans import Attack
 from saverproof.scripts.source import quoted
 from saverproof.steps.definitions import Put
 from saverproof_faults import (
+    ArmedPlan,
     Event,
     Fault,
     FaultsError,
@@ -22,7 +23,6 @@ from saverproof_faults import (
     Moment,
     Places,
     Plan,
-    Shot,
     Statement,
 )
 from saverproof_faults.standalone import source
@@ -281,7 +281,7 @@ def _failing_io(plan: Plan) -> PlainFault:
 
 
 def _to_the_letter(plan: Plan, places: Places) -> Iterator[PlainFault]:
-    shot = Shot(plan, fired=1)
+    shot = ArmedPlan(plan, fired=1)
     try:
         text = source(shot, places)
     except FaultsError:

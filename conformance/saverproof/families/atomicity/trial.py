@@ -21,7 +21,7 @@ from saverproof.families.atomicity.worker import call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof.targets.opening import opened
 from saverproof.workspace import Workspace
-from saverproof_faults import Look, commit_elsewhere, look, open_transactions
+from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
 
 Wrong = Callable[[Sight], bool]
 """Whether what was seen so far is enough to say that something is wrong."""
@@ -67,7 +67,7 @@ class Trial:
             sight.looks[Moment.CLOSED] = self._freshly(workspace, Wanted((), self._threads), ())
         return sight
 
-    def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, Look]:
+    def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, OutsideView]:
         """Open the saver, unless opening is what is failed, and see the store as it is."""
         bench = self.bench
         self._stack, self._workspace = stack, workspace
@@ -81,7 +81,7 @@ class Trial:
         elif self.stage.folder is None:
             with opened(bench.target, workspace, bench.loop) as saver:
                 made(bench.hand(saver), self.stage.script.start)
-        return {name: look(path) for name, path in self._paths.items()}
+        return {name: outside_view(path) for name, path in self._paths.items()}
 
     @property
     def hand(self) -> Hand:
@@ -129,14 +129,14 @@ class Trial:
     def settle(self) -> None:
         """Wait until work that the saver handed to threads is done."""
         self.bench.worker.say("waiting for work that was handed to threads")
-        self.bench.loop.run(self.bench.injector.settle())
+        self.bench.loop.run(self.bench.injector.drain())
 
     # --- looking ---------------------------------------------------------------------------
 
-    def _look_outside(self, before: dict[str, Look]) -> None:
+    def _look_outside(self, before: dict[str, OutsideView]) -> None:
         sight = self.sight
         self.bench.worker.say("looking from a second connection")
-        after = {name: look(path) for name, path in self._paths.items()}
+        after = {name: outside_view(path) for name, path in self._paths.items()}
         sight.locked = tuple(name for name, seen in after.items() if seen.write_locked)
         sight.changed = tuple(
             f"{name}: {table}"

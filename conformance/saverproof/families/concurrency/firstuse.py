@@ -16,10 +16,10 @@ from typing import Any, Self
 
 from saverproof.errors import describe
 from saverproof.families.concurrency.child import Scene, operations_in
-from saverproof.families.concurrency.schedules import PausingGate, could_run
+from saverproof.families.concurrency.schedules import PausingInterceptor, could_run
 from saverproof.families.concurrency.watching import watch
 from saverproof_faults.drivers import KNOWN_DRIVERS
-from saverproof_faults.gate import GATES
+from saverproof_faults.interceptor import INTERCEPTORS
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 
@@ -70,7 +70,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def install(pause: Callable[[], object]) -> None:
     """Pause before and after each call of the database drivers that are loaded."""
-    GATES.current = PausingGate(pause)
+    INTERCEPTORS.current = PausingInterceptor(pause)
     for driver in KNOWN_DRIVERS.values():
         if any(module in sys.modules for module in driver.modules):
             driver.install()

@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 from typing import Any, Self, TypeVar
 
 from saverproof_faults.drivers import KNOWN_DRIVERS
-from saverproof_faults.gate import GATES, Gate
+from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
 from saverproof_faults.kinds import Event
 
 Result = TypeVar("Result")
@@ -93,7 +93,7 @@ class Pauses:
         sys.setswitchinterval(self.schedule.switch_s)
         if not self.schedule.statements:
             return
-        GATES.current = PausingGate(lambda: self.at(self.schedule.statements))
+        INTERCEPTORS.current = PausingInterceptor(lambda: self.at(self.schedule.statements))
         for driver in KNOWN_DRIVERS.values():
             if any(module in sys.modules for module in driver.modules):
                 driver.install()
@@ -191,7 +191,7 @@ def _is_shared(module: str) -> bool:
     return module.count(".") < 1
 
 
-class PausingGate(Gate):
+class PausingInterceptor(Interceptor):
     """Lets every call of a database driver through, with a pause before and after it."""
 
     def __init__(self, pause: Callable[[], object]) -> None:
@@ -205,7 +205,7 @@ class PausingGate(Gate):
             self._pause()
             return result
         finally:
-            # A traceback must not keep the program's cursor alive: see GatedCursor.
+            # A traceback must not keep the program's cursor alive: see InterceptedCursor.
             result = run = None  # type: ignore[assignment]
 
     def batch(

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import FaultsError
-from .kinds import Lasts
-from .plan import Plan
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.kinds import Lasts
+from saverproof_faults.plan import Plan
 
 
 @dataclass(eq=False)
-class Shot:
+class ArmedPlan:
     """One plan, armed once. `fired` counts how often it struck; `note` says why it could not.
 
     `action` is what a harness does at a client-side place instead of raising. `steps` is how many
@@ -56,7 +56,7 @@ class Report:
     """What an injector did from entering on. `points` counts the places that clean runs showed."""
 
     points: int = 0
-    shots: list[Shot] = field(default_factory=list)
+    armed_plans: list[ArmedPlan] = field(default_factory=list)
     unproxied_connections: int = 0
     unproxied_statements: int = 0
     engine_unavailable: str | None = None
@@ -64,32 +64,34 @@ class Report:
     @property
     def injected(self) -> int:
         """How many plans struck."""
-        return sum(1 for shot in self.shots if shot.fired)
+        return sum(1 for armed in self.armed_plans if armed.fired)
 
     @property
-    def never_fired(self) -> tuple[Shot, ...]:
+    def never_fired(self) -> tuple[ArmedPlan, ...]:
         """The plans that did not: each is an error of the run, not a pass."""
-        return tuple(shot for shot in self.shots if not shot.fired)
+        return tuple(armed for armed in self.armed_plans if not armed.fired)
 
     @property
     def by_kind(self) -> dict[str, int]:
         """How many plans of each fault struck."""
-        return _counted(shot.plan.fault.value for shot in self.shots if shot.fired)
+        return _counted(armed.plan.fault.value for armed in self.armed_plans if armed.fired)
 
     @property
     def by_side(self) -> dict[str, int]:
         """How many plans of each class struck."""
-        return _counted(shot.plan.side.value for shot in self.shots if shot.fired)
+        return _counted(armed.plan.side.value for armed in self.armed_plans if armed.fired)
 
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
             "points": self.points,
-            "armed": len(self.shots),
+            "armed": len(self.armed_plans),
             "injected": self.injected,
             "by_kind": self.by_kind,
             "by_side": self.by_side,
-            "never_fired": [shot.plan.as_data() | {"note": shot.note} for shot in self.never_fired],
+            "never_fired": [
+                armed.plan.as_data() | {"note": armed.note} for armed in self.never_fired
+            ],
             "unproxied_connections": self.unproxied_connections,
             "unproxied_statements": self.unproxied_statements,
             "engine_unavailable": self.engine_unavailable,

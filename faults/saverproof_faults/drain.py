@@ -11,7 +11,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Self
 
-from .errors import FaultsError
+from saverproof_faults.errors import FaultsError
 
 PATIENCE = 10.0
 """Seconds after which work that is still not done is reported, not awaited."""
@@ -53,7 +53,7 @@ class Handoffs:
         while self._undo:
             self._undo.pop()()
 
-    async def settle(self, patience: float = PATIENCE) -> None:
+    async def drain(self, patience: float = PATIENCE) -> None:
         """Return when all work noted is done. Raises FaultsError after `patience` seconds."""
         try:
             async with asyncio.timeout(patience):

@@ -5,27 +5,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Marks(threading.local):
+class ReentrancyFlags(threading.local):
     """Depths per thread: zero means no."""
 
     hidden = 0
     """Inside the fault layer's own SQL, which is neither counted nor failed."""
     inside = 0
-    """Inside a call that passed a gate: what the engine runs now, the proxies have seen."""
+    """Inside a call that passed an interceptor: what the engine runs now, the proxies have seen."""
     opening = 0
-    """Inside a gated `connect`: a connection opened now is a proxied one."""
+    """Inside an intercepted `connect`: a connection opened now is a proxied one."""
     timeout_ms = 5000
     """The busy timeout that the connection being opened was asked for."""
 
 
-MARKS = Marks()
+FLAGS = ReentrancyFlags()
 
 
 @contextmanager
 def hidden() -> Iterator[None]:
     """What this thread does to databases meanwhile is the fault layer's own business."""
-    MARKS.hidden += 1
+    FLAGS.hidden += 1
     try:
         yield
     finally:
-        MARKS.hidden -= 1
+        FLAGS.hidden -= 1

@@ -1,4 +1,4 @@
-"""The gate that every proxied call of a program passes: counted, recorded, or failed on purpose.
+"""Every proxied call of a program passes here: counted, recorded, or failed on purpose.
 
 It knows no driver. A proxy hands it the event, the SQL, the true call, and where the driver's
 exceptions are found; with no injector active the call goes straight through.
@@ -12,11 +12,11 @@ from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any, TypeVar
 
-from .errors import PlanError, injected
-from .kinds import Event, Moment
-from .marks import MARKS
-from .places import Call
-from .shots import Shot
+from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.errors import PlanError, injected
+from saverproof_faults.kinds import Event, Moment
+from saverproof_faults.places import Call
+from saverproof_faults.reentrancy import FLAGS
 
 Result = TypeVar("Result")
 
@@ -28,21 +28,23 @@ _CONTROL = {
 }
 
 
-class Gate:
+class Interceptor:
     """Counts events from 1 since it was last opened, per event."""
 
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
-        self._shots: tuple[Shot, ...] = ()
+        self._armed_plans: tuple[ArmedPlan, ...] = ()
         self._calls: list[Call] | None = None
         self._counts: dict[Event, Iterator[int]] = {}
         self._open = False
 
-    def open(self, shots: Sequence[Shot] = (), *, record: list[Call] | None = None) -> None:
-        """Count from 1, fail what `shots` say, and append what passes to `record`."""
+    def open(
+        self, armed_plans: Sequence[ArmedPlan] = (), *, record: list[Call] | None = None
+    ) -> None:
+        """Count from 1, fail what `armed_plans` say, and append what passes to `record`."""
         self._counts = {event: itertools.count(1) for event in set(_CONTROL.values())}
         self._counts[Event.STATEMENT] = itertools.count(1)
-        self._shots = tuple(shots)
+        self._armed_plans = tuple(armed_plans)
         self._calls = record
         self._open = True
 
@@ -54,7 +56,7 @@ class Gate:
     def close(self) -> None:
         """Let everything through."""
         self._open = False
-        self._shots = ()
+        self._armed_plans = ()
         self._calls = None
 
     def call(self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Result]) -> Result:
@@ -66,7 +68,7 @@ class Gate:
                 self._leave(passage)
             return result
         finally:
-            # A traceback must not keep the program's cursor alive: see GatedCursor.
+            # A traceback must not keep the program's cursor alive: see InterceptedCursor.
             result = run = None  # type: ignore[assignment]
 
     def batch(
@@ -115,7 +117,7 @@ class Gate:
         return result
 
     def _enter(self, event: Event, sql: str, errors: ModuleType) -> "_Passage | None":
-        if MARKS.inside or not self._open:
+        if FLAGS.inside or not self._open:
             return None
         passage = _Passage(event, next(self._counts[event]), sql, errors)
         self._strike(passage, Moment.BEFORE, None)
@@ -131,46 +133,46 @@ class Gate:
         self._strike(passage, Moment.AFTER, None)
 
     def _inside(self, run: Callable[[], Result]) -> Result:
-        MARKS.inside += 1
+        FLAGS.inside += 1
         try:
             return run()
         except Exception as error:
             self._on_error(error)
             raise
         finally:
-            MARKS.inside -= 1
+            FLAGS.inside -= 1
             run = None  # type: ignore[assignment]
 
     def _last_row(self, index: int) -> int | None:
         rows = [
-            shot.plan.place.row
-            for shot in self._shots
-            if shot.plan.place.event is Event.STATEMENT and shot.hits(index) and not shot.spent
+            armed.plan.place.row
+            for armed in self._armed_plans
+            if armed.plan.place.event is Event.STATEMENT and armed.hits(index) and not armed.spent
         ]
         return min((row for row in rows if row is not None), default=None)
 
     def _strike(self, passage: "_Passage", moment: Moment, row: int | None) -> None:
-        for shot in self._shots:
-            place = shot.plan.place
+        for armed in self._armed_plans:
+            place = armed.plan.place
             if (
                 place.event is passage.event
                 and place.moment is moment
                 and place.row == row
-                and shot.hits(passage.index)
-                and shot.fire()
+                and armed.hits(passage.index)
+                and armed.fire()
             ):
-                if shot.action is None:
-                    raise _error(shot, passage.errors)
-                shot.action()
+                if armed.action is None:
+                    raise _error(armed, passage.errors)
+                armed.action()
 
 
-class Gates:
-    """The gate that proxies use now; proxied connections outlive injectors."""
+class Interceptors:
+    """The interceptor that proxies use now; proxied connections outlive injectors."""
 
-    current: Gate | None = None
+    current: Interceptor | None = None
 
 
-GATES = Gates()
+INTERCEPTORS = Interceptors()
 
 
 @lru_cache(maxsize=1024)
@@ -194,14 +196,14 @@ def _without_comments(sql: str) -> str:
     return text
 
 
-def _error(shot: Shot, errors: ModuleType) -> BaseException:
-    name = shot.plan.error
+def _error(armed: ArmedPlan, errors: ModuleType) -> BaseException:
+    name = armed.plan.error
     error_type = getattr(errors, name, None) or getattr(builtins, name, None)
     if not (isinstance(error_type, type) and issubclass(error_type, BaseException)):
         raise PlanError(
             f"plan.error: found {name!r}, expected an exception of {errors.__name__} or a builtin"
         )
-    return injected(error_type)(f"raised on purpose: {shot.plan.describe()}")
+    return injected(error_type)(f"raised on purpose: {armed.plan.describe()}")
 
 
 @dataclass(slots=True)

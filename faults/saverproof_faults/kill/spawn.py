@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from .child import Descriptors, Task, live
-from .process import anonymous_file
+from saverproof_faults.kill.child import Descriptors, Task, live
+from saverproof_faults.kill.process import anonymous_file
 
 # -P keeps the current folder off the path until the path handed over takes its place.
 FRESH = (sys.executable, "-P", "-c")
@@ -21,7 +21,7 @@ _BOOT = (
 
 
 @dataclass(slots=True)
-class Born:
+class Spawned:
     """A process that the zygote has made and will bury."""
 
     pid: int
@@ -55,23 +55,23 @@ def boot(function: str, order: Mapping[str, object], path: Sequence[str]) -> lis
     return [*FRESH, _BOOT.format(module=module, function=name), json.dumps(order)]
 
 
-def born_by_fork(task: Task, memory: int, *, waiting: bool, release: tuple[int, ...]) -> Born:
+def spawn_by_fork(task: Task, memory: int, *, waiting: bool, release: tuple[int, ...]) -> Spawned:
     """Fork a process; it closes `release`, what the zygote alone should hold."""
-    born, files = _prepared(task, memory, waiting=waiting)
+    spawned, files = _prepared(task, memory, waiting=waiting)
     zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            _leave_zygote(born, release)
+            _leave_zygote(spawned, release)
             live(task, files, zygote)
         finally:
             os._exit(1)
-    return _parted(born, files, pid)
+    return _parted(spawned, files, pid)
 
 
-def born_by_exec(task: Task, memory: int, *, waiting: bool) -> Born:
+def spawn_by_exec(task: Task, memory: int, *, waiting: bool) -> Spawned:
     """Start a fresh interpreter; it imports what it needs by itself."""
-    born, files = _prepared(task, memory, waiting=waiting)
+    spawned, files = _prepared(task, memory, waiting=waiting)
     order = {"task": asdict(task), "files": asdict(files), "parent": os.getpid()}
     handed = [number for number in asdict(files).values() if number is not None]
     process = subprocess.Popen(
@@ -84,7 +84,7 @@ def born_by_exec(task: Task, memory: int, *, waiting: bool) -> Born:
     )
     # The zygote waits for all its children by itself, and Popen should not look for this one.
     process.returncode = 0
-    return _parted(born, files, process.pid)
+    return _parted(spawned, files, process.pid)
 
 
 def live_afresh(order: dict[str, dict[str, object]]) -> NoReturn:
@@ -94,29 +94,31 @@ def live_afresh(order: dict[str, dict[str, object]]) -> NoReturn:
     live(task, files, order["parent"])  # type: ignore[arg-type]
 
 
-def _prepared(task: Task, memory: int, *, waiting: bool) -> tuple[Born, Descriptors]:
+def _prepared(task: Task, memory: int, *, waiting: bool) -> tuple[Spawned, Descriptors]:
     status, told = os.pipe()
     os.set_blocking(status, False)
     output, stacks = anonymous_file("output"), anonymous_file("stacks")
     go, held = os.pipe() if waiting else (None, None)
     return (
-        Born(0, task, status, output, stacks, held),
+        Spawned(0, task, status, output, stacks, held),
         Descriptors(memory, told, output, stacks, go),
     )
 
 
-def _parted(born: Born, files: Descriptors, pid: int) -> Born:
+def _parted(spawned: Spawned, files: Descriptors, pid: int) -> Spawned:
     os.close(files.status)
     if files.go is not None:
         os.close(files.go)
-    born.pid = pid
-    return born
+    spawned.pid = pid
+    return spawned
 
 
-def _leave_zygote(born: Born, release: tuple[int, ...]) -> None:
+def _leave_zygote(spawned: Spawned, release: tuple[int, ...]) -> None:
     os.setpgid(0, 0)
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
-    for descriptor in {born.status, *release} | ({born.go} if born.go is not None else set()):
+    for descriptor in {spawned.status, *release} | (
+        {spawned.go} if spawned.go is not None else set()
+    ):
         os.close(descriptor)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saverproof_faults import commit_elsewhere, look, write_locked
+from saverproof_faults import commit_elsewhere, outside_view, write_locked
 
 
 @pytest.fixture
@@ -21,21 +21,21 @@ def path(tmp_path: Path) -> str:
 
 
 def test_tables_are_digested_whatever_the_order_of_rows(path: str) -> None:
-    before = look(path)
+    before = outside_view(path)
     assert before.tables["t"].rows == 5
     assert before.tables['odd " name'].rows == 0
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM t WHERE x = 1")
         connection.execute("INSERT INTO t VALUES (1.0), (1)")
-    assert look(path).changed(before) == ()
+    assert outside_view(path).changed(before) == ()
 
 
 def test_a_changed_type_a_lost_row_and_a_new_table_are_seen(path: str) -> None:
-    before = look(path)
+    before = outside_view(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE t SET x = 2.0 WHERE x IS NULL")
         connection.execute("CREATE TABLE v (x)")
-    after = look(path)
+    after = outside_view(path)
     assert after.changed(before) == ("t", "v")
     assert after.tables["t"].rows == before.tables["t"].rows
 
@@ -47,7 +47,7 @@ def test_a_held_write_lock_is_seen_and_a_reader_is_none(path: str) -> None:
         assert not write_locked(path)
         connection.execute("INSERT INTO t VALUES (9)")
         assert write_locked(path)
-        locked = look(path)
+        locked = outside_view(path)
         assert locked.write_locked
         assert locked.tables["t"].rows == 5
         connection.execute("ROLLBACK")
@@ -58,16 +58,16 @@ def test_tables_that_cannot_be_read_are_a_problem_not_an_absence(path: str) -> N
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
-        seen = look(path)
+        seen = outside_view(path)
     assert seen.write_locked
     assert seen.problem == "database is locked"
     assert seen.tables == {}
 
 
 def test_a_commit_elsewhere_changes_nothing_but_is_one(path: str) -> None:
-    before = look(path)
+    before = outside_view(path)
     with closing(sqlite3.connect(path)) as connection:
         (first,) = connection.execute("PRAGMA data_version").fetchone()
         commit_elsewhere(path)
         assert connection.execute("PRAGMA data_version").fetchone() != (first,)
-    assert look(path) == before
+    assert outside_view(path) == before

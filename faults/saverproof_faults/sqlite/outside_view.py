@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import raw
-from .watch import Watch
+from saverproof_faults.sqlite import raw
+from saverproof_faults.sqlite.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
-class TableLook:
+class TableView:
     """How many rows a table holds, and a digest of them that does not depend on their order."""
 
     rows: int
@@ -19,27 +19,27 @@ class TableLook:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class OutsideView:
     """One look from outside. `problem` is SQLite's message where the tables could not be read."""
 
     write_locked: bool
-    tables: Mapping[str, TableLook]
+    tables: Mapping[str, TableView]
     problem: str = ""
 
-    def changed(self, other: "Look") -> tuple[str, ...]:
+    def changed(self, other: "OutsideView") -> tuple[str, ...]:
         """The tables that differ between two looks, those of one look only included."""
         names = sorted({*self.tables, *other.tables})
         return tuple(name for name in names if self.tables.get(name) != other.tables.get(name))
 
 
-def look(path: str) -> Look:
+def outside_view(path: str) -> OutsideView:
     """Whether anyone holds the write lock of the file, and what a reader finds in it."""
     with raw.connection(path) as connection:
         locked = _write_locked(connection)
         try:
-            return Look(locked, _tables(connection))
+            return OutsideView(locked, _tables(connection))
         except sqlite3.OperationalError as problem:
-            return Look(locked, {}, str(problem))
+            return OutsideView(locked, {}, str(problem))
 
 
 def write_locked(path: str) -> bool:
@@ -83,7 +83,7 @@ def _write_locked(connection: sqlite3.Connection) -> bool:
     return False
 
 
-def _tables(connection: sqlite3.Connection) -> dict[str, TableLook]:
+def _tables(connection: sqlite3.Connection) -> dict[str, TableView]:
     connection.execute("BEGIN")
     try:
         names = connection.execute(
@@ -94,14 +94,14 @@ def _tables(connection: sqlite3.Connection) -> dict[str, TableLook]:
         connection.execute("ROLLBACK")
 
 
-def _table(connection: sqlite3.Connection, name: str) -> TableLook:
+def _table(connection: sqlite3.Connection, name: str) -> TableView:
     quoted = '"' + name.replace('"', '""') + '"'
     rows = sorted(_encoded(row) for row in connection.execute(f"SELECT * FROM {quoted}"))
     digest = hashlib.sha256()
     for row in rows:
         digest.update(len(row).to_bytes(8, "big"))
         digest.update(row)
-    return TableLook(len(rows), digest.hexdigest())
+    return TableView(len(rows), digest.hexdigest())
 
 
 def _encoded(row: tuple[Any, ...]) -> bytes:
