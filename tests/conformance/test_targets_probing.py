@@ -106,11 +106,7 @@ def test_what_only_raises_not_implemented_is_absent(folder: Path) -> None:
     assert facts["operations"]["async"] == []
     assert facts["absent"]["prune"] == "not implemented: prune"
     assert "many_processes" in facts["capabilities"]
-    assert (facts["known"], facts["drops"], facts["checks"]) == (
-        str(folder / "known.toml"),
-        True,
-        True,
-    )
+    assert (facts["known"], facts["drops"]) == (str(folder / "known.toml"), True)
     assert facts["packages"]["langgraph-checkpoint-sqlite"] == facts["version"]
 
 

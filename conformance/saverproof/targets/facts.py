@@ -25,13 +25,7 @@ class Facts(TypedDict):
     """Capability -> why it is not there: declined by the author, or not found by calling."""
     opens_ms: float
     """Milliseconds that opening and closing the saver in a new workspace take."""
-    extra_threads: int
-    """Threads that importing the target left running, beyond those of importing LangGraph's
-    base.
-    """
     drops: bool
-    checks: bool
-    drivers: list[str]
     known: str | None
     """Absolute path of the target's known-violations file."""
     packages: dict[str, str]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 
 from saverproof.capability import Capability
 from saverproof.errors import OpeningError, SaverproofError, TargetError
@@ -52,15 +51,13 @@ def survey(data: dict[str, Any], progress: Callable[[dict[str, Any]], None]) -> 
 
     stage("importing langgraph.checkpoint")
     importlib.import_module("langgraph.checkpoint.base")
-    threads = psutil.Process().num_threads()
     stage("importing the target")
     target = load(ref)
-    extra_threads = max(0, psutil.Process().num_threads() - threads)
     with EventLoop() as loop:
-        return _facts(Survey(target, loop, stage), Path(data["folder"]), extra_threads)
+        return _facts(Survey(target, loop, stage), Path(data["folder"]))
 
 
-def _facts(work: Survey, folder: Path, extra_threads: int) -> Facts:
+def _facts(work: Survey, folder: Path) -> Facts:
     target = work.target
     ref = target.ref
     assert ref is not None  # load() sets it
@@ -92,10 +89,7 @@ def _facts(work: Survey, folder: Path, extra_threads: int) -> Facts:
         capabilities=[str(name) for name in Capability if name not in absent],
         absent={str(name): reason for name, reason in absent.items()},
         opens_ms=_opening_time(work, folder),
-        extra_threads=extra_threads,
         drops=target.drop is not None,
-        checks=target.check is not None,
-        drivers=[str(driver) for driver in target.drivers],
         known=_known_file(target, ref),
         packages=versions(distribution),
     )

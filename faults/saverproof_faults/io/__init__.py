@@ -17,7 +17,7 @@ privileges; `available()` gives the reason where a Python hides the library's sy
 """
 
 from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording
-from saverproof_faults.io.library import LibraryUnavailable, available
+from saverproof_faults.io.library import available
 from saverproof_faults.io.plan import Extent, Failure, IoAction, IoEach, IoFault
 from saverproof_faults.io.watch import IoWatch, Recorder, files_below
 
@@ -30,7 +30,6 @@ __all__ = [
     "IoFault",
     "IoKind",
     "IoWatch",
-    "LibraryUnavailable",
     "Mark",
     "MarkKind",
     "Recorder",

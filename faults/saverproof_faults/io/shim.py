@@ -246,7 +246,7 @@ _shim_lock = threading.Lock()
 def shim() -> Shim:
     """The process's shim, made when first asked for.
 
-    Raises LibraryUnavailable where SQLite cannot be reached.
+    Raises Unavailable where SQLite cannot be reached.
     """
     global _shim
     with _shim_lock:

@@ -23,7 +23,7 @@ class IoWatch:
 
     Connections must be opened inside; those opened before go unseen. Any thread may use them.
     An exception raised by an armed action makes that call fail with SQLITE_IOERR, and is raised
-    again when the watch is left. Entering raises LibraryUnavailable where `available()` gives a
+    again when the watch is left. Entering raises Unavailable where `available()` gives a
     reason, and NotADirectoryError where `folder` is none.
     """
 

@@ -7,10 +7,10 @@ a lock must; `quick` keeps the interpreter lock, for functions that only read a 
 import ctypes
 import functools
 import sqlite3
-import sys
 from contextlib import closing
 
 from saverproof_faults.errors import Unavailable
+from saverproof_faults.sqlite.symbols import bind, check_version
 
 Pointer = ctypes.c_void_p
 Integer = ctypes.c_int
@@ -92,14 +92,10 @@ def library() -> Library:
     Raises Unavailable where its symbols are hidden, where those in sight belong to another copy of
     SQLite, or where it is too old or was built without locks around its connections.
     """
-    found = _with_symbols()
-    version = found.quick.sqlite3_libversion().decode()
-    if version != sqlite3.sqlite_version:
-        raise Unavailable(
-            f"the SQLite symbols in sight are of {version}, Python's sqlite3 uses "
-            f"{sqlite3.sqlite_version}"
-        )
+    found = bind(Library)
+    check_version(found.quick.sqlite3_libversion())
     if sqlite3.sqlite_version_info < MINIMUM_VERSION:
+        version = sqlite3.sqlite_version
         raise Unavailable(f"SQLite {version} is older than 3.34, which can be watched")
     if found.quick.sqlite3_threadsafe() != 1:
         raise Unavailable("this SQLite was built without serialized connections")
@@ -115,19 +111,6 @@ def unavailable() -> str | None:
     except Unavailable as reason:
         return str(reason)
     return None
-
-
-def _with_symbols() -> Library:
-    # A lookup in the extension module also searches the libraries that it was linked with; a
-    # statically built Python has no such file, and shows the symbols itself or not at all.
-    extension = getattr(sys.modules.get("_sqlite3"), "__file__", None)
-    problems = []
-    for path in (extension, None) if extension else (None,):
-        try:
-            return Library(path)
-        except (OSError, AttributeError) as problem:
-            problems.append(str(problem))
-    raise Unavailable(f"the symbols of Python's SQLite are not exported ({problems[0]})")
 
 
 def _check_same_copy(found: Library) -> None:
