@@ -1,8 +1,8 @@
 """Faults for programs that use databases: at each statement, row, commit, await, I/O, and kills.
 
 The program under test does nothing for it, and nothing of it is changed: connections are proxied
-and watched however it opens them. Enter an `Injector` before the program connects; count the places
-that an operation passes in a clean run; then fail one place at a time.
+and watched however it opens them. Enter an ``Injector`` before the program connects; count the
+places that an operation passes in a clean run; then fail one place at a time.
 
     from saverproof_faults import Injector, outside_view, open_transactions
 
@@ -36,19 +36,21 @@ work that was handed to threads is waited for before judging:
 
 What there is
     Plan, Place and the enumerations Fault, Event, Moment, Lasts, Side
-        A plan is frozen data, `to_json` and `from_json`, `describe()` in words. `plan.side` is its
-        class: client-side (the driver raises), engine-side (the database fails), cancellation,
-        process. Never mix them in a report: they leave different things behind.
+        A plan is frozen data, ``to_json`` and ``from_json``, ``describe()`` in words. ``plan.side``
+        is its class: client-side (the driver raises), engine-side (the database fails),
+        cancellation, process. Never mix them in a report: they leave different things behind.
     Injector
-        `count`, `counting`, `arm`, `heal`, `armed`, `trapped` (an action at a place, for kills),
-        `cancel`, `drain`, `watch`, `report`. With `folder=`, also SQLite's I/O below it; with
-        `drivers=`, drivers beside the known ones. `arm` takes several plans at once.
+        ``count``, ``counting``, ``arm``, ``heal``, ``armed``, ``trapped`` (an action at a place,
+        for kills), ``cancel``, ``drain``, ``watch``, ``report``. With ``folder=``, also SQLite's
+        I/O below it; with ``drivers=``, drivers beside the known ones. ``arm`` takes several plans
+        at once.
     Places
-        What passed: `calls` (the program's), `statements` (SQLite's), `transactions`, `io_calls`;
-        `unproxied_connections` and `unproxied_statements`, which no client-side fault can reach;
-        `plans(faults=None)`.
+        What passed: ``calls`` (the program's), ``statements`` (SQLite's), ``transactions``,
+        ``io_calls``; ``unproxied_connections`` and ``unproxied_statements``, which no client-side
+        fault can reach; ``plans(faults=None)``.
     ArmedPlan, Report
-        Whether a plan fired; counts by fault and class, and `never_fired`, each an error of a run.
+        Whether a plan fired; counts by fault and class, and ``never_fired``, each an error of a
+        run.
     outside_view, write_locked, commit_elsewhere, open_transactions
         What a second connection sees; an unrelated commit by another; transactions left open.
     count_awaits, cancel_at, Handoffs
@@ -62,9 +64,9 @@ What there is
     InjectedFault, was_injected, FaultsError, PlanError, HookFailed, Unavailable
         Errors raised on purpose, and errors of this package.
 
-Subpackages: `io` (SQLite's file I/O failed and recorded), `power` (disk images of power cuts),
-`kill` (SIGKILL at places and at random), `servers` (private database servers, a TCP proxy), and
-`sqlite`, where connections are watched, proxied, failed and looked at.
+Subpackages: ``io`` (SQLite's file I/O failed and recorded), ``power`` (disk images of power cuts),
+``kill`` (SIGKILL at places and at random), ``servers`` (private database servers, a TCP proxy), and
+``sqlite``, where connections are watched, proxied, failed and looked at.
 """
 
 from importlib import import_module

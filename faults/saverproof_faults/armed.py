@@ -13,10 +13,10 @@ from saverproof_faults.plan import Plan
 
 @dataclass(eq=False)
 class ArmedPlan:
-    """One plan, armed once. `fired` counts how often it struck; `note` says why it could not.
+    """One plan, armed once. ``fired`` counts how often it struck; ``note`` says why it could not.
 
-    `action` is what a harness does at a client-side place instead of raising. `steps` is how many
-    times SQLite asked during the statement before it was interrupted, for a reproducer.
+    ``action`` is what a harness does at a client-side place instead of raising. ``steps`` is how
+    many times SQLite asked during the statement before it was interrupted, for a reproducer.
     """
 
     plan: Plan
@@ -40,7 +40,7 @@ class ArmedPlan:
             return True
 
     def hits(self, index: int) -> bool:
-        """Whether the `index`-th event of the plan's kind is where it strikes."""
+        """Whether the ``index``-th event of the plan's kind is where it strikes."""
         wanted = self.plan.place.index
         return index >= wanted if self.plan.lasts is Lasts.ONWARDS else index == wanted
 
@@ -53,7 +53,7 @@ class ArmedPlan:
 
 @dataclass
 class Report:
-    """What an injector did from entering on. `points` counts the places that clean runs showed."""
+    """What an injector did since it was entered. ``points`` counts the places of clean runs."""
 
     points: int = 0
     armed_plans: list[ArmedPlan] = field(default_factory=list)

@@ -8,7 +8,7 @@ A suspension is where the awaiting task really waits: for work handed to a threa
 that is taken. An operation that awaits a database suspends there at least once per call. Cancelled
 *before*, the task hears of it at once, while the work may not even have started; cancelled *after*,
 when the work is done and its answer is lost. Either way work that was handed over goes on: what the
-operation left behind can be judged only once it is settled (`drain.Handoffs`).
+operation left behind can be judged only once it is settled (``drain.Handoffs``).
 """
 
 import asyncio
@@ -36,8 +36,9 @@ class Ending(StrEnum):
 class Awaited:
     """One run of an awaited operation.
 
-    `suspensions` names what it was suspended in, innermost first function each time; `fired` says
-    whether it was cancelled on purpose. `error` is what came out of it, a CancelledError included.
+    ``suspensions`` names what it was suspended in, innermost first function each time; ``fired``
+    says whether it was cancelled on purpose. ``error`` is what came out of it, a CancelledError
+    included.
     """
 
     ending: Ending
@@ -61,10 +62,11 @@ async def count_awaits(operation: Operation) -> Awaited:
 
 
 async def cancel_at(operation: Operation, plan: Plan) -> Awaited:
-    """Run the operation in a task of its own and cancel it where `plan` says.
+    """Run the operation in a task of its own and cancel it where ``plan`` says.
 
-    Returns when the task has ended, whatever it made of being cancelled. `fired` is False where it
-    suspended less often than the plan counts. Raises PlanError for a plan that is no cancellation.
+    Returns when the task has ended, whatever it made of being cancelled. ``fired`` is False where
+    it suspended less often than the plan counts. Raises PlanError for a plan that is no
+    cancellation.
     """
     if plan.fault is not Fault.CANCEL:
         raise PlanError(f"plan.fault: found {plan.fault.value!r}, expected 'cancel'")
@@ -75,7 +77,7 @@ async def _drive(operation: Operation, place: Place | None) -> Awaited:
     driver = _Driver(operation, place)
     task = asyncio.get_running_loop().create_task(driver.run())
     driver.task = task
-    # `wait` lets a cancellation of our own task through without passing it on.
+    # ``wait`` lets a cancellation of our own task through without passing it on.
     try:
         await asyncio.wait({task})
     except asyncio.CancelledError:

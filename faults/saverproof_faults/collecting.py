@@ -1,9 +1,9 @@
 """Python's garbage collector, held off while SQLite calls back into Python.
 
-A cursor of Python's `sqlite3` that is collected resets its statement, which later cursors share
+A cursor of Python's ``sqlite3`` that is collected resets its statement, which later cursors share
 through the connection's cache. Collected within a callback, that may be the statement which is
 being executed: SQLite then goes on with what the reset has freed. A failed operation, whose
-traceback holds its cursor in a cycle, is all that it takes (seen: SIGSEGV in `executemany`).
+traceback holds its cursor in a cycle, is all that it takes (seen: SIGSEGV in ``executemany``).
 
     def callback(handle):
         hold_off()
@@ -17,7 +17,7 @@ from types import TracebackType
 
 
 class _HeldOff:
-    """The block after `hold_off`, at whose end the collector is let go again."""
+    """The block after ``hold_off``, at whose end the collector is let go again."""
 
     def __init__(self) -> None:
         # A collection that is under way may close a connection, and come here once more.
@@ -34,7 +34,7 @@ class _HeldOff:
             self._inside += 1
 
     def __enter__(self) -> None:
-        """`hold_off` has done it."""
+        """``hold_off`` has done it."""
 
     def __exit__(
         self,
@@ -53,11 +53,11 @@ HELD_OFF = _HeldOff()
 
 
 def hold_off() -> None:
-    """Collect nothing, in any thread, until the block of `HELD_OFF` that follows has ended.
+    """Collect nothing, in any thread, until the block of ``HELD_OFF`` that follows has ended.
 
-    To be called first of all, in a function without `*arguments`, without variables that a lambda
-    or an inner function takes over, and before any `with`: their tuples, cells and methods are made
-    by the allocator that sets collections off.
+    To be called first of all, in a function without ``*arguments``, without variables that a lambda
+    or an inner function takes over, and before any ``with``: their tuples, cells and methods are
+    made by the allocator that sets collections off.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -54,7 +54,7 @@ class Handoffs:
             self._undo.pop()()
 
     async def drain(self, patience: float = PATIENCE) -> None:
-        """Return when all work noted is done. Raises FaultsError after `patience` seconds."""
+        """Return when all work noted is done. Raises FaultsError after ``patience`` seconds."""
         try:
             async with asyncio.timeout(patience):
                 while pending := self._unfinished():

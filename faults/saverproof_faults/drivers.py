@@ -22,9 +22,9 @@ from saverproof_faults.sqlite import patch
 class Driver(Protocol):
     """What a database driver needs for client-side faults.
 
-    `name` is how it is told apart in reports, `modules` are those of which one is loaded where it
-    is in use. `install` makes every call pass `interceptor.INTERCEPTORS.current`, and returns
-    what undoes that.
+    ``name`` is how it is told apart in reports, ``modules`` are those of which one is loaded where
+    it is in use. ``install`` makes every call pass ``interceptor.INTERCEPTORS.current``, and
+    returns what undoes that.
     """
 
     @property
@@ -57,12 +57,12 @@ BATCH = "executemany"
 class ClassDriver:
     """A driver written in Python, whose methods are exchanged on its classes.
 
-    `methods` maps `"module:Class.method"` to `"execute"` (statement first), `"executemany"`
-    (statement, then rows), or to the event that the call is: `"commit"`, `"rollback"`, `"begin"`.
-    `"leave"` is for the exit of a block that commits, or rolls back on an exception. Coroutine
-    methods are awaited. `errors` names the module of the driver's exceptions.
+    ``methods`` maps ``"module:Class.method"`` to ``"execute"`` (statement first), ``"executemany"``
+    (statement, then rows), or to the event that the call is: ``"commit"``, ``"rollback"``,
+    ``"begin"``. ``"leave"`` is for the exit of a block that commits, or rolls back on an exception.
+    Coroutine methods are awaited. ``errors`` names the module of the driver's exceptions.
 
-    `refused` is a statement that the server is sure to refuse. It is sent before an exception is
+    ``refused`` is a statement that the server is sure to refuse. It is sent before an exception is
     raised for a statement, and a transaction is rolled back before one is raised for its commit:
     a server that refuses something has ended the transaction or the pipeline that it stands in, and
     a saver may rely on that. Without it nothing is sent, as for a driver whose server is far away.

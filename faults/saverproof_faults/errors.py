@@ -20,8 +20,8 @@ class HookFailed(FaultsError):  # noqa: N818 - named by what happened
 class InjectedFault:
     """Mixed into the class of every error that a driver is made to raise on purpose.
 
-    `isinstance(error, InjectedFault)` tells such an error from one of the program's own. The other
-    base is the class the driver would have raised, so that the program's handlers see it.
+    ``isinstance(error, InjectedFault)`` tells such an error from one of the program's own. The
+    other base is the class the driver would have raised, so that the program's handlers see it.
     """
 
 
@@ -29,7 +29,7 @@ _INJECTED: dict[type[BaseException], type[BaseException]] = {}
 
 
 def injected(error_type: type[BaseException]) -> type[BaseException]:
-    """A subclass of `error_type` that is an InjectedFault too, with the same name."""
+    """A subclass of ``error_type`` that is an InjectedFault too, with the same name."""
     if error_type not in _INJECTED:
         bases = (error_type, InjectedFault)
         _INJECTED[error_type] = type(error_type.__name__, bases, {"__module__": __name__})
@@ -37,7 +37,7 @@ def injected(error_type: type[BaseException]) -> type[BaseException]:
 
 
 def was_injected(error: BaseException | None) -> bool:
-    """Whether `error`, or one that it was raised from or while handling, was raised on purpose."""
+    """Whether ``error``, or one it was raised from or while handling, was raised on purpose."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, InjectedFault):

@@ -26,7 +26,7 @@ from saverproof_faults.sqlite.watch import Watch
 
 
 class Counting:
-    """A clean run being counted; `places` holds what passed once its block is left."""
+    """A clean run being counted; ``places`` holds what passed once its block is left."""
 
     def __init__(self) -> None:
         self.places = Places()
@@ -36,10 +36,10 @@ class Injector:
     """A context manager, one at a time in a process, to be entered before the program connects.
 
     While it is entered, connections that the program opens are proxied (by the known drivers that
-    are loaded by then, sqlite3 always among them, and by `drivers`) and watched; with a `folder`,
-    SQLite's I/O below it as well. `report` holds what was counted and armed, and stays afterwards.
-    `engine_unavailable` and `io_unavailable` say why SQLite's own faults or its I/O are out of
-    reach here, or are None.
+    are loaded by then, sqlite3 always among them, and by ``drivers``) and watched; with a
+    ``folder``, SQLite's I/O below it as well. ``report`` holds what was counted and armed, and
+    stays afterwards. ``engine_unavailable`` and ``io_unavailable`` say why SQLite's own faults or
+    its I/O are out of reach here, or are None.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Injector:
         self._count_in(counting.places)
 
     def arm(self, *plans: Plan) -> tuple[ArmedPlan, ...]:
-        """Arm plans, which count places from now on, until `heal`.
+        """Arm plans, which count places from now on, until ``heal``.
 
         Raises FaultsError for a plan that an injector cannot carry out here, or while others are
         armed.
@@ -164,7 +164,7 @@ class Injector:
 
     @contextmanager
     def trapped(self, place: Place, action: Callable[[], object]) -> Iterator[None]:
-        """Call `action` once at a place that is reached within the block: to kill the process.
+        """Call ``action`` once at a place that is reached within the block: to kill the process.
 
         Places are those of the program's calls, or inside SQLite. Raises PlanError for others.
         """
@@ -178,7 +178,7 @@ class Injector:
             yield
 
     async def cancel(self, operation: Operation, plan: Plan) -> Awaited:
-        """Await an operation, cancel it where `plan` says, and return when all is settled."""
+        """Await an operation, cancel it where ``plan`` says, and return when all is settled."""
         self._require_healed()
         self._handoffs.look_again()
         armed = ArmedPlan(plan)

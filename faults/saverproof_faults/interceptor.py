@@ -41,7 +41,7 @@ class Interceptor:
     def open(
         self, armed_plans: Sequence[ArmedPlan] = (), *, record: list[Call] | None = None
     ) -> None:
-        """Count from 1, fail what `armed_plans` say, and append what passes to `record`."""
+        """Count from 1, fail what ``armed_plans`` say, and append what passes to ``record``."""
         self._counts = {event: itertools.count(1) for event in set(_CONTROL.values())}
         self._counts[Event.STATEMENT] = itertools.count(1)
         self._armed_plans = tuple(armed_plans)
@@ -216,7 +216,7 @@ class _Passage:
 
 
 class _CountedRows:
-    """The rows of a batch, counted as the driver takes them, at most `limit` of them."""
+    """The rows of a batch, counted as the driver takes them, at most ``limit`` of them."""
 
     def __init__(self, rows: Iterable[Any], limit: int | None) -> None:
         self._rows = iter(rows)

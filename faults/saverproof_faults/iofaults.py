@@ -1,4 +1,4 @@
-"""I/O faults of a plan, carried out by the shim of `saverproof_faults.io`."""
+"""I/O faults of a plan, carried out by the shim of ``saverproof_faults.io``."""
 
 import os
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _FAILURES = {Fault.IO_ERROR: Failure.IO_ERROR, Fault.IO_FULL: Failure.DISK_FULL}
 
 
 class IoFaults:
-    """A context manager that counts and fails SQLite's I/O below `folder`."""
+    """A context manager that counts and fails SQLite's I/O below ``folder``."""
 
     unavailable = staticmethod(available)
 

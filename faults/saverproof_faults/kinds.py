@@ -43,7 +43,7 @@ class Event(StrEnum):
     BEGIN = "begin"
     """A call of the program that begins a transaction in so many words."""
     COMMIT = "commit"
-    """A call of the program that commits: `commit()`, leaving `with connection:`, COMMIT as SQL."""
+    """A call that commits: ``commit()``, leaving ``with connection:``, COMMIT as SQL."""
     ROLLBACK = "rollback"
     """A call of the program that rolls back, in the same three ways."""
     ENGINE_STATEMENT = "engine-statement"

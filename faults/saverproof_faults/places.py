@@ -12,10 +12,10 @@ LEAVING = "leaving the block"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the program that passed an interceptor: the `index`-th of its event.
+    """A call of the program that passed an interceptor: the ``index``-th of its event.
 
-    `sql` is what it executes, `commit()` or `rollback()` for the methods, and LEAVING for the end
-    of a `with connection:`. `rows` is the length of an executemany's batch, else None.
+    ``sql`` is what it executes, ``commit()`` or ``rollback()`` for the methods, and LEAVING for the
+    end of a ``with connection:``. ``rows`` is the length of an executemany's batch, else None.
     """
 
     event: Event
@@ -26,11 +26,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement that SQLite ran, the `number`-th of the operation, on connection `connection`.
+    """A statement that SQLite ran, the ``number``-th of the operation, on ``connection``.
 
-    `rows` counts the rows it wrote. `locks` says whether it could have met another's write lock
+    ``rows`` counts the rows it wrote. ``locks`` says whether it could have met another's write lock
     (it writes, its own connection did not hold the lock yet, and the database is a file).
-    `commits` says whether a transaction with changes reached its commit in it.
+    ``commits`` says whether a transaction with changes reached its commit in it.
     """
 
     number: int
@@ -48,9 +48,9 @@ class Statement:
 class Places:
     """What one operation did.
 
-    `unproxied_statements` were run by SQLite without any proxied call being under way: client-side
-    faults cannot reach them. `grew` says whether a database file needed more pages;
-    `rollback_journal` whether a reader could have stopped a commit (no WAL).
+    ``unproxied_statements`` were run by SQLite without any proxied call being under way:
+    client-side faults cannot reach them. ``grew`` says whether a database file needed more pages;
+    ``rollback_journal`` whether a reader could have stopped a commit (no WAL).
     """
 
     calls: tuple[Call, ...] = ()

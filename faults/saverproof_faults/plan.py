@@ -8,7 +8,7 @@
 
 Places are counted from 1, from the moment the plan is armed. Client-side places count the calls
 that the program makes; engine-side places count what the engine itself runs, where an
-`executemany` of 20 rows is 20 statements and BEGIN and COMMIT are statements like others.
+``executemany`` of 20 rows is 20 statements and BEGIN and COMMIT are statements like others.
 """
 
 import json
@@ -29,7 +29,7 @@ EXCERPT = 160
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The `index`-th `event` since arming, before or after it, or after row `row` of its batch."""
+    """The ``index``-th ``event`` since arming, before or after it, or after ``row`` of its batch."""
 
     event: Event
     index: int = 1
@@ -57,9 +57,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One fault. `error` names the exception of a RAISE: one of the driver's or a builtin.
+    """One fault. ``error`` names the exception of a RAISE: one of the driver's or a builtin.
 
-    `about` quotes what stands at the place in the clean run, for people; it does not take part in
+    ``about`` quotes what stands at the place in the clean run, for people; it does not take part in
     comparisons. Raises PlanError for a fault that cannot happen at its place.
     """
 
@@ -115,7 +115,7 @@ class Plan:
 
     @classmethod
     def from_data(cls, data: object) -> Self:
-        """The inverse of `as_data`. Raises PlanError naming the first field that is wrong."""
+        """The inverse of ``as_data``. Raises PlanError naming the first field that is wrong."""
         fields = _mapping("plan", data, {"fault", "place", "lasts", "error", "about"})
         place = _mapping("plan.place", fields.get("place"), {"event", "index", "moment", "row"})
         row = place.get("row")
@@ -134,7 +134,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The inverse of `to_json`. Raises PlanError for text that is no plan."""
+        """The inverse of ``to_json``. Raises PlanError for text that is no plan."""
         try:
             data = json.loads(text)
         except ValueError as problem:

@@ -13,7 +13,7 @@ class ReentrancyFlags(threading.local):
     inside = 0
     """Inside a call that passed an interceptor: what the engine runs now, the proxies have seen."""
     opening = 0
-    """Inside an intercepted `connect`: a connection opened now is a proxied one."""
+    """Inside an intercepted ``connect``: a connection opened now is a proxied one."""
     timeout_ms = 5000
     """The busy timeout that the connection being opened was asked for."""
 

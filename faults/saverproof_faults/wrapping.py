@@ -11,7 +11,7 @@ from saverproof_faults.places import LEAVING
 
 
 class _Forwarding:
-    """Passes for the wrapped object: its attributes, and its class to `isinstance`."""
+    """Passes for the wrapped object: its attributes, and its class to ``isinstance``."""
 
     _own = frozenset({"_wrapped", "_errors"})
 
@@ -134,9 +134,9 @@ class _Connection(_Forwarding):
 def wrap(connection: Any, errors: ModuleType | None = None) -> Any:
     """The connection, with every call that executes, commits or rolls back passing the interceptor.
 
-    `errors` is the module that holds the driver's exceptions, by default the one that defines the
+    ``errors`` is the module that holds the driver's exceptions, by default the one that defines the
     connection's class. What a wrapped connection is handed to must take it for what it looks like:
-    functions written in C (`sqlite3.Cursor(connection)`, `backup`) ask for the true one.
+    functions written in C (``sqlite3.Cursor(connection)``, ``backup``) ask for the true one.
     """
     if errors is None:
         errors = _errors_of(connection)

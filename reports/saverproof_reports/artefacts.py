@@ -31,8 +31,8 @@ def artefact(
 ) -> dict[str, Any]:
     """An artefact, as ``schema/artefact-1.json`` has it.
 
-    `program`, `fault_plan` and `schedule` are the judges' own JSON data, kept exactly;
-    `target` is what a process finds the target by.
+    ``program``, ``fault_plan`` and ``schedule`` are the judges' own JSON data, kept exactly;
+    ``target`` is what a process finds the target by.
     """
     return {
         "schema": SCHEMA,
@@ -52,7 +52,7 @@ def artefact(
 
 
 def artefact_text(data: Mapping[str, Any]) -> str:
-    """`data` as ASCII JSON, to the last half surrogate. Raises ReportError if it is no artefact."""
+    """``data`` as ASCII JSON, half surrogates too. Raises ReportError if it is no artefact."""
     found = problems("artefact-1", data)
     if found:
         raise ReportError(f"no artefact: {found[0]}")
@@ -63,10 +63,10 @@ def artefact_text(data: Mapping[str, Any]) -> str:
 
 
 def write_artefact(data: Mapping[str, Any], path: Path) -> None:
-    """Write the artefact `data` to `path`, atomically, for the owner alone."""
+    """Write the artefact ``data`` to ``path``, atomically, for the owner alone."""
     write_private(path, artefact_text(data))
 
 
 def read_artefact(path: Path) -> dict[str, Any]:
-    """The artefact in the file `path`. Raises ReportError, one line, if it cannot be used."""
+    """The artefact in the file ``path``. Raises ReportError, one line, if it cannot be used."""
     return read_json(path, SCHEMA, "artefact-1")

@@ -32,10 +32,10 @@ def assemble(
 ) -> dict[str, Any]:
     """The report, as ``schema/report-1.json`` has it, of plain data that may hold anything.
 
-    Each of `savers` has ``saver`` and ``contracts``; the other sections are filled in where
+    Each of ``savers`` has ``saver`` and ``contracts``; the other sections are filled in where
     they are missing, and ``summary`` is counted here. A violation may carry
-    ``reproducer_source`` (the text of a script) and ``artefact_data`` (see `artefact`): it then
-    gets the path that `write_report` writes them to. ``artefact_data`` is kept exactly and
+    ``reproducer_source`` (the text of a script) and ``artefact_data`` (see ``artefact``): it then
+    gets the path that ``write_report`` writes them to. ``artefact_data`` is kept exactly and
     leaves the report when that is written; all else is made harmless and cut.
     """
     names: set[str] = set()

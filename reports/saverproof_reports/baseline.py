@@ -10,7 +10,7 @@ Contract = Mapping[str, Any]
 
 
 def excused(earlier: Contract | None, api: str) -> bool:
-    """Whether a violation through `api` is nothing worse than `earlier` says of the contract.
+    """Whether a violation through ``api`` is nothing worse than ``earlier`` says of the contract.
 
     It is not where the contract was violated through that API already, or through another while
     this one was not judged; nor where the earlier report did not have the contract at all: the
@@ -35,15 +35,15 @@ class Baseline:
 
     @classmethod
     def of(cls, report: Mapping[str, Any], savers: Iterable[Mapping[str, Any]]) -> Self:
-        """What `report` excuses for `savers`, each with its name and class.
+        """What ``report`` excuses for ``savers``, each with its name and class.
 
-        They belong together as in `compare`: by name, by class, or as the only ones left.
+        They belong together as in ``compare``: by name, by class, or as the only ones left.
         """
         pairs, _, _ = paired(report["savers"], [{"saver": saver} for saver in savers])
         return cls({str(new["saver"]["name"]): _told(old["contracts"]) for old, new in pairs})
 
     def excuses(self, saver: str, contract: str, api: str) -> bool:
-        """Whether `saver`, violating `contract` through `api`, is no worse than it was."""
+        """Whether ``saver``, violating ``contract`` through ``api``, is no worse than it was."""
         contracts = self.savers.get(saver)
         return contracts is not None and excused(contracts.get(contract), api)
 

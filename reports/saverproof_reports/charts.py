@@ -27,7 +27,7 @@ _BOUNDS = (0.0, *(step * 10.0**power for power in range(-1, 6) for step in _STEP
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a bar: `share` is its percentage of the chart's full width."""
+    """A part of a bar: ``share`` is its percentage of the chart's full width."""
 
     name: str
     count: int
@@ -36,7 +36,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row of a bar chart; `told` are its figures in words."""
+    """One row of a bar chart; ``told`` are its figures in words."""
 
     label: str
     told: str
@@ -45,7 +45,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a histogram: `count` figures in [`start`, `end`)."""
+    """One column of a histogram: ``count`` figures in [``start``, ``end``)."""
 
     start: float
     end: float
@@ -63,7 +63,7 @@ class FaultRow:
 
 
 def composition(label: str, counts: Mapping[str, int], order: Iterable[str]) -> Bar:
-    """A bar of full width, divided as `counts` are, in `order`; without empty segments."""
+    """A bar of full width, divided as ``counts`` are, in ``order``; without empty segments."""
     total = sum(counts.values())
     found = {name: counts[name] for name in order if counts.get(name)}
     seen = {name: max(100 * count / total, LEAST_SHARE) for name, count in found.items()}

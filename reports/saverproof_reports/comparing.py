@@ -19,7 +19,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured figure in both runs; `unit` is empty for counts."""
+    """A measured figure in both runs; ``unit`` is empty for counts."""
 
     what: str
     old: float

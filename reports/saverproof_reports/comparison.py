@@ -43,7 +43,7 @@ MEANINGS = {
 class Change:
     """The verdicts on one contract, where they differ; None in a report that has it not.
 
-    `note` tells more: what was seen, or why it is not judged.
+    ``note`` tells more: what was seen, or why it is not judged.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ class SaverComparison:
     differences: tuple[Difference, ...]
 
     def of(self, kind: Kind) -> tuple[Change, ...]:
-        """The changes of `kind`."""
+        """The changes of ``kind``."""
         return tuple(change for change in self.changes if change.kind is kind)
 
     @property
@@ -80,7 +80,7 @@ class SaverComparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two reports compared; `differences` are those of the runs and their environments."""
+    """Two reports compared; ``differences`` are those of the runs and their environments."""
 
     savers: tuple[SaverComparison, ...]
     only_old: tuple[str, ...]
@@ -88,7 +88,7 @@ class Comparison:
     differences: tuple[Difference, ...]
 
     def count(self, kind: Kind) -> int:
-        """How many contracts changed in the way `kind`, over all savers."""
+        """How many contracts changed in the way ``kind``, over all savers."""
         return sum(len(saver.of(kind)) for saver in self.savers)
 
     @property
@@ -105,7 +105,7 @@ class Comparison:
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """What changed from the report `old` to the report `new`.
+    """What changed from the report ``old`` to the report ``new``.
 
     Savers are matched by name, then by class, then if each report has only one left. Reports of
     other savers, versions or profiles may be compared: the difference is told. Raises

@@ -10,9 +10,9 @@ _LONGEST_MARKED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a diff: `mark` is ``-`` (expected only), ``+`` (observed only) or a space.
+    """One line of a diff: ``mark`` is ``-`` (expected only), ``+`` (observed only) or a space.
 
-    `parts` are its pieces of text, each with whether it is what differs.
+    ``parts`` are its pieces of text, each with whether it is what differs.
     """
 
     mark: str

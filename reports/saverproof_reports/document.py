@@ -14,7 +14,7 @@ _BUDGET = 900_000  # bytes; GitHub drops the summary of a step that is over 1 Mi
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """`report` as GitHub-flavoured Markdown, under 1 MiB; what was left out is counted."""
+    """``report`` as GitHub-flavoured Markdown, under 1 MiB; what was left out is counted."""
     savers = report["savers"]
     parts = [f"# saverproof\n\n**{plain(sentence(report))}**"]
     if savers:

@@ -30,9 +30,9 @@ _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 def bars(rows: Sequence[Bar], about: str) -> Markup:
-    """`rows` one below the other, each under its label and its figures in words.
+    """``rows`` one below the other, each under its label and its figures in words.
 
-    The chart says that it is `about` that.
+    The chart says that it is ``about`` that.
     A segment has the class ``o-`` and its name. Without rows, nothing is drawn.
     """
     if not rows:
@@ -60,7 +60,7 @@ def bars(rows: Sequence[Bar], about: str) -> Markup:
 
 
 def histogram(columns: Sequence[Column], about: str) -> Markup:
-    """`columns` of equal width side by side, in milliseconds. Without columns, nothing."""
+    """``columns`` of equal width side by side, in milliseconds. Without columns, nothing."""
     if not columns:
         return Markup()
     chart = _pygal().Histogram(
@@ -125,7 +125,7 @@ def _lines(row: Bar) -> list[str]:
 
 
 def _value(line: str, row: Bar | None, name: str) -> dict[str, Any]:
-    """What one slot shows of the segments called `name`."""
+    """What one slot shows of the segments called ``name``."""
     if row is None:
         return {"value": 0, "label": line}
     share = sum(segment.share for segment in row.segments if segment.name == name)
@@ -149,7 +149,7 @@ def _shown(bound: float) -> str:
 
 
 def _ticks(highest: int) -> list[int]:
-    """Round counts from nought to `highest` or a little more, at most five of them."""
+    """Round counts from nought to ``highest`` or a little more, at most five of them."""
     steps = (step * 10**power for power in range(400) for step in (1, 2, 5))
     step = next(step for step in steps if 4 * step >= highest)
     return list(range(0, highest + step, step))

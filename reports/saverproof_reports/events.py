@@ -41,7 +41,7 @@ _VIOLATION = (
 
 
 def report_of(events: Iterable[Event]) -> dict[str, Any]:
-    """The assembled report that `events` tell of; incomplete unless an ``end`` is among them."""
+    """The assembled report that ``events`` tell of; incomplete unless an ``end`` is among them."""
     environment: dict[str, Any] = {"python": "", "platform": "", "packages": {}}
     run: dict[str, Any] = {
         "profile": "unknown",

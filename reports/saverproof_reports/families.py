@@ -35,7 +35,7 @@ def families(savers: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def tally(judged: Mapping[str, Any], family: str) -> Counter[str]:
-    """Contracts of `family` of one saver, by verdict; violated ``should`` ones as ``advice``."""
+    """Contracts of ``family`` of one saver, by verdict; violated ``should`` ones as ``advice``."""
     return Counter(
         "advice"
         if contract["level"] == "should" and contract["verdict"] == "violated"
@@ -46,7 +46,7 @@ def tally(judged: Mapping[str, Any], family: str) -> Counter[str]:
 
 
 def with_verdict(judged: Mapping[str, Any], *verdicts: str) -> list[Mapping[str, Any]]:
-    """The contracts of one saver that have one of `verdicts`, ``must`` ones first."""
+    """The contracts of one saver that have one of ``verdicts``, ``must`` ones first."""
     found = [one for one in judged["contracts"] if one["verdict"] in verdicts]
     return sorted(found, key=lambda one: one["level"] != "must")
 
@@ -62,7 +62,7 @@ class ContractRow:
 
 
 def contract_rows(savers: Sequence[Mapping[str, Any]], family: str) -> list[ContractRow]:
-    """The contracts of `family`, each with the saver and its verdict in every column."""
+    """The contracts of ``family``, each with the saver and its verdict in every column."""
     columns = [
         (judged, {one["id"]: one for one in judged["contracts"] if one["family"] == family})
         for judged in savers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def private_folder(folder: Path) -> Path:
-    """Make `folder` and its missing parents, readable by the owner alone (0700).
+    """Make ``folder`` and its missing parents, readable by the owner alone (0700).
 
     A folder that is there already keeps its mode: it may be the user's own.
     """
@@ -18,7 +18,7 @@ def private_folder(folder: Path) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write `text` to `path` atomically, mode 0600: a reader sees the old file or the new one.
+    """Write ``text`` to ``path`` atomically, mode 0600: a reader sees the old file or the new one.
 
     Half surrogate pairs are written as backslash escapes, UTF-8 has no place for them.
     """
@@ -36,5 +36,5 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of `path`. Raises OSError, and UnicodeDecodeError where it is not UTF-8."""
+    """The text of ``path``. Raises OSError, and UnicodeDecodeError where it is not UTF-8."""
     return path.read_bytes().decode("utf-8")

@@ -22,7 +22,7 @@ def annotations(report: Mapping[str, Any]) -> list[str]:
 
 
 def append_step_summary(report: Mapping[str, Any], path: Path) -> None:
-    """Append `report` as Markdown to the file that ``$GITHUB_STEP_SUMMARY`` names.
+    """Append ``report`` as Markdown to the file that ``$GITHUB_STEP_SUMMARY`` names.
 
     Raises OSError if it cannot be written.
     """

@@ -9,7 +9,7 @@ Property = tuple[str, str]
 
 
 def item_properties(item: Mapping[str, Any]) -> list[Property]:
-    """Properties of one test item, from its ``item`` event (see `saverproof_reports.events`)."""
+    """Properties of one test item, from its ``item`` event (see ``saverproof_reports.events``)."""
     checked = item.get("checked", {})
     violated = dict.fromkeys(finding["contract"] for finding in item.get("findings", ()))
     return _properties(

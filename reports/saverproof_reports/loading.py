@@ -12,7 +12,7 @@ from saverproof_reports.validation import validate
 
 
 def load_report(path: Path) -> dict[str, Any]:
-    """The report that `path` stands for: a report.json, a folder with one, or a run's spool.
+    """The report that ``path`` stands for: a report.json, a folder with one, or a run's spool.
 
     A folder that holds a spool is that of a run which was killed, or still goes on: the report is
     what it has finished. Raises ReportError, one line, if nothing of it can be used.

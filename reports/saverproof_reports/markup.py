@@ -9,13 +9,13 @@ _TICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """`text` on one line, shown as it is."""
+    """``text`` on one line, shown as it is."""
     joined = " ".join(text.split())
     return _MENTION.sub("@\u2060", _SPECIAL.sub(r"\\\1", joined))
 
 
 def code(text: str) -> str:
-    """`text` on one line as inline code, also within a table."""
+    """``text`` on one line as inline code, also within a table."""
     joined = " ".join(text.split()).replace("|", "\\|")
     fence = "`" * (_longest_ticks(joined) + 1)
     space = " " if joined.startswith("`") or joined.endswith("`") or not joined else ""
@@ -23,7 +23,7 @@ def code(text: str) -> str:
 
 
 def block(text: str, language: str) -> str:
-    """`text` as a fenced block that nothing inside can end."""
+    """``text`` as a fenced block that nothing inside can end."""
     fence = "`" * max(3, _longest_ticks(text) + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
@@ -35,7 +35,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def folded(title: str, body: str) -> str:
-    """`body` behind a title that opens it; the title is shown as it is."""
+    """``body`` behind a title that opens it; the title is shown as it is."""
     return f"<details><summary>{plain(title)}</summary>\n\n{body}\n\n</details>"
 
 

@@ -8,7 +8,7 @@ Report = Mapping[str, Any]
 
 
 def merged(reports: Sequence[Report]) -> dict[str, Any]:
-    """One report with the savers of all of `reports`, which must not be none.
+    """One report with the savers of all of ``reports``, which must not be none.
 
     It is complete if each of them is. A saver that comes twice is told apart by its version, its
     profile, or at last by a number.

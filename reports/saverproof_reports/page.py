@@ -19,7 +19,7 @@ from saverproof_reports.text import slug
 
 
 def html(report: Mapping[str, Any]) -> str:
-    """`report` as an HTML page."""
+    """``report`` as an HTML page."""
     savers = _anchored(report["savers"])
     return render(
         "report.html.j2",
@@ -46,7 +46,7 @@ def _anchored(savers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def render(template: str, **values: Any) -> str:
-    """The page that `template` makes of `values`, with the shared style and script inside."""
+    """The page that ``template`` makes of ``values``, with the shared style and script inside."""
     return _templates().get_template(template).render(**values)
 
 
@@ -92,13 +92,13 @@ def _part(name: str) -> str:
 
 
 def _web(link: object) -> str:
-    """`link` if it is a web address, else '': an address of another kind may run code."""
+    """``link`` if it is a web address, else '': an address of another kind may run code."""
     text = link if isinstance(link, str) else ""
     return text if text.startswith(("https://", "http://")) else ""
 
 
 def _spans(text: str) -> Markup:
-    """`text` with what stands between backticks as code."""
+    """``text`` with what stands between backticks as code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)

@@ -11,7 +11,7 @@ from saverproof_reports.text import one_line
 
 
 def read_json(path: Path, schema: str, shape: str) -> dict[str, Any]:
-    """The object in the file `path`, which names `schema` and keeps the JSON Schema `shape`.
+    """The object in the file ``path``, which names ``schema`` and keeps the JSON Schema ``shape``.
 
     Raises ReportError with one line: the file, what was found, what was expected.
     """

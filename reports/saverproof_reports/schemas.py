@@ -16,7 +16,7 @@ _MOST_PROBLEMS = 20
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema `name` (``report-1`` or ``artefact-1``) as shipped."""
+    """The JSON Schema ``name`` (``report-1`` or ``artefact-1``) as shipped."""
     text = files("saverproof_reports").joinpath("schema", f"{name}.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
@@ -28,7 +28,7 @@ def _validator(name: str) -> Draft202012Validator:
 
 
 def problems(name: str, data: object) -> list[str]:
-    """Where `data` departs from the schema `name`, one line each, at most twenty."""
+    """Where ``data`` departs from the schema ``name``, one line each, at most twenty."""
     errors: Iterable[ValidationError] = _validator(name).iter_errors(data)
     # Every missing field of one object is an error of its own, and gives the same line.
     return list(dict.fromkeys(_line(error) for error in islice(errors, _MOST_PROBLEMS)))

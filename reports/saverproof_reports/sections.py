@@ -48,7 +48,7 @@ def recoveries(trial: Section) -> list[float]:
 
 
 def percentile(figures: Sequence[float], percent: float) -> float:
-    """The least of `figures` that `percent` of them do not exceed (nearest rank)."""
+    """The least of ``figures`` that ``percent`` of them do not exceed (nearest rank)."""
     rank = max(1, math.ceil(len(figures) * percent / 100))
     return sorted(figures)[rank - 1]
 

@@ -19,7 +19,7 @@ SPOOL = "spool.jsonl"
 
 
 class Spool:
-    """A new spool file at `path`, readable by its owner alone; an older one is replaced."""
+    """A new spool file at ``path``, readable by its owner alone; an older one is replaced."""
 
     def __init__(self, path: Path) -> None:
         private_folder(path.parent)
@@ -29,7 +29,7 @@ class Spool:
         self._handle: int | None = os.open(path, flags, 0o600)
 
     def append(self, event: dict[str, Any]) -> None:
-        """Add `event`, plain data. What was appended survives the death of this process."""
+        """Add ``event``, plain data. What was appended survives the death of this process."""
         if self._handle is None:
             raise ReportError(f"{one_line(str(self.path))}: the spool is closed")
         line = json.dumps(event, ensure_ascii=True, default=harmless_data).encode() + b"\n"
@@ -55,7 +55,7 @@ class Spool:
 
 
 def read_spool(path: Path) -> list[dict[str, Any]]:
-    """The events in the spool at `path`, in order; a last line cut short by a kill is left out.
+    """The events in the spool at ``path``, in order; a last line cut short by a kill is left out.
 
     Raises ReportError, one line, if the file cannot be read or another line is broken.
     """

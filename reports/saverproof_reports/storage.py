@@ -18,11 +18,11 @@ _OWN = ("report.md", "report.html", "report.json")
 
 
 def write_report(report: Mapping[str, Any], folder: Path) -> Path:
-    """Write an assembled `report` to `folder`, and return the path of its report.json.
+    """Write an assembled ``report`` to ``folder``, and return the path of its report.json.
 
     Each file is written whole or not at all, readable by its owner alone, report.json last.
-    The reproducers and artefacts of an earlier report in `folder` go. Raises ReportError if
-    `report` breaks its schema, OSError if the folder cannot be written.
+    The reproducers and artefacts of an earlier report in ``folder`` go. Raises ReportError if
+    ``report`` breaks its schema, OSError if the folder cannot be written.
     """
     plain = _without_artefacts(report)
     found = validate(plain)
@@ -42,7 +42,7 @@ def write_report(report: Mapping[str, Any], folder: Path) -> Path:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """The report in the file or folder `path`.
+    """The report in the file or folder ``path``.
 
     Raises ReportError, one line, if the file is missing, unreadable, cut short, of another
     version, or not a report.
@@ -52,7 +52,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def remove_report(folder: Path) -> None:
-    """Remove the report in `folder` with its reproducers and artefacts.
+    """Remove the report in ``folder`` with its reproducers and artefacts.
 
     Nothing is touched if report.json is not there, or is somebody else's.
     """
@@ -68,7 +68,7 @@ def remove_report(folder: Path) -> None:
 
 
 def violations(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every violation of every saver in `report`."""
+    """Every violation of every saver in ``report``."""
     for judged in report["savers"]:
         for contract in judged["contracts"]:
             yield from contract["violations"]
@@ -109,7 +109,7 @@ def _side_files(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _listed(folder: Path) -> set[str]:
-    """The reproducers and artefacts that the report in `folder`, if there is one, speaks of."""
+    """The reproducers and artefacts that the report in ``folder``, if there is one, speaks of."""
     try:
         return _listed_in(read_report(folder))
     except ReportError:

@@ -33,7 +33,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def harmless(text: str, limit: int = LIMIT) -> str:
-    """`text` with every harmful character as a visible escape, at most `limit` characters long.
+    """``text`` with every harmful character as a visible escape, at most ``limit`` characters long.
 
     What was cut is said at the end, with the length of the whole.
     """
@@ -45,12 +45,12 @@ def harmless(text: str, limit: int = LIMIT) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """`text` harmless and on one line, runs of white space joined."""
+    """``text`` harmless and on one line, runs of white space joined."""
     return harmless(" ".join(text[: 4 * limit].split()), limit)
 
 
 def harmless_data(value: object, limit: int = LIMIT, depth: int = 0) -> Any:
-    """A copy of `value` that any JSON reader takes: its text harmless, its numbers finite.
+    """A copy of ``value`` that any JSON reader takes: its text harmless, its numbers finite.
 
     Numbers that JSON readers disagree about become text; what is not plain data becomes the
     name of its type.
@@ -78,5 +78,5 @@ def _name(key: object) -> str:
 
 
 def slug(text: str, limit: int = 60) -> str:
-    """`text` as a file name: ``[a-z0-9-]``, never empty, at most `limit` characters."""
+    """``text`` as a file name: ``[a-z0-9-]``, never empty, at most ``limit`` characters."""
     return _NOT_SLUG.sub("-", text[: 4 * limit].lower()).strip("-")[:limit].strip("-") or "x"

@@ -10,7 +10,7 @@ from saverproof_reports.text import one_line
 
 
 def validate(report: object) -> list[str]:
-    """What is wrong with `report`, one line each; [] if nothing is.
+    """What is wrong with ``report``, one line each; [] if nothing is.
 
     Beside the schema: a contract that held was judged, a violated one shows how, no contract
     stands twice, and the summary counts what the contracts say.

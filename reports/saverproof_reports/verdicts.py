@@ -15,7 +15,7 @@ class Evidence:
     checked: dict[str, int] = field(default_factory=lambda: {"sync": 0, "async": 0, "crossed": 0})
 
     def add(self, item: Mapping[str, Any], contract: str) -> None:
-        """Take in what `item` says of `contract`."""
+        """Take in what ``item`` says of ``contract``."""
         times = item.get("checked", {}).get(contract, 0)
         self.checked[item["api"]] = self.checked.get(item["api"], 0) + times
         self.unknown = self.unknown or item.get("unknown", {}).get(contract)

@@ -53,7 +53,7 @@ KILL_OUTCOMES = {
 
 
 def count_of(number: int, noun: str) -> str:
-    """`number` and `noun`, in the plural where that is right."""
+    """``number`` and ``noun``, in the plural where that is right."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
@@ -73,7 +73,7 @@ def is_stale_error(entry: Mapping[str, Any]) -> bool:
 
 
 def run_standing(report: Mapping[str, Any]) -> str:
-    """The worst standing of the savers of `report`."""
+    """The worst standing of the savers of ``report``."""
     found = {standing(judged, report["complete"]) for judged in report["savers"]}
     return next((worst for worst in ("bad", "open") if worst in found), "good" if found else "open")
 

@@ -1,4 +1,4 @@
-"""`python -m saverproof_savers import SOURCE TARGET`."""
+"""``python -m saverproof_savers import SOURCE TARGET``."""
 
 import sqlite3
 

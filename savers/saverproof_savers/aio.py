@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def run_in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """Run `work` in the pool, and come back only when it is settled.
+    """Run ``work`` in the pool, and come back only when it is settled.
 
     A cancelled caller gets its CancelledError when the work was dropped before it began, or else
     once it has ended: whatever is seen after the await stays as it is.

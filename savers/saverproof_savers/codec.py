@@ -80,7 +80,7 @@ def stands_for_plain_values(serializer: type) -> None:
 
 
 def is_exact_json(value: Any) -> bool:
-    """Whether JSON gives `value` back equal and of the same types (a tuple counts as a list)."""
+    """Whether JSON gives ``value`` back equal and of the same types (a tuple counts as a list)."""
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return True
@@ -130,7 +130,7 @@ def _encode_metadata_value(serde: SerializerProtocol, value: Any) -> str:
 
 
 def decode_metadata(serde: SerializerProtocol, text: str) -> CheckpointMetadata:
-    """What `encode_metadata` was given."""
+    """What ``encode_metadata`` was given."""
     metadata = decode_object(text)
     if _SERIALIZED in text:
         for key, value in metadata.items():
@@ -217,7 +217,7 @@ def _encode_scalar(value: Any) -> str:
 
 
 def decode_channels(text: str) -> Channels:
-    """What `encode_channels` was given. Raises ValueError if this is something else."""
+    """What ``encode_channels`` was given. Raises ValueError if this is something else."""
     channels = decode_object(text)
     for channel, entry in channels.items():
         check_entry(channel, entry)
@@ -248,7 +248,7 @@ def _is_value_id(value: Any) -> bool:
 def value_ids(channels: Channels) -> list[int]:
     """The rows that hold the values of these channels. Raises ValueError if they name none.
 
-    Reading looks no closer before it decodes: `check_entry` for each channel takes long.
+    Reading looks no closer before it decodes: ``check_entry`` for each channel takes long.
     """
     ids: list[int] = []
     try:

@@ -23,7 +23,7 @@ _FORK_WAITS_S = 10.0
 
 
 class Store:
-    """Runs work on a database: `write` in one immediate transaction, `read` in one snapshot.
+    """Runs work on a database: ``write`` in one immediate transaction, ``read`` in one snapshot.
 
     Safe among threads. Subclasses say which connection is used.
     """
@@ -67,7 +67,7 @@ class Store:
         self._readers = None
 
     def write(self, work: Work[T]) -> T:
-        """Do `work` in a transaction of its own, which is committed, or else leaves nothing."""
+        """Do ``work`` in a transaction of its own, which is committed, or else leaves nothing."""
         with self._lock:
             self._check_not_inside()
             try:
@@ -110,7 +110,7 @@ class Store:
             )
 
     def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work(cursor, ...)`, which only reads, and sees one state of the database."""
+        """Do ``work(cursor, ...)``, which only reads, and sees one state of the database."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What the sync and the async API of `SqliteSaver` share: each operation as work on a cursor."""
+"""What the sync and the async API of ``SqliteSaver`` share: each operation as work on a cursor."""
 
 import random
 import sqlite3
@@ -60,12 +60,12 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         return self._store.path
 
     def close(self) -> None:
-        """Close what `open` opened. Harmless twice, on a clone, and on a given connection."""
+        """Close what ``open`` opened. Harmless twice, on a clone, and on a given connection."""
         if not self._is_clone:
             self._store.close()
 
     def transact(self, work: Work[T]) -> T:
-        """Do `work(cursor)` in one transaction of the store: committed, or else without a trace."""
+        """Do ``work(cursor)`` in one transaction of the store: committed, or without a trace."""
         return self._store.write(work)
 
     def __copy__(self) -> Self:
@@ -77,7 +77,7 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         return clone
 
     def get_next_version(self, current: Any, channel: None = None) -> Any:
-        """The version after `current`: the next whole number.
+        """The version after ``current``: the next whole number.
 
         Threads brought over from another saver keep that saver's form of versions (text that
         starts with the padded number), since versions of one thread must compare.

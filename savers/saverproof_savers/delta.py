@@ -104,7 +104,7 @@ def _walk(
     channels: Sequence[str],
     rows: DeltaRows,
 ) -> dict[str, list[str]]:
-    """The ancestors that each channel passes, nearest first. Puts its seed into `rows`."""
+    """The ancestors that each channel passes, nearest first. Puts its seed into ``rows``."""
     target = address.checkpoint_id
     scope = (address.thread_id, address.checkpoint_ns)
     if target is None:

@@ -22,7 +22,7 @@ class UndecodableError(ValueError):
 
 
 def explain(error: sqlite3.Error | UndecodableError, where: str) -> None:
-    """Put the file and the likely cause into the text of `error`, which stays the same object."""
+    """Put the file and the likely cause into the text of ``error``, which stays the same object."""
     text = str(error)
     if text.startswith(f"{where}: "):
         return

@@ -102,7 +102,7 @@ def use_journal(connection: sqlite3.Connection, options: OpenOptions) -> None:
 
 
 def patiently(action: Callable[[], None], busy_timeout_ms: int) -> None:
-    """Call `action` again while the database is busy, for at most the busy timeout."""
+    """Call ``action`` again while the database is busy, for at most the busy timeout."""
     deadline = time.monotonic() + busy_timeout_ms / 1000
     while True:
         try:

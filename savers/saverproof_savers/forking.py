@@ -63,5 +63,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def tell_of_forks(store: Forked) -> None:
-    """Tell `store` of every fork, for as long as it lives."""
+    """Tell ``store`` of every fork, for as long as it lives."""
     _STORES.known.add(store)

@@ -48,7 +48,7 @@ def import_official(
     thread_ids: Sequence[str] | None = None,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Imported:
-    """Copy the threads of a database of langgraph-checkpoint-sqlite (2.x, 3.x) into `saver`.
+    """Copy the threads of a database of langgraph-checkpoint-sqlite (2.x, 3.x) into ``saver``.
 
     Each thread is one transaction: copied, read back and compared with the source, then committed.
     A thread that is there already is compared too; if it holds all of it, it counts as imported,

@@ -32,7 +32,7 @@ class JsonFirstSerializer(JsonPlusSerializer):
         return super().dumps_typed(obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """What `dumps_typed` of this serializer, or of JsonPlusSerializer, was given."""
+        """What ``dumps_typed`` of this serializer, or of JsonPlusSerializer, was given."""
         kind, text = data
         if kind == "json" and _REVIVED.encode() not in text:
             return json.loads(text)

@@ -6,7 +6,7 @@ from typing import Self
 
 
 class Closing:
-    """Closed when its block ends, be it `with` or `async with`."""
+    """Closed when its block ends, be it ``with`` or ``async with``."""
 
     def close(self) -> None:
         """Release everything; harmless twice."""

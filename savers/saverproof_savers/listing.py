@@ -1,4 +1,4 @@
-"""`list`, chunk by chunk: nothing is held between two items, so anything may be called there."""
+"""``list``, chunk by chunk: nothing is held between two items, so anything may be called there."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -38,7 +38,7 @@ _WRITE_COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class OfficialCheckpoint:
-    """One checkpoint of the source, decoded; its values stand in `checkpoint`."""
+    """One checkpoint of the source, decoded; its values stand in ``checkpoint``."""
 
     thread_id: str
     checkpoint_ns: str

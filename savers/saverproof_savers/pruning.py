@@ -43,7 +43,7 @@ Namespace: TypeAlias = dict[str, Stored]
 
 
 def check_strategy(strategy: str) -> None:
-    """Raise ValueError unless `strategy` is one that `prune` knows."""
+    """Raise ValueError unless ``strategy`` is one that ``prune`` knows."""
     if strategy not in STRATEGIES:
         raise ValueError(
             f"prune: found strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}"
@@ -53,7 +53,7 @@ def check_strategy(strategy: str) -> None:
 def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
     """The namespace and id of what may go, the newest of each namespace being kept.
 
-    So is what its delta channels are rebuilt from. Namespaces of a task (`node:task`) go if their
+    So is what its delta channels are rebuilt from. Namespaces of a task (``node:task``) go if their
     call started from a root checkpoint that goes: nothing can come back to them. A namespace that
     is a bare node name is the memory of a subgraph, and stays.
     """

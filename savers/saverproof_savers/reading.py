@@ -97,7 +97,7 @@ def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") ->
 
 
 def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot | None:
-    """The checkpoint that `address` names, or the latest of its thread and namespace."""
+    """The checkpoint that ``address`` names, or the latest of its thread and namespace."""
     if address.checkpoint_id is None:
         rows = cursor.execute(queries.latest_and_writes, address[:2]).fetchall()
     else:
@@ -129,7 +129,7 @@ def read_several(
 def read_stretch(
     cursor: sqlite3.Cursor, queries: Queries, scope: Scope, before: str | None, size: int
 ) -> list[Snapshot]:
-    """The next checkpoints of one thread and namespace, newest first, at most `size`."""
+    """The next checkpoints of one thread and namespace, newest first, at most ``size``."""
     # SQLite sorts a blob after every text: all are before it.
     bound = b"" if before is None else before
     rows = cursor.execute(queries.checkpoints_before, (*scope, bound, size)).fetchall()

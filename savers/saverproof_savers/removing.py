@@ -92,7 +92,7 @@ def _delete_checkpoints(
 
 
 def prune(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
-    """Remove what `pruned` says of the thread."""
+    """Remove what ``pruned`` says of the thread."""
     gone = pruned(_namespaces(cursor, queries, thread_id))
     if gone:
         _delete_checkpoints(cursor, queries, thread_id, gone)
@@ -163,7 +163,7 @@ def _sound(
 
 
 def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: str) -> None:
-    """Copy every row of `source` to `target`. Raises ValueError if `target` holds anything."""
+    """Copy every row of ``source`` to ``target``. Raises ValueError if ``target`` is not empty."""
     names = queries.names
     for table in (names.checkpoints, names.writes):
         cursor.execute(f'SELECT 1 FROM "{table}" WHERE thread_id = ? LIMIT 1', (target,))
@@ -196,7 +196,7 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
 def _copy_value(
     cursor: sqlite3.Cursor, queries: Queries, value_id: int, target: str, new_ids: dict[int, int]
 ) -> int:
-    """The row of the copy, which is made unless `new_ids` knows it."""
+    """The row of the copy, which is made unless ``new_ids`` knows it."""
     if value_id not in new_ids:
         values = queries.names.values
         cursor.execute(

@@ -1,4 +1,4 @@
-"""`SqliteSaver`: every operation of LangGraph's checkpointers on one SQLite database."""
+"""``SqliteSaver``: every operation of LangGraph's checkpointers on one SQLite database."""
 
 import os
 import sqlite3
@@ -40,12 +40,12 @@ def _serializer(
 class SqliteSaver(SaverCore):
     """Stores checkpoints in SQLite, through the sync and the async API alike.
 
-    `SqliteSaver.open(path)` opens a file of its own. `SqliteSaver(connection)` works on a
+    ``SqliteSaver.open(path)`` opens a file of its own. ``SqliteSaver(connection)`` works on a
     connection that its owner keeps: it is never closed and no setting of it is changed; open it
-    with `check_same_thread=False` if the graph runs in threads or is async.
+    with ``check_same_thread=False`` if the graph runs in threads or is async.
 
     Every write is one transaction, committed when the call returns. Safe among threads, tasks and
-    processes. Iterating over `list` holds neither a lock nor a transaction.
+    processes. Iterating over ``list`` holds neither a lock nor a transaction.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SqliteSaver(SaverCore):
         allowed_types: Iterable[type] | None = None,
         tables: TableNames | None = None,
     ) -> None:
-        """The options are those of `open`. Raises SchemaError as `open` does."""
+        """The options are those of ``open``. Raises SchemaError as ``open`` does."""
         super().__init__(serde=_serializer(serde, allowed_types))
         self._start(GivenStore(connection), tables or TableNames())
 
@@ -71,15 +71,15 @@ class SqliteSaver(SaverCore):
         busy_timeout_ms: int = 5000,
         synchronous: str = "FULL",
     ) -> Self:
-        """Open the database at `path`, and create it, for its owner alone, if there is none.
+        """Open the database at ``path``, and create it, for its owner alone, if there is none.
 
-        The saver is a context manager, `with` and `async with`.
+        The saver is a context manager, ``with`` and ``async with``.
 
         Args:
             path: the file; ":memory:" is a database that lasts as long as the saver is open.
             serde: how values are encoded; by default LangGraph's JsonPlusSerializer.
             allowed_types: strict reading: objects of these types (and of LangGraph's safe ones)
-                are built, everything else comes back as plain data. Instead of `serde`.
+                are built, everything else comes back as plain data. Instead of ``serde``.
             tables: the names of the tables.
             busy_timeout_ms: how long to wait for another connection's lock, in milliseconds.
             synchronous: "FULL": what was acknowledged survives a power cut. "NORMAL": it survives
@@ -107,7 +107,7 @@ class SqliteSaver(SaverCore):
         self._store.setup(self.tables)
 
     async def asetup(self) -> None:
-        """Async `setup`."""
+        """Async ``setup``."""
         await run_in(self._store.pool_for_writes(), self.setup)
 
     def put(
@@ -133,7 +133,7 @@ class SqliteSaver(SaverCore):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Async `put`."""
+        """Async ``put``."""
         address, work = self._putting(config, checkpoint, metadata, new_versions)
         await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
         return address
@@ -161,7 +161,7 @@ class SqliteSaver(SaverCore):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Async `put_writes`."""
+        """Async ``put_writes``."""
         if writes:
             work = self._putting_writes(config, writes, task_id, task_path)
             await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
@@ -174,7 +174,7 @@ class SqliteSaver(SaverCore):
         return self._get(Address.of(config), self.serde)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Async `get_tuple`."""
+        """Async ``get_tuple``."""
         address, serde = Address.of(config), self.serde
         return await run_in(self._store.pool_for_reads(), lambda: self._get(address, serde))
 
@@ -206,7 +206,7 @@ class SqliteSaver(SaverCore):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """Async `list`."""
+        """Async ``list``."""
         listing = self._listing(config, filter, before, limit)
         while chunk := await run_in(self._store.pool_for_reads(), listing.next_chunk):
             for found in listing.decode(chunk):
@@ -217,7 +217,7 @@ class SqliteSaver(SaverCore):
         self._store.write(self._deleting_thread(thread_id))
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Async `delete_thread`."""
+        """Async ``delete_thread``."""
         work = self._deleting_thread(thread_id)
         await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
 
@@ -230,7 +230,7 @@ class SqliteSaver(SaverCore):
         self._store.write(self._deleting_runs(run_ids))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Async `delete_for_runs`."""
+        """Async ``delete_for_runs``."""
         work = self._deleting_runs(run_ids)
         await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
 
@@ -239,7 +239,7 @@ class SqliteSaver(SaverCore):
         self._store.write(self._copying_thread(source_thread_id, target_thread_id))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Async `copy_thread`."""
+        """Async ``copy_thread``."""
         work = self._copying_thread(source_thread_id, target_thread_id)
         await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
 
@@ -252,7 +252,7 @@ class SqliteSaver(SaverCore):
         self._store.write(self._pruning(thread_ids, strategy))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Async `prune`."""
+        """Async ``prune``."""
         work = self._pruning(thread_ids, strategy)
         await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
 
@@ -267,7 +267,7 @@ class SqliteSaver(SaverCore):
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> "dict[str, DeltaChannelHistory]":
-        """Async `get_delta_channel_history`."""
+        """Async ``get_delta_channel_history``."""
         if not channels:
             return {}
         address, wanted, serde = Address.of(config), list(channels), self.serde

@@ -40,7 +40,7 @@ class TableNames:
 
     @classmethod
     def prefixed(cls, prefix: str) -> "TableNames":
-        """`prefix` + checkpoints, writes, values and migrations."""
+        """``prefix`` + checkpoints, writes, values and migrations."""
         return cls(*(f"{prefix}{field.name}" for field in fields(cls)))
 
 

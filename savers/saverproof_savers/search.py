@@ -1,4 +1,4 @@
-"""What `list` was asked for: which checkpoints, in pages of keys, and the filter."""
+"""What ``list`` was asked for: which checkpoints, in pages of keys, and the filter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Search:
     def page_of_keys(
         self, names: TableNames, after: Key | None, page: int
     ) -> tuple[str, list[Any]]:
-        """The statement that gives the keys that follow `after`, and its parameters."""
+        """The statement that gives the keys that follow ``after``, and its parameters."""
         conditions: list[str] = []
         parameters: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""`SnapshotSqliteSaver`: LangGraph's saver in memory, whose whole state is one row of a file."""
+"""``SnapshotSqliteSaver``: LangGraph's saver in memory, whose whole state is one row of a file."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -158,7 +158,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
             self._writing(lambda own: removing.copy_thread(own._state(), source, target))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Remove old checkpoints of these threads, as `SqliteSaver.prune` does."""
+        """Remove old checkpoints of these threads, as ``SqliteSaver.prune`` does."""
         check_strategy(strategy)
 
         def work(own: Self) -> None:
@@ -183,7 +183,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         return self._reading(find)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Async `get_tuple`."""
+        """Async ``get_tuple``."""
         return await self._in_thread(lambda: self.get_tuple(config))
 
     async def alist(
@@ -194,7 +194,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """Async `list`."""
+        """Async ``list``."""
         for found in await self._in_thread(
             lambda: self.list(config, filter=filter, before=before, limit=limit)
         ):
@@ -207,7 +207,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Async `put`."""
+        """Async ``put``."""
         return await self._in_thread(lambda: self.put(config, checkpoint, metadata, new_versions))
 
     async def aput_writes(
@@ -217,29 +217,29 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Async `put_writes`."""
+        """Async ``put_writes``."""
         await self._in_thread(lambda: self.put_writes(config, writes, task_id, task_path))
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Async `delete_thread`."""
+        """Async ``delete_thread``."""
         await self._in_thread(lambda: self.delete_thread(thread_id))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Async `delete_for_runs`."""
+        """Async ``delete_for_runs``."""
         await self._in_thread(lambda: self.delete_for_runs(run_ids))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Async `copy_thread`."""
+        """Async ``copy_thread``."""
         await self._in_thread(lambda: self.copy_thread(source_thread_id, target_thread_id))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Async `prune`."""
+        """Async ``prune``."""
         await self._in_thread(lambda: self.prune(thread_ids, strategy=strategy))
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Any:
-        """Async `get_delta_channel_history`."""
+        """Async ``get_delta_channel_history``."""
         return await self._in_thread(
             lambda: self.get_delta_channel_history(config=config, channels=channels)
         )

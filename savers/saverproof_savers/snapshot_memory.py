@@ -40,7 +40,7 @@ class SnapshotMemory(InMemorySaver):
         _MEMORIES.add(self)
 
     def _reading(self, work: Callable[[Self], T]) -> T:
-        """Do `work` on the newest state of the file."""
+        """Do ``work`` on the newest state of the file."""
 
         def read(own: Self) -> T:
             own._store.read(own._refresh)
@@ -49,7 +49,7 @@ class SnapshotMemory(InMemorySaver):
         return self._alone(read)
 
     def _writing(self, work: Callable[[Self], T]) -> T:
-        """Do `work` on the newest state of the file, and put the outcome in its place."""
+        """Do ``work`` on the newest state of the file, and put the outcome in its place."""
 
         def write(own: Self) -> T:
             def change(cursor: Cursor) -> tuple[T, int | None]:

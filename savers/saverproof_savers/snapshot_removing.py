@@ -23,7 +23,7 @@ def delete_for_runs(state: State, serde: SerializerProtocol, run_ids: Collection
 
 
 def prune(state: State, serde: SerializerProtocol, thread_id: str) -> None:
-    """Remove what `pruned` says of the thread."""
+    """Remove what ``pruned`` says of the thread."""
     namespaces: dict[str, Namespace] = {}
     for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items():
         for checkpoint_id, (checkpoint, metadata, parent_id) in checkpoints.items():
@@ -73,7 +73,7 @@ def _remove(
 
 
 def copy_thread(state: State, source: str, target: str) -> None:
-    """Copy everything of `source` to `target`. Raises ValueError if `target` holds anything."""
+    """Copy all of ``source`` to ``target``. Raises ValueError if ``target`` is not empty."""
     taken = any(state.storage.get(target, {}).values())
     if taken or any(key[0] == target and batch for key, batch in state.writes.items()):
         raise ValueError(f"copy_thread: the target thread {target!r} holds data already")

@@ -172,7 +172,7 @@ def _scope(config: RunnableConfig) -> tuple[str, str]:
 
 def searched(state: State, config: RunnableConfig | None, search: Search) -> list[Place]:
     """The checkpoints, newest first, that fit the search as far as their places tell."""
-    # Not the text that `search` has: ids are kept as they were put.
+    # Not the text that ``search`` has: ids are kept as they were put.
     threads = [config["configurable"]["thread_id"]] if config else list(state.storage)
     found = [
         (thread_id, checkpoint_ns, checkpoint_id)

@@ -124,7 +124,7 @@ class MemoryStore(SharedStore):
 
 
 def open_store(path: str | os.PathLike[str], options: OpenOptions) -> Store:
-    """The store at `path`, which is created, readable by its owner alone, if there is none."""
+    """The store at ``path``, which is created, readable by its owner alone, if there is none."""
     text = os.fspath(path)
     if text == MEMORY:
         return MemoryStore(options)

@@ -1,9 +1,9 @@
 """Ready targets for the kit: the bundled savers, and the official ones.
 
-This is the one module of the package that imports the kit. The `opening` of each target is source
+This is the one module of the package that imports the kit. The ``opening`` of each target is source
 text for a reproducer that has nothing of the kit: import lines, and as its last line an expression
-for `with ... as saver:` (`async with` for the async saver), in which `path` is the workspace's
-folder as text.
+for ``with ... as saver:`` (``async with`` for the async saver), in which ``path`` is the
+workspace's folder as text.
 """
 
 import contextlib

@@ -47,7 +47,7 @@ class PutRecord:
     versions: Mapping[str, Version]
     new_versions: Mapping[str, Version]
     new_values: Mapping[str, Typed]
-    """The values of channels that have a new version, apart from those in `in_place`."""
+    """The values of channels that have a new version, apart from those in ``in_place``."""
     in_place: Mapping[str, Any]
     """Those that are small enough for the channel map."""
     given: Mapping[str, Any]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
 from saverproof.capability import Capability
 from saverproof.errors import OpeningError, SaverproofError, TargetError
 from saverproof.process.client import JudgeGone, JudgeProcess

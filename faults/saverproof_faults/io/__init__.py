@@ -1,9 +1,9 @@
 """The I/O of SQLite, seen and failed from inside the process.
 
-A shim of SQLite's VFS, in ctypes on the library that the standard `sqlite3` module uses, hears
+A shim of SQLite's VFS, in ctypes on the library that the standard ``sqlite3`` module uses, hears
 every open, write, sync, truncate and delete of files below one folder, whoever opened the
 connection (aiosqlite and SQLAlchemy go the same way). It needs no compiler, no preloading and no
-privileges; `available()` gives the reason where a Python hides the library's symbols.
+privileges; ``available()`` gives the reason where a Python hides the library's symbols.
 
     reason = available()
     if reason is None:
@@ -13,7 +13,7 @@ privileges; `available()` gives the reason where a Python hides the library's sy
             ...                       # the third write from here on fails with SQLITE_FULL
             assert watch.fired        # a plan that never fired has tested nothing
 
-`Recorder` keeps the bytes as well; `saverproof_faults.power` makes disk images from them.
+``Recorder`` keeps the bytes as well; ``saverproof_faults.power`` makes disk images from them.
 """
 
 from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording

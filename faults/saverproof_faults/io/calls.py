@@ -21,10 +21,10 @@ class IoKind(StrEnum):
 class IoCall:
     """One call of SQLite on one file.
 
-    `file` is relative to the watched folder. `offset` is where a write begins, or the size a
-    truncation leaves, in bytes. `contents` are the bytes of a write, kept by a `Recorder` only.
-    `creates` marks an open that made the file; `syncs_folder` a sync or delete by which SQLite
-    makes the folder's earlier changes durable as well. `result` is the engine's code, 0 for done.
+    ``file`` is relative to the watched folder. ``offset`` is where a write begins, or the size a
+    truncation leaves, in bytes. ``contents`` are the bytes of a write, kept by a ``Recorder`` only.
+    ``creates`` marks an open that made the file; ``syncs_folder`` a sync or delete by which SQLite
+    makes the folder's earlier changes durable as well. ``result`` is the engine's code, 0 for done.
     """
 
     kind: IoKind
@@ -56,9 +56,9 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`STARTED` and `ACKNOWLEDGED` name an operation by its number.
+    """``STARTED`` and ``ACKNOWLEDGED`` name an operation by its number.
 
-    `SETTLED` says that all that came before has reached the disk, however it was written: a
+    ``SETTLED`` says that all that came before has reached the disk, however it was written: a
     quiet time after set-up. Power-cut images begin at the last such mark.
     """
 

@@ -1,4 +1,4 @@
-"""The SQLite library that the standard `sqlite3` module itself uses, reached by ctypes."""
+"""The SQLite library that the standard ``sqlite3`` module itself uses, reached by ctypes."""
 
 import ctypes
 import functools

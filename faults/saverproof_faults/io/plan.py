@@ -38,7 +38,7 @@ _CODES = {
 
 @dataclass(frozen=True, slots=True)
 class IoFault:
-    """Fail the `place`-th call after arming, counted from 1 over all calls or those of one kind.
+    """Fail the ``place``-th call after arming, counted from 1 over all calls or those of one kind.
 
     The engine gets the code that its own VFS would return: SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE,
     _DELETE, SQLITE_CANTOPEN, or SQLITE_FULL. A full disk leaves other calls than writes and syncs
@@ -54,7 +54,7 @@ class IoFault:
         check_place(self.place)
 
     def hits(self, call: IoCall, number: int) -> bool:
-        """Whether the `number`-th counted call is to fail."""
+        """Whether the ``number``-th counted call is to fail."""
         if call.kind not in _CODES[self.failure]:
             return False
         return number >= self.place if self.extent is Extent.ONWARDS else number == self.place
@@ -66,7 +66,7 @@ class IoFault:
 
 @dataclass(frozen=True, slots=True)
 class IoAction:
-    """Run `action` just before the `place`-th call after arming takes effect."""
+    """Run ``action`` just before the ``place``-th call after arming takes effect."""
 
     place: int
     action: Callable[[IoCall], None]
@@ -87,7 +87,7 @@ class IoAction:
 
 @dataclass(frozen=True, slots=True)
 class IoEach:
-    """Run `action` just before every call takes effect: to count places, and die at one."""
+    """Run ``action`` just before every call takes effect: to count places, and die at one."""
 
     action: Callable[[IoCall], None]
     kind: IoKind | None = None
@@ -106,6 +106,6 @@ IoPlan = IoFault | IoAction | IoEach
 
 
 def check_place(place: int) -> None:
-    """Raise ValueError unless `place` can be counted to."""
+    """Raise ValueError unless ``place`` can be counted to."""
     if place < 1:
         raise ValueError(f"an I/O place is counted from 1, got {place}")

@@ -1,9 +1,9 @@
 """The VFS that stands between SQLite and its files.
 
-It is a copy of the default VFS whose `xOpen` and `xDelete` are ours, and whose open files point
-at copies of their method tables with `xWrite`, `xSync`, `xTruncate` and `xClose` replaced. There
-is one in a process, it is never freed (connections keep pointers into it as long as they live),
-and a call on a file that nobody watches costs no more than the way through Python.
+It is a copy of the default VFS whose ``xOpen`` and ``xDelete`` are ours, and whose open files point
+at copies of their method tables with ``xWrite``, ``xSync``, ``xTruncate`` and ``xClose`` replaced.
+There is one in a process, it is never freed (connections keep pointers into it as long as they
+live), and a call on a file that nobody watches costs no more than the way through Python.
 """
 
 import ctypes
@@ -57,7 +57,7 @@ class _OpenFile:
 
 
 class _Guard:
-    """The block after `hold_off`. If it raises, it goes on below, and the problem is reported.
+    """The block after ``hold_off``. If it raises, it goes on below, and the problem is reported.
 
     ctypes prints what a callback raises and goes on with an undefined result.
     """
@@ -66,7 +66,7 @@ class _Guard:
         self._shim = shim
 
     def __enter__(self) -> None:
-        """`hold_off` came before."""
+        """``hold_off`` came before."""
 
     def __exit__(
         self,
@@ -81,7 +81,7 @@ class _Guard:
 
 
 class Shim:
-    """The process's one interposed VFS; use `shim()`."""
+    """The process's one interposed VFS; use ``shim()``."""
 
     def __init__(self) -> None:
         self._library = sqlite_library()
@@ -97,14 +97,14 @@ class Shim:
         self._vfs.xDelete = DeleteFunction(self._delete)
 
     def add(self, listener: Listener) -> None:
-        """Report to `listener`; SQLite's default VFS is this one while there is a listener."""
+        """Report to ``listener``; SQLite's default VFS is this one while there is a listener."""
         with self._lock:
             if not self._listeners:
                 self._library.sqlite3_vfs_register(ctypes.byref(self._vfs), 1)
             self._listeners = (listener, *self._listeners)
 
     def remove(self, listener: Listener) -> None:
-        """Report to `listener` no more; files opened meanwhile go on working."""
+        """Report to ``listener`` no more; files opened meanwhile go on working."""
         with self._lock:
             self._listeners = tuple(other for other in self._listeners if other is not listener)
             if not self._listeners:

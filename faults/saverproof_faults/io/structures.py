@@ -1,4 +1,4 @@
-"""SQLite's `sqlite3_vfs`, `sqlite3_io_methods` and `sqlite3_file`, as ctypes sees them.
+"""SQLite's ``sqlite3_vfs``, ``sqlite3_io_methods`` and ``sqlite3_file``, as ctypes sees them.
 
 Only the functions that the shim replaces have a signature; the others are carried along as bare
 pointers. Field order is SQLite's (https://sqlite.org/c3ref/vfs.html, .../io_methods.html).
@@ -15,11 +15,11 @@ TruncateFunction = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64)
 SyncFunction = ctypes.CFUNCTYPE(c_int, c_void_p, c_int)
 
 NEWEST_KNOWN = 3
-"""The `iVersion` of the two tables that these structures describe in full."""
+"""The ``iVersion`` of the two tables that these structures describe in full."""
 
 
 class Vfs(Structure):
-    """`sqlite3_vfs`: the functions by which SQLite opens and deletes files."""
+    """``sqlite3_vfs``: the functions by which SQLite opens and deletes files."""
 
     _fields_ = (
         ("iVersion", c_int),
@@ -48,7 +48,7 @@ class Vfs(Structure):
 
 
 class IoMethods(Structure):
-    """`sqlite3_io_methods`: what can be done with an open file."""
+    """``sqlite3_io_methods``: what can be done with an open file."""
 
     _fields_ = (
         ("iVersion", c_int),
@@ -74,6 +74,6 @@ class IoMethods(Structure):
 
 
 class File(Structure):
-    """The public head of `sqlite3_file`; a null `pMethods` means that it is not open."""
+    """The public head of ``sqlite3_file``; a null ``pMethods`` means that it is not open."""
 
     _fields_ = (("pMethods", POINTER(IoMethods)),)

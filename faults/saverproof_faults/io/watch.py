@@ -19,12 +19,12 @@ _NOT_RECORDED = "-shm"
 
 
 class IoWatch:
-    """While entered, sees every write, sync, truncate, delete and open of SQLite below `folder`.
+    """While entered, sees every write, sync, truncate, delete and open of SQLite below ``folder``.
 
     Connections must be opened inside; those opened before go unseen. Any thread may use them.
     An exception raised by an armed action makes that call fail with SQLITE_IOERR, and is raised
-    again when the watch is left. Entering raises Unavailable where `available()` gives a
-    reason, and NotADirectoryError where `folder` is none.
+    again when the watch is left. Entering raises Unavailable where ``available()`` gives a
+    reason, and NotADirectoryError where ``folder`` is none.
     """
 
     keeps_contents = False
@@ -68,12 +68,12 @@ class IoWatch:
         return self.counts.total()
 
     def arm(self, plan: IoPlan) -> None:
-        """Follow `plan`, counting places from now, instead of any earlier one."""
+        """Follow ``plan``, counting places from now, instead of any earlier one."""
         with self._lock:
             self._plan, self._since_armed, self.fired = plan, 0, []
 
     def disarm(self) -> None:
-        """Let everything pass again; `fired` keeps the calls that were hit."""
+        """Let everything pass again; ``fired`` keeps the calls that were hit."""
         with self._lock:
             self._plan = None
 
@@ -86,7 +86,7 @@ class IoWatch:
             raise BaseExceptionGroup("raised inside SQLite's I/O", problems)
 
     def report(self, problem: BaseException) -> None:
-        """Keep what was raised inside SQLite's call for `check`."""
+        """Keep what was raised inside SQLite's call for ``check``."""
         self._problems.append(problem)
 
     def perform(self, call: IoCall, really: Callable[[], int]) -> int:
@@ -130,7 +130,7 @@ class IoWatch:
 
 
 class Recorder(IoWatch):
-    """An `IoWatch` that keeps the bytes too, and the program's marks between them.
+    """An ``IoWatch`` that keeps the bytes too, and the program's marks between them.
 
     The folder's files as they are on entering count as durable. A file that appears later by
     other means than SQLite's counts as created, with what it holds, when SQLite first opens it.
@@ -166,7 +166,7 @@ class Recorder(IoWatch):
             return Recording(dict(self._initial), tuple(self._log))
 
     def _completed(self, call: IoCall) -> IoCall:
-        """`call`, or for the first sight of a file that others made meanwhile, its creation."""
+        """``call``, or for the first sight of a file that others made meanwhile, its creation."""
         if call.kind is not IoKind.OPEN or call.file in self._known:
             return call
         self._known.add(call.file)
@@ -181,7 +181,7 @@ class Recorder(IoWatch):
 
 
 def files_below(folder: str | os.PathLike[str]) -> dict[str, bytes]:
-    """The files below `folder` by their names relative to it, without SQLite's shared memory."""
+    """The files below ``folder`` by their names relative to it, without SQLite's shared memory."""
     root = Path(folder)
     return {
         path.relative_to(root).as_posix(): path.read_bytes()

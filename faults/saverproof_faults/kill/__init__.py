@@ -3,8 +3,8 @@
 A *zygote*, started by exec and never forked from the test process, imports what trials need,
 opens nothing, and forks one process per trial. That runs a *body*, a function named as
 'module:function', which marks its operations in shared memory and is killed by itself at the
-k-th place that it reaches (the body has `Acks.reached` called at each statement, or at each I/O
-by `IoEach`), or by the zygote at a random instant. A second function, in a second fork or in a
+k-th place that it reaches (the body has ``Acks.reached`` called at each statement, or at each I/O
+by ``IoEach``), or by the zygote at a random instant. A second function, in a second fork or in a
 fresh interpreter, looks at what is left.
 
     # bodies.py
@@ -29,10 +29,10 @@ fresh interpreter, looks at what is left.
         view = harness.look("bodies:read", arguments)
         assert set(result.acknowledged) <= set(view.value)
 
-`together` runs several writers on one store. A body that hangs is killed after a deadline and its
+``together`` runs several writers on one store. A body that hangs is killed after a deadline and its
 stacks are told. When whoever holds the harness dies, so do the zygote and all it has made, and
 their folders go. Where importing leaves threads running or files open, or there is no fork, each
-process is a fresh interpreter, and `Harness.reason` says why. POSIX only.
+process is a fresh interpreter, and ``Harness.reason`` says why. POSIX only.
 """
 
 from saverproof_faults.kill.acks import Acks

@@ -37,14 +37,14 @@ class Acks:
         self._base = slot * _SLOT
         self._places = itertools.count(1)
         self.place = place
-        """The place at which `reached` kills, counted from 1, or None."""
+        """The place at which ``reached`` kills, counted from 1, or None."""
 
     def started(self, operation: int) -> None:
-        """Mark that `operation` is about to be called."""
+        """Mark that ``operation`` is about to be called."""
         self._memory[self._address(operation)] = _STARTED
 
     def acknowledged(self, operation: int) -> None:
-        """Mark that `operation` has returned."""
+        """Mark that ``operation`` has returned."""
         self._memory[self._address(operation)] = _ACKNOWLEDGED
 
     def reached(self, *_: object) -> None:

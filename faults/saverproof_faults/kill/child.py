@@ -26,7 +26,7 @@ READY = b"r"
 class Descriptors:
     """The open files that a process of a trial is spawned with.
 
-    It tells its progress on `status`, and is let go by the end of `go`, if it has that.
+    It tells its progress on ``status``, and is let go by the end of ``go``, if it has that.
     """
 
     memory: int
@@ -38,7 +38,7 @@ class Descriptors:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process is to do. `slot` is None for a read-back, which gets no `Acks`."""
+    """What one process is to do. ``slot`` is None for a read-back, which gets no ``Acks``."""
 
     body: str
     arguments: Mapping[str, Json]
@@ -57,7 +57,7 @@ class Task:
 def live(task: Task, files: Descriptors, parent: int) -> NoReturn:
     """Be the process: run the body, tell what came of it, and end without returning.
 
-    `parent` is who must be there, or nobody would ever end this process.
+    ``parent`` is who must be there, or nobody would ever end this process.
     """
     code = 1
     try:

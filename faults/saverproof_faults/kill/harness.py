@@ -31,8 +31,8 @@ _MARGIN_S = 10.0
 class Harness:
     """Runs bodies in processes of their own, kills them, and looks at what they left.
 
-    `imports` are the modules that bodies need, loaded once; `path` is the sys.path for it, and
-    `scratch` where the private folders go (the system's temporary folder if None). Entering it
+    ``imports`` are the modules that bodies need, loaded once; ``path`` is the sys.path for it, and
+    ``scratch`` where the private folders go (the system's temporary folder if None). Entering it
     starts the zygote; leaving it ends every process and removes every folder. One trial runs at
     a time; other threads wait. Raises HarnessError if it cannot start or goes down.
     """
@@ -111,17 +111,17 @@ class Harness:
         kill: KillAt | None = None,
         deadline_s: float = 10.0,
     ) -> TrialResult:
-        """Run `body` ('module:function', called with `Acks` and `arguments`) in a process.
+        """Run ``body`` ('module:function', called with ``Acks`` and ``arguments``) in a process.
 
-        Whatever becomes of the process is in the result; see `TrialResult.require_kill`. One that
-        has not ended `deadline_s` seconds after its body began is killed, and its stacks told.
+        Whatever becomes of the process is in the result; see ``TrialResult.require_kill``. One that
+        has not ended ``deadline_s`` seconds after its body began is killed, and its stacks told.
         """
         return self.together([Writer(body, arguments or {}, kill)], deadline_s=deadline_s)[0]
 
     def together(self, writers: Sequence[Writer], *, deadline_s: float = 10.0) -> list[TrialResult]:
         """Run several bodies at once, each in a process; they begin together.
 
-        A body that is to outlive a killed one asks `Acks.alone`.
+        A body that is to outlive a killed one asks ``Acks.alone``.
         """
         if not 1 <= len(writers) <= WRITERS:
             raise ValueError(f"a trial has 1 to {WRITERS} writers, got {len(writers)}")
@@ -147,7 +147,7 @@ class Harness:
     def look(
         self, body: str, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
-        """What `body` ('module:function', called with `arguments`) sees, in a second process."""
+        """What ``body``, called with ``arguments``, sees in a second process."""
         return self._look(body, arguments, deadline_s, Start.LIKE_THE_REST)
 
     def look_afresh(

@@ -23,21 +23,21 @@ _BODY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 @dataclass(frozen=True, slots=True)
 class KillAt:
-    """When SIGKILL comes: use `KillAt.place` or `KillAt.random`."""
+    """When SIGKILL comes: use ``KillAt.place`` or ``KillAt.random``."""
 
     at_place: int | None = None
     after_s: float | None = None
 
     @classmethod
     def place(cls, number: int) -> "KillAt":
-        """When the body reaches its `number`-th place, counted from 1 by `Acks.reached`."""
+        """When the body reaches its ``number``-th place, counted from 1 by ``Acks.reached``."""
         if number < 1:
             raise ValueError(f"a kill place is counted from 1, got {number}")
         return cls(at_place=number)
 
     @classmethod
     def random(cls, seed: int, *, window_s: float) -> "KillAt":
-        """At the instant that `seed` chooses in the `window_s` seconds after the body begins.
+        """At the instant that ``seed`` chooses in the ``window_s`` seconds after the body begins.
 
         The duration of a clean trial is a good window. A body that ends earlier is not killed.
         """
@@ -50,8 +50,8 @@ class KillAt:
 class Writer:
     """One of the processes of a trial.
 
-    `body` names a function as 'module:function'; it is called with an `Acks` and `arguments`, and
-    returns JSON. `kill` is None for one that is to go on to its end.
+    ``body`` names a function as 'module:function'; it is called with an ``Acks`` and ``arguments``,
+    and returns JSON. ``kill`` is None for one that is to go on to its end.
     """
 
     body: str
@@ -63,6 +63,6 @@ class Writer:
 
 
 def check_body(body: str) -> None:
-    """Raise ValueError unless `body` reads 'module:function'."""
+    """Raise ValueError unless ``body`` reads 'module:function'."""
     if not _BODY.fullmatch(body):
         raise ValueError(f"a body is named as 'module:function', got {body!r}")

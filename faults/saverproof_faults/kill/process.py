@@ -24,7 +24,7 @@ def anonymous_file(name: str) -> int:
 
 
 def signal_on_death_of_parent(number: int) -> None:
-    """Have `number` sent to this process when its parent ends. Does nothing but on Linux.
+    """Have ``number`` sent to this process when its parent ends. Does nothing but on Linux.
 
     The kernel takes the thread that made this process for the parent.
     """
@@ -65,6 +65,6 @@ def sharable() -> set[str]:
 
 
 def read_whole(descriptor: int, limit: int = 1 << 16) -> str:
-    """The first `limit` bytes of a file as text."""
+    """The first ``limit`` bytes of a file as text."""
     data = os.pread(descriptor, limit, 0)
     return data.decode(errors="backslashreplace")

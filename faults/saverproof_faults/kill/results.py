@@ -30,10 +30,10 @@ class DiedBy(StrEnum):
 class TrialResult:
     """One process of a trial.
 
-    `started` and `acknowledged` are the operations marked, ascending; `places` is how many times
-    `Acks.reached` was called. `value` is what the body returned, `exception` the traceback of
-    what it raised. `duration_s` runs from the body's first step to its end. `stacks` shows every
-    thread, where the process hung or crashed; `output` is what it printed.
+    ``started`` and ``acknowledged`` are the operations marked, ascending; ``places`` is how many
+    times ``Acks.reached`` was called. ``value`` is what the body returned, ``exception`` the
+    traceback of what it raised. ``duration_s`` runs from the body's first step to its end.
+    ``stacks`` shows every thread, where the process hung or crashed; ``output`` is what it printed.
     """
 
     kill: KillAt | None
@@ -67,9 +67,9 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a read-back returned (`value`), or why there is none.
+    """What a read-back returned (``value``), or why there is none.
 
-    The other fields are those of `TrialResult`; `died_by` is FINISHED if `value` counts.
+    The other fields are those of ``TrialResult``; ``died_by`` is FINISHED if ``value`` counts.
     """
 
     value: Json

@@ -49,14 +49,14 @@ class Spawned:
 
 
 def boot(function: str, order: Mapping[str, object], path: Sequence[str]) -> list[str]:
-    """The command line of a fresh interpreter that calls 'module:function' with `order`."""
+    """The command line of a fresh interpreter that calls 'module:function' with ``order``."""
     module, _, name = function.partition(":")
     order = {**order, "path": [entry or os.getcwd() for entry in path]}
     return [*FRESH, _BOOT.format(module=module, function=name), json.dumps(order)]
 
 
 def spawn_by_fork(task: Task, memory: int, *, waiting: bool, release: tuple[int, ...]) -> Spawned:
-    """Fork a process; it closes `release`, what the zygote alone should hold."""
+    """Fork a process; it closes ``release``, what the zygote alone should hold."""
     spawned, files = _prepared(task, memory, waiting=waiting)
     zygote = os.getpid()
     pid = os.fork()

@@ -33,7 +33,7 @@ IMPORT_ALLOWANCE_S = 60
 
 
 def main(order: dict[str, Any]) -> NoReturn:
-    """Serve until nobody orders any more. `order` is what the harness passed."""
+    """Serve until nobody orders any more. ``order`` is what the harness passed."""
     control = socket.socket(fileno=order["control"])
     try:
         _leave_when_orphaned(order["parent"])

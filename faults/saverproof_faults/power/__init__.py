@@ -1,8 +1,9 @@
 """Power cuts: the disks that one recorded run may leave, without cutting any power.
 
-A `Recorder` of `saverproof_faults.io` logs what SQLite wrote and synced, and the program's marks
-between. From that log come, with no further process, the files that kill -9 would leave at each
-I/O (`kill_images`), and those of every legal power cut (`PowerCuts`): see `disk` for the model.
+A ``Recorder`` of ``saverproof_faults.io`` logs what SQLite wrote and synced, and the program's
+marks between. From that log come, with no further process, the files that kill -9 would leave at
+each I/O (``kill_images``), and those of every legal power cut (``PowerCuts``): see ``disk`` for the
+model.
 
     with Recorder(folder) as recorder:
         program(folder, recorder)         # calls recorder.started(n), recorder.acknowledged(n)

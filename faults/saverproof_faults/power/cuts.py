@@ -15,7 +15,7 @@ SUBSETS = 3
 
 
 class ImageKind(StrEnum):
-    """What survived of the calls that no sync had covered. `ALL` is what kill -9 leaves."""
+    """What survived of the calls that no sync had covered. ``ALL`` is what kill -9 leaves."""
 
     ALL = "all"
     NONE = "none"
@@ -27,7 +27,7 @@ class ImageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One way in which the power may fail: see `Disk.image` for the fields."""
+    """One way in which the power may fail: see ``Disk.image`` for the fields."""
 
     kind: ImageKind
     changes: int
@@ -47,7 +47,7 @@ def complete_cut(disk: Disk) -> Cut:
 def cuts(disk: Disk, choose: Random, *, newest: int | None) -> Iterator[Cut]:
     """The cuts to try at this instant, the complete one first.
 
-    `newest` is the index of a pending call that has just been added, if that is all that happened
+    ``newest`` is the index of a pending call that has just been added, if that is all that happened
     since the last time: cuts that lose it were tried then, and are left out.
     """
     yield complete_cut(disk)

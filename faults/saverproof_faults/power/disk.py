@@ -24,7 +24,7 @@ class _Inode:
 
 @dataclass(frozen=True, slots=True)
 class FolderChange:
-    """A name that appeared (`inode` is its file), or went away (None)."""
+    """A name that appeared (``inode`` is its file), or went away (None)."""
 
     name: str
     inode: _Inode | None
@@ -40,7 +40,7 @@ class PendingCall:
 
 @dataclass(slots=True)
 class Disk:
-    """The state after some entries of a recording; `advance` it by the next one."""
+    """The state after some entries of a recording; ``advance`` it by the next one."""
 
     names: dict[str, _Inode]
     durable_names: dict[str, _Inode]
@@ -49,7 +49,7 @@ class Disk:
 
     @classmethod
     def holding(cls, files: Mapping[str, bytes]) -> "Disk":
-        """A disk on which `files` are durable."""
+        """A disk on which ``files`` are durable."""
         inodes = {name: _Inode(bytearray(data)) for name, data in files.items()}
         return cls(dict(inodes), dict(inodes))
 
@@ -82,8 +82,8 @@ class Disk:
     ) -> dict[str, bytes]:
         """The files found after a power cut.
 
-        The first `changes` changes of names survive, and the pending calls whose bit is set in
-        `kept` (bit i for the i-th); of a write in `torn`, by its index, only the sectors listed
+        The first ``changes`` changes of names survive, and the pending calls whose bit is set in
+        ``kept`` (bit i for the i-th); of a write in ``torn``, by its index, only the sectors listed
         there, counted within the write.
         """
         names = dict(self.durable_names)
@@ -98,7 +98,7 @@ class Disk:
 
     @property
     def everything(self) -> int:
-        """The `kept` of an image that keeps all pending calls."""
+        """The ``kept`` of an image that keeps all pending calls."""
         return (1 << len(self.pending)) - 1
 
     def complete_image(self) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ from saverproof_faults.power.disk import Disk
 
 @dataclass(frozen=True, slots=True)
 class DiskImage:
-    """The files (relative name to bytes) found when the power fails after `position` entries of
+    """The files (relative name to bytes) found when the power fails after ``position`` entries of
     the log, and the operations started and acknowledged until then."""
 
     position: int
@@ -28,9 +28,9 @@ class PowerCuts:
     """The legal images of a recording, each once.
 
     All subsets of few unsynced calls are tried at each position of the log, and a sample of many.
-    Where that makes more than `cap` cuts, a sample of `cap` is taken; both samples follow `seed`
-    alone. Iterate for the images, any number of times. Raises ValueError if the recording holds a
-    call whose effect is unknown, such as a failed write.
+    Where that makes more than ``cap`` cuts, a sample of ``cap`` is taken; both samples follow
+    ``seed`` alone. Iterate for the images, any number of times. Raises ValueError if the recording
+    holds a call whose effect is unknown, such as a failed write.
     """
 
     def __init__(self, recording: Recording, *, seed: int = 0, cap: int = 2000) -> None:
@@ -63,7 +63,7 @@ def kill_images(recording: Recording) -> Iterator[DiskImage]:
 
 
 def materialize(image: DiskImage, folder: str | os.PathLike[str]) -> None:
-    """Write the image's files into `folder`, made if need be.
+    """Write the image's files into ``folder``, made if need be.
 
     Raises FileExistsError if something is there already.
     """
@@ -78,7 +78,7 @@ def materialize(image: DiskImage, folder: str | os.PathLike[str]) -> None:
 
 
 def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The names of the files in `folder` that are not what the recording says they should be.
+    """The names of the files in ``folder`` that are not what the recording says they should be.
 
     Not empty if something was written past the recorder: by other means than SQLite, or through
     another copy of it. Images of such a recording show nothing.

@@ -15,7 +15,7 @@ _SOURCE = "import sys; sys.path[:] = {path!r}; from {module} import watch; watch
 
 
 class Guard:
-    """While entered, ends the watched processes and removes `folder` if this process dies."""
+    """While entered, ends the watched processes and removes ``folder`` if this process dies."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -33,8 +33,8 @@ class NetworkHarm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NetworkFault:
-    """Strikes once `after_bytes` have passed in `direction` since it was armed, all connections
-    counted together; none of the bytes beyond pass before. `delay_s` belongs to DELAY."""
+    """Strikes once ``after_bytes`` have passed in ``direction`` since it was armed, all connections
+    counted together; none of the bytes beyond pass before. ``delay_s`` belongs to DELAY."""
 
     harm: NetworkHarm
     direction: Direction
@@ -47,10 +47,10 @@ class NetworkFault:
 
 
 class TcpProxy:
-    """Passes connections on to `port` on loopback; itself listens on `self.port` while entered.
+    """Passes connections on to ``port`` on loopback; itself listens on ``self.port`` while entered.
 
-    A connection whose bytes were swallowed is reset `watchdog_s` seconds later, so that a client
-    without a time limit does not wait for ever: `rescued` counts these.
+    A connection whose bytes were swallowed is reset ``watchdog_s`` seconds later, so that a client
+    without a time limit does not wait for ever: ``rescued`` counts these.
     """
 
     def __init__(self, port: int, *, watchdog_s: float = 10.0) -> None:
@@ -83,7 +83,7 @@ class TcpProxy:
         self._thread.join()
 
     def arm(self, fault: NetworkFault) -> None:
-        """Let `fault` strike once, counting from now."""
+        """Let ``fault`` strike once, counting from now."""
         with self._lock:
             self._fault, self.fired = fault, 0
             self._passed.clear()
@@ -100,7 +100,7 @@ class TcpProxy:
             return self._passed[direction]
 
     def admit(self, direction: Direction, length: int) -> tuple[int, NetworkFault | None]:
-        """How many of the next `length` bytes may pass, and what happens then."""
+        """How many of the next ``length`` bytes may pass, and what happens then."""
         with self._lock:
             fault = self._fault
             if fault is None or self.fired or fault.direction is not direction:

@@ -37,7 +37,7 @@ class Server(ABC):
     """A private server on a loopback port, in a folder of its own, behind a random password.
 
     Entering prepares and starts it, leaving stops it and removes the folder; if this process
-    dies, a guard does. Raises ServerUnavailable if its programs are not found (in `binaries`, on
+    dies, a guard does. Raises ServerUnavailable if its programs are not found (in ``binaries``, on
     the PATH or where the system keeps them), ServerError if it does not start.
     """
 
@@ -165,7 +165,7 @@ class Server(ABC):
             )
 
     def program(self, name: str) -> str:
-        """Where one of `programs` was found."""
+        """Where one of ``programs`` was found."""
         return self._found[name]
 
     def write_private(self, name: str, text: str) -> Path:

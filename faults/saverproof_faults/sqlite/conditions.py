@@ -90,7 +90,7 @@ class LockHeld(EngineFault):
 
 
 class ReadOnly(EngineFault):
-    """`PRAGMA query_only` on every connection: each statement that writes is refused."""
+    """``PRAGMA query_only`` on every connection: each statement that writes is refused."""
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
         super().__init__(armed, watch)
@@ -115,7 +115,7 @@ class ReadOnly(EngineFault):
 
 
 class DiskFull(EngineFault):
-    """`PRAGMA max_page_count` at the present size: no database file can grow."""
+    """``PRAGMA max_page_count`` at the present size: no database file can grow."""
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
         super().__init__(armed, watch)

@@ -9,7 +9,7 @@ from saverproof_faults.sqlite.watch import Watch
 
 
 class EngineFault(Listener):
-    """A fault under way. `arm` applies it to what is open, `heal` undoes it everywhere."""
+    """A fault under way. ``arm`` applies it to what is open, ``heal`` undoes it everywhere."""
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
         self.armed = armed

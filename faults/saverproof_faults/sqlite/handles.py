@@ -18,7 +18,7 @@ class TransactionState(IntEnum):
 
 
 class Refused(FaultsError):  # noqa: N818 - named by what happened
-    """The engine refused SQL of the fault layer's own; `code` is its primary result code."""
+    """The engine refused SQL of the fault layer's own; ``code`` is its primary result code."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -29,8 +29,8 @@ class Refused(FaultsError):  # noqa: N818 - named by what happened
 class WatchedConnection:
     """One open connection. Its handle is valid until the watch is told of its end.
 
-    `number` counts connections from 1 in the order they were opened; `proxied` says whether it was
-    opened through a proxy, so that client-side faults can reach it.
+    ``number`` counts connections from 1 in the order they were opened; ``proxied`` says whether it
+    was opened through a proxy, so that client-side faults can reach it.
     """
 
     handle: int

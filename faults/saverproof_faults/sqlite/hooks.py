@@ -86,7 +86,7 @@ def _closed(handle: int) -> None:
 
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
-    """A statement starts or ends; `text` begins with a comment for a trigger's inner program."""
+    """A statement starts or ends; ``text`` begins with a comment for a trigger's inner program."""
     hold_off()
     with HELD_OFF:
         if kind == TRACE_CLOSE:

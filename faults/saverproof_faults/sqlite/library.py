@@ -1,7 +1,7 @@
-"""The SQLite that the standard `sqlite3` module uses, by ctypes: its functions and its constants.
+"""The SQLite that the standard ``sqlite3`` module uses, by ctypes: its functions and its constants.
 
-Two handles on the same library: `calls` lets other threads run meanwhile, as whatever may wait for
-a lock must; `quick` keeps the interpreter lock, for functions that only read a field.
+Two handles on the same library: ``calls`` lets other threads run meanwhile, as whatever may wait
+for a lock must; ``quick`` keeps the interpreter lock, for functions that only read a field.
 """
 
 import ctypes
@@ -73,7 +73,7 @@ _QUICK: dict[str, tuple[type | None, list[type]]] = {
 
 
 class Library:
-    """The functions under their C names without `sqlite3_`, in two handles."""
+    """The functions under their C names without ``sqlite3_``, in two handles."""
 
     def __init__(self, path: str | None) -> None:
         self.calls = ctypes.CDLL(path)
@@ -87,7 +87,7 @@ class Library:
 
 @functools.cache
 def library() -> Library:
-    """The library of this Python's `sqlite3`, found once and tried out.
+    """The library of this Python's ``sqlite3``, found once and tried out.
 
     Raises Unavailable where its symbols are hidden, where those in sight belong to another copy of
     SQLite, or where it is too old or was built without locks around its connections.

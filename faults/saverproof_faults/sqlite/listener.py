@@ -8,23 +8,23 @@ class Listener:
 
     Every method does nothing here; subclasses override what they need. They must be quick, and
     must not run SQL on the connection that they are told of. What they raise is kept by the watch
-    and raised by `Watch.check`; the engine meanwhile goes on as if nothing had been answered.
+    and raised by ``Watch.check``; the engine meanwhile goes on as if nothing had been answered.
     """
 
     ends = False
-    """Whether `ended` is wanted: it costs another call per statement."""
+    """Whether ``ended`` is wanted: it costs another call per statement."""
 
     def opened(self, connection: WatchedConnection) -> None:
         """A connection was opened. Here SQL may be run on it."""
 
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
-        """The `number`-th statement since listening starts to run, by its SQLite handle."""
+        """The ``number``-th statement since listening starts to run, by its SQLite handle."""
 
     def ended(self, connection: WatchedConnection, statement: int) -> None:
         """A statement ran to its end, or was given up."""
 
     def committing(self, connection: WatchedConnection, number: int) -> bool:
-        """The `number`-th transaction with changes is about to commit; True refuses it."""
+        """The ``number``-th transaction with changes is about to commit; True refuses it."""
         return False
 
     def rolled_back(self, connection: WatchedConnection) -> None:

@@ -20,7 +20,7 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class OutsideView:
-    """One look from outside. `problem` is SQLite's message where the tables could not be read."""
+    """One look from outside. ``problem`` is SQLite's message where the tables could not be read."""
 
     write_locked: bool
     tables: Mapping[str, TableView]

@@ -1,4 +1,4 @@
-"""Every name by which `sqlite3.connect` is called, exchanged for one that intercepts."""
+"""Every name by which ``sqlite3.connect`` is called, exchanged for one that intercepts."""
 
 import _sqlite3
 import sqlite3
@@ -12,11 +12,11 @@ from saverproof_faults.sqlite import raw
 from saverproof_faults.sqlite.proxy import intercepted_connection
 
 FACTORY_POSITION = 5
-"""Where `factory` stands among the positional arguments of `sqlite3.connect`."""
+"""Where ``factory`` stands among the positional arguments of ``sqlite3.connect``."""
 
 
 def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
-    """`sqlite3.connect` with an intercepted factory. Factories that are no classes are left."""
+    """``sqlite3.connect`` with an intercepted factory. Factories that are no classes are left."""
     if len(arguments) > FACTORY_POSITION:
         positional = list(arguments)
         positional[FACTORY_POSITION] = _intercepted(positional[FACTORY_POSITION])
@@ -31,7 +31,7 @@ def install() -> Callable[[], None]:
     """Patch, and return what undoes it.
 
     Beside the three modules that define it, every module that has imported the function by name
-    (`from sqlite3 import connect`) is given the intercepted one. Out of reach remain copies kept
+    (``from sqlite3 import connect``) is given the intercepted one. Out of reach remain copies kept
     elsewhere, such as a default argument, and direct calls of a connection class: the watch counts
     those connections as unproxied.
     """

@@ -1,8 +1,8 @@
-"""Connections and cursors of `sqlite3` that pass each call through the interceptor.
+"""Connections and cursors of ``sqlite3`` that pass each call through the interceptor.
 
-They are subclasses, so that `isinstance` holds, and they are put *below* a program's own subclass
+They are subclasses, so that ``isinstance`` holds, and they are put *below* a program's own subclass
 in the order of resolution: what that subclass makes of a call stays as it is, and what it hands on
-to `sqlite3` passes the interceptor. What is not overridden here goes straight to `sqlite3`.
+to ``sqlite3`` passes the interceptor. What is not overridden here goes straight to ``sqlite3``.
 """
 
 import functools
@@ -23,7 +23,7 @@ class InterceptedCursor(sqlite3.Cursor):
     """A cursor whose three ways to execute pass the interceptor.
 
     An error's traceback keeps the variables of the functions that it passed, and a cursor kept
-    alive keeps a closed connection's transaction open. The error that the true `sqlite3` raises
+    alive keeps a closed connection's transaction open. The error that the true ``sqlite3`` raises
     keeps none, so these functions let go of the cursor before they are left.
     """
 
@@ -80,7 +80,7 @@ class InterceptedConnection(sqlite3.Connection):
             factory = intercepted_cursor(factory)
         return super().cursor(factory)
 
-    # In C these three make a plain cursor, past any overridden `cursor`.
+    # In C these three make a plain cursor, past any overridden ``cursor``.
 
     def execute(self, *arguments: Any) -> Any:
         return super().cursor(InterceptedCursor).execute(*arguments)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from saverproof_faults.reentrancy import hidden
 
 connect = sqlite3.connect
-"""The true `sqlite3.connect`, kept from before anything is patched."""
+"""The true ``sqlite3.connect``, kept from before anything is patched."""
 
 
 def opened(path: str) -> sqlite3.Connection:

@@ -32,7 +32,7 @@ class _Database:
 
 @dataclass(eq=False)
 class Recorder(Listener):
-    """A listener that keeps what it hears, until `finish`."""
+    """A listener that keeps what it hears, until ``finish``."""
 
     watch: Watch
     statements: list[Statement] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Recorder(Listener):
             self._note(connection)
 
     def finish(self) -> None:
-        """Compare, and turn what was heard into `statements`."""
+        """Compare, and turn what was heard into ``statements``."""
         for connection in self.watch.connections:
             known = self._databases.get(connection.handle)
             now = _pages(connection)

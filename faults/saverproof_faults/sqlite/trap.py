@@ -10,10 +10,10 @@ from saverproof_faults.sqlite.listener import Listener
 
 
 class Trap(Listener):
-    """Calls `action` once, at a statement that SQLite runs or a transaction that it commits.
+    """Calls ``action`` once, at a statement that SQLite runs or a transaction that it commits.
 
     After a statement means when it has run to its end: after a COMMIT, the changes are durable but
-    nobody has been told. Listening starts the count, so `fired` False means that the place was
+    nobody has been told. Listening starts the count, so ``fired`` False means that the place was
     never reached. Raises PlanError for a place elsewhere.
     """
 

@@ -1,8 +1,8 @@
-"""Every connection that this process opens by `sqlite3`, and all that SQLite does on it.
+"""Every connection that this process opens by ``sqlite3``, and all that SQLite does on it.
 
-However a connection was opened (`from sqlite3 import connect`, a subclass, aiosqlite, SQLAlchemy),
-SQLite calls an automatic extension, and there the watch begins. What happens on it is told to
-listeners, and only while there are any: otherwise a watched connection runs at full speed.
+However a connection was opened (``from sqlite3 import connect``, a subclass, aiosqlite,
+SQLAlchemy), SQLite calls an automatic extension, and there the watch begins. What happens on it is
+told to listeners, and only while there are any: otherwise a watched connection runs at full speed.
 
     with Watch() as watch:
         connection = sqlite3.connect("a.db")
@@ -10,7 +10,7 @@ listeners, and only while there are any: otherwise a watched connection runs at 
             ...                             # the listener hears each statement, row and commit
 
 Connections opened before the watch are not seen, and a program that sets a trace callback of its
-own (`set_trace_callback`) takes its connection out of sight until the next listener comes.
+own (``set_trace_callback``) takes its connection out of sight until the next listener comes.
 """
 
 import itertools
@@ -87,7 +87,7 @@ class Watch:
             ) from problems[0]
 
     def listen(self, listener: Listener) -> None:
-        """Tell `listener` from now on; statements and transactions are counted from 1 again."""
+        """Tell ``listener`` from now on; statements and transactions are counted from 1 again."""
         with self._changing:
             self._statements = itertools.count(1)
             self._transactions = itertools.count(1)
@@ -105,7 +105,7 @@ class Watch:
 
     @contextmanager
     def listening(self, listener: Listener) -> Iterator[None]:
-        """Tell `listener` for the length of a block, then `check`."""
+        """Tell ``listener`` for the length of a block, then ``check``."""
         self.listen(listener)
         try:
             yield

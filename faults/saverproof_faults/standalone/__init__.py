@@ -1,13 +1,14 @@
 """A fault as a few lines of Python that need nothing but the standard library, for reproducers.
 
-`source(armed, places)` is program text to stand before the program's own imports. It defines
+``source(armed, places)`` is program text to stand before the program's own imports. It defines
 
-- for all faults but cancellation: `Fault.arm()` and `Fault.heal()`, to be called just before and
+- for all faults but cancellation: ``Fault.arm()`` and ``Fault.heal()``, to be called just before
+and
   after the operation;
-- for a cancellation: `await cancelled(coroutine)`, which returns once the work is settled.
+- for a cancellation: ``await cancelled(coroutine)``, which returns once the work is settled.
 
 The faults are the same as an injector's: the same exception at the same place, raised by SQLite
-itself where the plan says so. They reach whatever connects by `sqlite3.connect`.
+itself where the plan says so. They reach whatever connects by ``sqlite3.connect``.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Failing calls of `sqlite3` as plain Python."""
+"""Failing calls of ``sqlite3`` as plain Python."""
 
 from saverproof_faults.armed import ArmedPlan
 from saverproof_faults.kinds import Event, Lasts, Moment
@@ -68,7 +68,7 @@ _METHODS = ("commit()", "rollback()", LEAVING)
 
 
 def _others(places: Places) -> list[str]:
-    """The ways to execute beside `execute` that the operation seems to have used."""
+    """The ways to execute beside ``execute`` that the operation seems to have used."""
     statements = [call for call in places.calls if call.event is Event.STATEMENT]
     used = {
         "executemany": any(call.rows is not None for call in statements),
