@@ -29,7 +29,7 @@ EXCERPT = 160
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The ``index``-th ``event`` since arming, before or after it, or after ``row`` of its batch."""
+    """The ``index``-th ``event`` since arming, before or after it, or after a row of its batch."""
 
     event: Event
     index: int = 1
