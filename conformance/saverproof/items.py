@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from saverproof.facts import Facts
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -13,8 +15,8 @@ class Plan:
 
     target: dict[str, Any]
     """``TargetRef.to_json()``: how a child process finds the target again."""
-    facts: dict[str, Any]
-    """What the probe found out (see ``saverproof.targets.facts``)."""
+    facts: Facts
+    """What the probe found out."""
     family: str
     api: str
     """"sync", "async" or "crossed"."""

@@ -26,12 +26,12 @@ from tests.conformance.judging_support import facts_of
 from tests.conformance.selftest_support import blamed, judged_by_programs
 
 from saverproof import Target, Workspace
+from saverproof.facts import METHODS
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.search import Search
 from saverproof.families.functional.trials import Trials
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
-from saverproof.targets.facts import METHODS
 from saverproof.targets.finding import installed
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 

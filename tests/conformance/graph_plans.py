@@ -10,7 +10,7 @@ from typing import Any
 
 from saverproof import Workspace, target
 from saverproof.capability import Capability
-from saverproof.families.graph.item import judge
+from saverproof.families import registry
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
 
@@ -32,7 +32,7 @@ def plan(folder: Path, api: str, *, without: tuple[Capability, ...] = (), **more
 
 def judged(subject: Target, folder: Path, api: str, **more: Any) -> Outcome:
     """The outcome of judging a target by graphs."""
-    return judge(plan(folder, api, **more), subject, lambda figures: None)
+    return registry.judged(plan(folder, api, **more), subject)
 
 
 def memory_target(make: Callable[[], Any], **more: Any) -> Target:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.capability import Capability
+from saverproof.facts import APIS, METHODS
 from saverproof.items import Plan
 from saverproof.targets.distribution import versions
-from saverproof.targets.facts import APIS, METHODS
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.probe_calls import Caller, find_operations
 from saverproof.targets.target import Target

@@ -10,7 +10,8 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract
-from saverproof.families.functional.judge import hunt, judge
+from saverproof.families.functional.family import hunt
+from saverproof.families.registry import judged
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
@@ -73,6 +74,6 @@ def blamed_everywhere(wrong: WrongSaver, folder: Path) -> set[str]:
     for family in FUNCTIONAL_FAMILIES:
         api = api_of(wrong, family)
         plan = plan_of(target, family, api, folder, facts=_facts(wrong, folder))
-        outcome = judge(plan, target, lambda _: None)
+        outcome = judged(plan, target)
         found |= {finding.contract for finding in outcome.findings}
     return found

@@ -15,9 +15,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
+from saverproof.families import registry
 from saverproof.families.atomicity import bench, worker
 from saverproof.families.atomicity.fault_plans import Attack, lasting
-from saverproof.families.atomicity.item import judge
 from saverproof.families.atomicity.replaying import replay
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
@@ -45,7 +45,7 @@ def plan_for(folder: Path, api: str, operations: list[str], profile: str = "quic
 
 def judged(target: Target, folder: Path, api: str = "sync", **more: Any) -> Outcome:
     operations = more.pop("operations", OPERATIONS)
-    return judge(plan_for(folder, api, operations, **more), target, lambda _: None)
+    return registry.judged(plan_for(folder, api, operations, **more), target)
 
 
 def target_of(database: type[Database]) -> Target:

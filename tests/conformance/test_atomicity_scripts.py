@@ -13,7 +13,7 @@ from tests.conformance.faulty_savers import faulty
 from tests.conformance.test_atomicity import found, judged, plan_for
 
 from saverproof.families.atomicity import effort
-from saverproof.families.atomicity.item import blame
+from saverproof.families.atomicity.journal import blamed
 from saverproof.families.atomicity.replaying import replay
 from saverproof.items import Finding, Outcome
 from saverproof_savers import targets
@@ -99,9 +99,9 @@ from dataclasses import replace
 from pathlib import Path
 from tests.conformance.faulty_savers import faulty
 from tests.conformance.test_atomicity import plan_for
-from saverproof.families.atomicity.item import judge
+from saverproof.families.registry import judged
 plan = replace(plan_for(Path(sys.argv[1]), "sync", ["put", "put_writes"]), journal=sys.argv[2])
-judge(plan, faulty("EndingTheProcess"), lambda _: None)
+judged(plan, faulty("EndingTheProcess"))
 """
 
 
@@ -112,7 +112,7 @@ def test_a_death_is_told_from_the_journal(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     assert subprocess.run(command, check=False, cwd=root).returncode == 7
     steps = [json.loads(line) for line in journal.read_text().splitlines()]
-    told = blame(plan_for(tmp_path, "sync", TWO), steps)
-    assert told["contract"] == "atomicity/usable-after"
-    assert told["steps"][-2].startswith("fault: ")
-    assert told["steps"][-1].startswith("put_writes(")
+    told = blamed(steps)
+    assert told.contract == "atomicity/usable-after"
+    assert told.steps[-2].startswith("fault: ")
+    assert told.steps[-1].startswith("put_writes(")

@@ -14,8 +14,8 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
 from saverproof.families.atomicity import bench, effort
-from saverproof.families.atomicity.item import judge
 from saverproof.families.atomicity.worker import Worker
+from saverproof.families.registry import judged
 from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
@@ -65,11 +65,11 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     every = dataclasses.replace(effort.EFFORTS["quick"], most=140)
     monkeypatch.setitem(effort.EFFORTS, "quick", every)
     monkeypatch.setattr(
-        "saverproof.families.atomicity.item.shortened", lambda bench, found, stack: [found]
+        "saverproof.families.atomicity.family.shortened", lambda bench, found, stack: [found]
     )
     api = "sync" if "sync" in wrong.apis else "async"
     plan = plan_for(tmp_path, api, OPERATIONS)
-    outcome = judge(plan, target_of(wrong), lambda _: None)
+    outcome = judged(plan, target_of(wrong))
     blamed = {finding.contract for finding in outcome.findings}
     assert wrong.breaks in blamed, f"not caught: {wrong.note}"
     allowed = {wrong.breaks, *contract(wrong.breaks).implies, *wrong.also}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG, WrongSaver, opener
 from tests.wrong_savers.in_threads import InThreads
@@ -18,14 +19,16 @@ from tests.wrong_savers.in_threads import InThreads
 from saverproof import target
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract, contracts
-from saverproof.families.concurrency import bench, item, reporting
+from saverproof.facts import METHODS
+from saverproof.families.concurrency import bench, reporting
 from saverproof.families.concurrency.contract_ids import ITERATION, NOTHING
-from saverproof.families.concurrency.effort import EFFORTS, Effort
+from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
+from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
 from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import Event, Kind, Operation
+from saverproof.families.tally import Tally
 from saverproof.items import Finding, Outcome, Plan
-from saverproof.targets.facts import METHODS
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 from saverproof_faults.kill import Harness
@@ -42,18 +45,18 @@ THROUGH = [
         if issubclass(wrong.saver, InThreads)
     ),
 ]
-SHORT = Effort(shared=8, instances=3, processes=2, races=2)
+SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2)
 FOR = {
-    "threads-lose-nothing": Effort(shared=8, instances=2, processes=1, races=0),
-    "no-torn-reads": Effort(shared=8, instances=2, processes=1, races=0),
-    "linearizable": Effort(shared=2, instances=3, processes=2, races=0),
-    "processes-lose-nothing": Effort(shared=2, instances=2, processes=2, races=2),
-    "first-use-race": Effort(shared=1, instances=1, processes=1, races=2),
-    "iteration-does-not-block": Effort(shared=4, instances=1, processes=1, races=0),
-    "reads-change-nothing": Effort(shared=2, instances=1, processes=1, races=0),
+    "threads-lose-nothing": SceneEffort(shared=8, instances=2, processes=1, races=0),
+    "no-torn-reads": SceneEffort(shared=8, instances=2, processes=1, races=0),
+    "linearizable": SceneEffort(shared=2, instances=3, processes=2, races=0),
+    "processes-lose-nothing": SceneEffort(shared=2, instances=2, processes=2, races=2),
+    "first-use-race": SceneEffort(shared=1, instances=1, processes=1, races=2),
+    "iteration-does-not-block": SceneEffort(shared=4, instances=1, processes=1, races=0),
+    "reads-change-nothing": SceneEffort(shared=2, instances=1, processes=1, races=0),
 }
 """What catches the wrong savers of a contract, and something of everything else."""
-SCENES_ALONE = Effort(shared=0, instances=0, processes=0, races=0)
+SCENES_ALONE = SceneEffort(shared=0, instances=0, processes=0, races=0)
 
 
 def attribute_of(wrong: WrongSaver) -> str:
@@ -74,7 +77,14 @@ SAVERS = SimpleNamespace(
 )
 
 
-def judged(where: str, folder: Path, api: str, monkeypatch: Any, effort: Effort) -> Outcome:
+def judged(
+    where: str,
+    folder: Path,
+    api: str,
+    monkeypatch: Any,
+    effort: SceneEffort,
+    only: str | None = None,
+) -> Outcome:
     module, _, attribute = where.partition(":")
     ref = TargetRef(where, module, None, attribute)
     made = load(ref)
@@ -88,7 +98,11 @@ def judged(where: str, folder: Path, api: str, monkeypatch: Any, effort: Effort)
     }
     monkeypatch.setitem(EFFORTS, "quick", effort)
     plan = Plan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder))
-    return item.judge(plan, made, lambda progress: None)
+    tally = Tally(plan)
+    for name in tally.wanted - {only} if only else ():
+        tally.rule_out(name, "not asked for")
+    ConcurrencyFamily().judge(plan, made, tally)
+    return tally.outcome()
 
 
 def blamed(outcome: Outcome) -> set[str]:
@@ -208,11 +222,10 @@ def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
-    monkeypatch.setattr(item, "contracts", lambda family: [contract(NOTHING)])
     here = "tests.conformance.test_concurrency"
-    outcome = judged(f"{here}:registering", tmp_path, api, monkeypatch, SCENES_ALONE)
+    outcome = judged(f"{here}:registering", tmp_path, api, monkeypatch, SCENES_ALONE, NOTHING)
     assert "another saver lists" in the(outcome, "reads-change-nothing").observed
-    outcome = judged(f"{here}:elsewhere", tmp_path, api, monkeypatch, SCENES_ALONE)
+    outcome = judged(f"{here}:elsewhere", tmp_path, api, monkeypatch, SCENES_ALONE, NOTHING)
     assert "not in files of its workspace" in outcome.unknown[NOTHING]
     assert outcome.findings == ()
 
@@ -224,12 +237,8 @@ def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleti
     events = [listing, Event(1, Operation(Kind.DELETE, 2), 1, 2)] if deleting else [listing]
     problems = judge_history(events, shared=True).problems
     assert len(problems) == 1
-    judging = item.Item(
-        Plan({}, {}, "concurrency", "sync", "quick", 0, ""),
-        SAVERS.no_lock,
-        lambda _: None,
-        frozenset(),
-    )
+    plan = Plan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")
+    judging = ConcurrencyJudging(plan, SAVERS.no_lock, Tally(plan))
     assert judging._others(problems) == problems
     known = Problem(ITERATION, "", "", f"the next item: raised {error}")
     judging.record.saw([known], {})

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.families.answer import Answer, Status
 from saverproof.families.concurrency import replaying
@@ -16,7 +17,7 @@ from saverproof.families.concurrency.bench import Bench
 from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.histories import Crowd, Played, Script
 from saverproof.families.concurrency.linearizability import Answer as Cut
-from saverproof.families.concurrency.record import Record
+from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import Event, Kind, Operation, Phase, Shown
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import Key
@@ -29,9 +30,8 @@ PUT = Event(0, Operation(Kind.PUT, 0, 1, tag=1), 0, 1)
 SEEN = Event(0, Operation(Kind.GET, 0, 1), 4, 5, shown=(Shown(1, ("p1",) * 3),), phase=Phase.AFTER)
 GONE = replace(SEEN, shown=())
 WELL = Played(SCRIPT, (PUT, SEEN))
-PLAN = Plan(
-    {}, {"capabilities": [], "operations": {"sync": []}}, "concurrency", "sync", "quick", 0, ""
-)
+FACTS = facts_from(EVERY_OPERATION) | {"capabilities": [], "operations": {"sync": []}}
+PLAN = Plan({}, FACTS, "concurrency", "sync", "quick", 0, "")
 
 
 @pytest.fixture(autouse=True)
@@ -105,8 +105,8 @@ def test_a_scene_that_shows_nothing_any_more_is_mended(
 
 
 def test_a_race_of_which_nothing_is_known_is_not_mended(monkeypatch: pytest.MonkeyPatch) -> None:
-    def race(bench: Any, number: int, record: Record, file: Any = None) -> None:
-        record.unknown[FIRST] = "cut off: not over after 18 s"
+    def race(bench: Any, number: int, record: SceneRecord, file: Any = None) -> None:
+        record.tally.unknown[FIRST] = "cut off: not over after 18 s"
 
     monkeypatch.setattr(replaying, "race", race)
     answer = replaying.replay(PLAN, targets.sqlite, PROCESSES, {"scene": "race"})

@@ -14,17 +14,18 @@ from tests.wrong_savers import WRONG
 
 from saverproof import Workspace, target
 from saverproof.capability import Capability
-from saverproof.families.durability import bench, item, reporting
-from saverproof.families.durability.effort import EFFORTS, Effort
+from saverproof.facts import METHODS
+from saverproof.families import registry
+from saverproof.families.durability import bench, reporting
+from saverproof.families.durability.effort import EFFORTS, KillEffort
 from saverproof.items import Outcome, Plan
-from saverproof.targets.facts import METHODS
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from saverproof_faults.io import available
 
 BUNDLED = "saverproof_savers.targets:sqlite"
-NONE = Effort(
+NONE = KillEffort(
     swept=0, drawn=0, programs=0, instants=0, beside=0, afresh=0, images=0, graphs=0, length=6
 )
 
@@ -58,7 +59,7 @@ def judged(
     }
     monkeypatch.setitem(EFFORTS, "quick", dataclasses.replace(NONE, **effort))
     plan = Plan(ref.to_json(), facts, "durability", api, "quick", 1, str(folder))
-    return item.judge(plan, load(ref), lambda progress: None)
+    return registry.judged(plan, load(ref))
 
 
 def blamed(outcome: Outcome) -> set[str]:
@@ -152,6 +153,6 @@ def test_a_saver_in_memory_is_not_judged(tmp_path: Path) -> None:
     ref = TargetRef("memory", "saverproof_savers.targets", None, "memory")
     facts = {"durable": False, "packages": {"langgraph-checkpoint": "4.3.2"}, "capabilities": []}
     plan = Plan(ref.to_json(), facts, "durability", "sync", "quick", 1, str(tmp_path))
-    outcome = item.judge(plan, load(ref), lambda progress: None)
+    outcome = registry.judged(plan, load(ref))
     assert not outcome.checked
     assert "durability/reopens" in outcome.inapplicable

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from saverproof.capability import Capability
 from saverproof.families.graph import scenarios
-from saverproof.families.graph.item import blame, plays
+from saverproof.families.graph.family import GraphFamily, plays
 from saverproof.families.graph.replaying import replay
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
 from saverproof.targets.loading import load
@@ -169,9 +169,9 @@ def test_a_death_is_blamed_on_the_program_that_was_being_played(tmp_path: Path) 
     journal = tmp_path / "journal.jsonl"
     judged(targets.memory, tmp_path, "sync", journal=str(journal))
     lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
-    first = blame(plan(tmp_path, "sync"), lines[:1])
-    assert first["contract"] == SAME
-    assert first["steps"] == ["invoke the graph with {'log': ['one']}"]
+    first = GraphFamily().blame_of_death(plan(tmp_path, "sync"), targets.memory, lines[:1])
+    assert first.contract == SAME
+    assert first.steps == ("invoke the graph with {'log': ['one']}",)
     assert {line["contract"] for line in lines} == CONTRACTS
 
 

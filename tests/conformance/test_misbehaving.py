@@ -13,7 +13,7 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_
 from tests.reference.saver import ReferenceSaver
 
 from saverproof import Target, Workspace
-from saverproof.families.functional.judge import hunt
+from saverproof.families.functional.family import hunt
 
 
 class UnspeakableError(Exception):

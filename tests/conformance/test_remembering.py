@@ -15,17 +15,18 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.functional import judge as item
-from saverproof.families.functional.effort import Effort
+from saverproof.families.functional import family
+from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
-from saverproof.families.functional.judge import Item
+from saverproof.families.functional.family import FunctionalJudging
+from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.steps.definitions import Put
 
 WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))
 RIGHT = Target(name="wrong", open=opener(ReferenceSaver))
 CONTRACT = "upsert/put-is-idempotent"
-SOME = Effort(steps=400, examples=0, bulk=False)
+SOME = ProgramEffort(steps=400, examples=0, bulk=False)
 
 
 @pytest.fixture
@@ -39,15 +40,16 @@ def plan(tmp_path: Path) -> Plan:
 
 def found(plan: Plan, target: Target) -> set[str]:
     """The contracts that judging finds broken."""
-    outcome = Item(plan, target, lambda _: None, SOME).judged()
-    return {finding.contract for finding in outcome.findings}
+    tally = Tally(plan)
+    FunctionalJudging(plan, target, tally, SOME).run()
+    return {finding.contract for finding in tally.outcome().findings}
 
 
 def test_what_was_found_is_found_again_without_a_search(
     plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert CONTRACT in found(plan, WRONG_ONE)
-    monkeypatch.setattr(item.Item, "_search", lambda *_: None)
+    monkeypatch.setattr(family.FunctionalJudging, "_search", lambda *_: None)
     assert CONTRACT in found(plan, WRONG_ONE)
 
 

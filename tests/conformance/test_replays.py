@@ -23,9 +23,11 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.families.answer import Answer, Status
-from saverproof.families.functional.judge import OTHER_JUDGES, hunt, judge
-from saverproof.families.replay_requests import replay
+from saverproof.families.functional.family import hunt
+from saverproof.families.registry import judged
+from saverproof.families.requests import replay
 from saverproof.items import Finding, Plan
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.scripts import trying
 from saverproof.targets.loading import load
 
@@ -41,7 +43,7 @@ def chosen() -> Iterator[WrongSaver]:
     for wrong in WRONG:
         if wrong.hangs:
             continue
-        slow = family_of(wrong) in OTHER_JUDGES
+        slow = family_of(wrong) not in FUNCTIONAL_FAMILIES
         if EVERY_FAMILY or wrong.name in FEW or not (slow or wrong.breaks in seen):
             seen.add(wrong.breaks)
             yield wrong
@@ -60,11 +62,11 @@ def plan_for(
 
 def found(wrong: WrongSaver, folder: Path) -> Finding:
     target = load(ref_to(wrong.name))
-    if family_of(wrong) not in OTHER_JUDGES:
+    if family_of(wrong) in FUNCTIONAL_FAMILIES:
         outcome = hunt(plan_for(wrong, folder), target, wrong.breaks)
         return next(one for one in outcome.findings if one.contract == wrong.breaks)
     for profile in ("quick", "default"):
-        outcome = judge(plan_for(wrong, folder, profile=profile), target, lambda _: None)
+        outcome = judged(plan_for(wrong, folder, profile=profile), target)
         for finding in outcome.findings:
             if finding.contract == wrong.breaks:
                 return finding
@@ -79,7 +81,7 @@ def replayed(plan: Plan, finding: Finding) -> Answer:
 
 def exit_of(script: str, family: str, folder: Path) -> int:
     """How a script ends: that of a program in this process, any other in its own."""
-    if family in OTHER_JUDGES:
+    if family not in FUNCTIONAL_FAMILIES:
         file = folder / "script.py"
         file.write_text(script, encoding="utf-8")
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -109,7 +111,7 @@ def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
     if is_repaired(wrong):
         assert mended.status is Status.FIXED, mended.said
     assert mended.status is not Status.FAILING, mended.said
-    assert finding.reproducer or plan.family in OTHER_JUDGES
+    assert finding.reproducer or plan.family not in FUNCTIONAL_FAMILIES
     if finding.reproducer:
         assert exit_of(finding.reproducer, plan.family, tmp_path) != 0
         repaired = of_the_right_saver(finding.reproducer)

@@ -3,20 +3,16 @@
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conformance.test_atomicity import plan_for
 
 from saverproof.errors import SaverproofError
 from saverproof.execution.storage_errors import NoRoomError, room_in
-from saverproof.families.atomicity import item as atomicity
-from saverproof.families.durability import item as durability
-from saverproof.items import Plan
+from saverproof.families.registry import judged
 from saverproof.process.scratch import in_memory
-from saverproof.targets.target import Target
 from saverproof_faults.kill import HarnessError
 from saverproof_savers import targets
 
@@ -39,16 +35,13 @@ def test_other_errors_stay_what_they_are() -> None:
         raise HarnessError("no zygote")
 
 
-Judge = Callable[[Plan, Target, Callable[[Any], None]], Any]
-
-
-@pytest.mark.parametrize("judge", [atomicity.judge, durability.judge])
-def test_a_folder_that_cannot_be_made_is_one_line(judge: Judge, tmp_path: Path) -> None:
+@pytest.mark.parametrize("family", ["atomicity", "durability"])
+def test_a_folder_that_cannot_be_made_is_one_line(family: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    plan = plan_for(file / "below", "sync", ["put", "put_writes"])
+    plan = replace(plan_for(file / "below", "sync", ["put", "put_writes"]), family=family)
     with pytest.raises(NoRoomError, match="Not a directory"):
-        judge(plan, targets.sqlite, lambda _: None)
+        judged(plan, targets.sqlite)
 
 
 def test_trials_go_where_tmpdir_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from tests.conformance.plugin_support import BAD, TOY
 
 from saverproof.errors import TargetError
+from saverproof.facts import Facts
 from saverproof.process.environment import Setting
-from saverproof.targets.facts import Facts
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 

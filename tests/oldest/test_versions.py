@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from saverproof.contracts.registry import Level, contract, release
+from saverproof.contracts import Level, contract, release
 
 
 def test_the_order_of_writes_is_advice_before_the_base_class_promises_it() -> None:

@@ -9,12 +9,12 @@ import click
 
 from saverproof.cli._console import told, working
 from saverproof.contracts.registry import Contract, UnknownContract, contract
+from saverproof.facts import Facts
 from saverproof.families.answer import Answer, Status
 from saverproof.families.replay_process import run_again
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
-from saverproof.targets.facts import Facts
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef

@@ -58,7 +58,7 @@ def command(saver: str) -> None:
     if not facts["durable"]:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
-        plan = Plan(ref.to_json(), dict(facts), "durability", facts["apis"][0], "quick", 0, folder)
+        plan = Plan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
         with Bench(plan, load(ref)) as bench:
             said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
     if False in said:

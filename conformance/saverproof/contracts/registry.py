@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from saverproof.contracts.contract import Contract, Level, release
+from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables import (
     atomicity,
     channels,
@@ -28,27 +29,28 @@ from saverproof.contracts.tables import (
     upsert,
 )
 
-__all__ = ["FAMILIES", "Contract", "Level", "UnknownContract", "contract", "contracts", "release"]
+__all__ = ["FAMILIES", "TABLES", "Contract", "Level", "UnknownContract", "contract", "contracts"]
 
-_TABLES = (
-    interface,
-    ordering,
-    upsert,
-    pending_writes,
-    identity,
-    serialization,
-    channels,
-    isolation,
-    filtering,
-    deletion,
-    delta_history,
-    parity,
-    lifecycle,
-    atomicity,
-    durability,
-    concurrency,
-    graph,
+TABLES = (
+    interface.TABLE,
+    ordering.TABLE,
+    upsert.TABLE,
+    pending_writes.TABLE,
+    identity.TABLE,
+    serialization.TABLE,
+    channels.TABLE,
+    isolation.TABLE,
+    filtering.TABLE,
+    deletion.TABLE,
+    delta_history.TABLE,
+    parity.TABLE,
+    lifecycle.TABLE,
+    graph.TABLE,
+    atomicity.TABLE,
+    durability.TABLE,
+    concurrency.TABLE,
 )
+"""The families of the kit, in the order in which they run and are shown."""
 
 
 class UnknownContract(KeyError):  # noqa: N818 (named by what was asked for)
@@ -66,8 +68,8 @@ class UnknownContract(KeyError):  # noqa: N818 (named by what was asked for)
 
 def _collect() -> dict[str, Contract]:
     found: dict[str, Contract] = {}
-    for table in _TABLES:
-        for entry in table.CONTRACTS:
+    for table in TABLES:
+        for entry in table.contracts:
             if entry.id in found:
                 raise ValueError(f"contract {entry.id!r} is defined twice")
             found[entry.id] = entry
@@ -80,7 +82,7 @@ def _collect() -> dict[str, Contract]:
 
 _CONTRACTS: Mapping[str, Contract] = MappingProxyType(_collect())
 
-FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(entry.family for entry in _CONTRACTS.values()))
+FAMILIES: tuple[str, ...] = tuple(table.name for table in TABLES)
 
 
 def contract(id: str) -> Contract:
@@ -95,6 +97,18 @@ def contract(id: str) -> Contract:
     return found
 
 
+def family_table(name: str) -> FamilyTable:
+    """The table of the family with that name.
+
+    Raises:
+        ValueError: there is none; the known ones are named.
+    """
+    for table in TABLES:
+        if table.name == name:
+            return table
+    raise ValueError(f"no family {name!r}; known: {', '.join(FAMILIES)}")
+
+
 def contracts(family: str | None = None) -> tuple[Contract, ...]:
     """Every contract, or those of one family, in the order of the documentation.
 
@@ -103,6 +117,4 @@ def contracts(family: str | None = None) -> tuple[Contract, ...]:
     """
     if family is None:
         return tuple(_CONTRACTS.values())
-    if family not in FAMILIES:
-        raise ValueError(f"no family {family!r}; known: {', '.join(FAMILIES)}")
-    return tuple(entry for entry in _CONTRACTS.values() if entry.family == family)
+    return tuple(_CONTRACTS[entry.id] for entry in family_table(family).contracts)

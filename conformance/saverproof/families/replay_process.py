@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.registry import contract
+from saverproof.facts import Facts
 from saverproof.families.answer import Answer, Status, unclear
 from saverproof.items import Plan
 from saverproof.process.client import JudgeGone, JudgeProcess
-from saverproof.targets.facts import Facts
 
-WORK = "saverproof.families.replay_requests:replay"
+WORK = "saverproof.families.requests:replay"
 _HUNG = "no answer after"
 
 
@@ -21,7 +21,7 @@ def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Plan:
     """The plan in which an artefact is run again, on the target of which ``facts`` tell."""
     return Plan(
         target=dict(facts["ref"]),
-        facts=dict(facts),
+        facts=facts,
         family=contract(artefact["contract"]).family,
         api=artefact["api"],
         profile="default",
@@ -59,7 +59,7 @@ def run_here(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Answer:
     Raises:
         OpeningError: the target could not be opened or closed.
     """
-    from saverproof.families.replay_requests import replay
+    from saverproof.families.requests import replay
 
     objection = _objection(artefact, facts)
     if objection is not None:

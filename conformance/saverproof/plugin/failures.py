@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from saverproof.contracts.registry import UnknownContract, contract
+from saverproof.facts import Facts
 from saverproof.plugin.run import Run
-from saverproof.targets.facts import Facts
 
 _STEPS_SHOWN = 30
 

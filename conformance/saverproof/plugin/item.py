@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from saverproof.contracts.registry import contracts, family_table
+from saverproof.facts import Facts
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.known.entries import Entry, entry_for
 from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
@@ -18,7 +20,6 @@ from saverproof.plugin.known_examples import pinned, run_examples
 from saverproof.plugin.progress import Live
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.scratch import in_memory, scratch_folder
-from saverproof.targets.facts import Facts
 from saverproof_reports import Baseline
 from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
@@ -64,8 +65,7 @@ class FamilyItem(pytest.Item):
         run = self.config.stash[RUN]
         live = Live(self.config, self.name)
         judge = self.config.stash[JUDGE]
-        # Callers that meet each other do so while they wait for a disk.
-        root = None if self.family == "concurrency" else in_memory()
+        root = in_memory() if family_table(self.family).in_memory else None
         with scratch_folder(run.token, root) as folder:
             plan = self._plan(run, str(folder))
             examples = run_examples(judge, plan, self._pinned(run))
@@ -88,7 +88,7 @@ class FamilyItem(pytest.Item):
     def _plan(self, run: Run, folder: str) -> Plan:
         return Plan(
             target=dict(self.facts["ref"]),
-            facts=dict(self.facts),
+            facts=self.facts,
             family=self.family,
             api=self.api,
             profile=run.profile,
@@ -163,8 +163,6 @@ class FamilyItem(pytest.Item):
             pytest.skip(f"no contract was judged: {why or 'the search reached none'}")
 
     def _levels(self) -> Mapping[str, str]:
-        from saverproof.contracts.registry import contracts
-
         installed = self.facts["packages"]["langgraph-checkpoint"]
         return {entry.id: str(entry.level_at(installed)) for entry in contracts(self.family)}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -17,7 +17,6 @@ from saverproof.items import Finding, Outcome, Plan
 from saverproof.plugin.run import Run
 from saverproof.process.client import JudgeGone, JudgeProcess, Listener
 from saverproof.process.environment import Setting
-from saverproof.targets.facts import Facts
 
 WORK = "saverproof.families.requests:judge"
 """The function that judges a plan in the judge process."""
@@ -62,12 +61,11 @@ class Judge:
 
     def replay(self, artefact: Mapping[str, Any], plan: Plan, folder: Path) -> Answer:
         """Whether the flaw of ``artefact`` is still there, in the saver of ``plan``."""
-        facts = cast(Facts, plan.facts)
         try:
             if self._run.in_process:
-                return run_here(artefact, facts, folder)
+                return run_here(artefact, plan.facts, folder)
             return run_again(
-                self._running(), artefact, facts, folder, silence_s=self._run.watchdog_s
+                self._running(), artefact, plan.facts, folder, silence_s=self._run.watchdog_s
             )
         except SaverproofError as error:
             return unclear(error.message)

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import pytest
 
+from saverproof.facts import Facts
 from saverproof.known.entries import Entry
-from saverproof.targets.facts import Facts
 
 FOLDER = ".saverproof"
 """Where results go without ``--saver-report``, in the invocation folder."""

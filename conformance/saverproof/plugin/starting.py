@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from saverproof.contracts.registry import FAMILIES
 from saverproof.errors import KnownFileError, SaverproofError, TargetError
+from saverproof.facts import Facts
 from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
 from saverproof.plugin.collecting import Collecting
@@ -19,8 +21,6 @@ from saverproof.plugin.judging import JUDGE, Judge
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import new_token
-from saverproof.suite.planning import FAMILIES
-from saverproof.targets.facts import Facts
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef

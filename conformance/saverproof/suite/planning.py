@@ -3,35 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from saverproof.capability import Capability
+from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.links import link_of
-from saverproof.contracts.registry import Contract, contracts
-from saverproof.targets.facts import Facts
-
-FAMILIES = (
-    "interface",
-    "ordering",
-    "upsert",
-    "pending-writes",
-    "identity",
-    "serialization",
-    "channels",
-    "isolation",
-    "filter",
-    "deletion",
-    "delta-history",
-    "parity",
-    "lifecycle",
-    "graph",
-    "atomicity",
-    "durability",
-    "concurrency",
-)
-"""The families that have items, in the order in which they run."""
-
-LONG = FAMILIES[FAMILIES.index("graph") :]
-"""Those that take the longest: they run API by API, so that processes that share them in turn have
-as much to do each."""
+from saverproof.contracts.registry import TABLES, contracts
+from saverproof.facts import Facts
 
 
 def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
@@ -41,30 +16,15 @@ def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
     """
     chosen = [api for api in facts["apis"] if apis in (api, "both")]
     there = [
-        family
-        for family in FAMILIES
-        if not all(inapplicable(contract, facts) for contract in contracts(family))
+        table
+        for table in TABLES
+        if not all(why_inapplicable(contract, facts) for contract in table.contracts)
     ]
-    for family in there:
-        if family == "parity":
-            if len(chosen) == 2:
-                yield family, "crossed"
-        elif family not in LONG:
-            yield from ((family, api) for api in chosen)
-    yield from ((family, api) for api in chosen for family in there if family in LONG)
-
-
-def inapplicable(contract: Contract, facts: Facts) -> str | None:
-    """Why the contract does not apply to the target; None if it does."""
-    installed = facts["packages"]["langgraph-checkpoint"]
-    if contract.level_at(installed) is None:
-        return f"langgraph-checkpoint {installed} predates it (since {contract.since})"
-    if contract.durable and not facts["durable"]:
-        return "the target is not durable"
-    for capability in Capability:
-        if capability in contract.needs and capability not in facts["capabilities"]:
-            return f"{capability}: {facts['absent'].get(capability, 'absent')}"
-    return None
+    for table in there:
+        if not table.long:
+            yield from ((table.name, api) for api in table.apis(chosen))
+    for api in chosen:
+        yield from ((table.name, api) for table in there if table.long)
 
 
 def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]:
@@ -89,7 +49,7 @@ def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]
                 "statement": contract.statement,
                 "source": contract.source,
                 "link": link_of(contract.source),
-                "reason": inapplicable(contract, facts),
+                "reason": why_inapplicable(contract, facts),
             }
             for contract in contracts()
         ],

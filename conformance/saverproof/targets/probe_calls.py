@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from saverproof.errors import TargetError, describe
-from saverproof.targets.facts import APIS, METHODS
+from saverproof.facts import APIS, METHODS
 from saverproof.targets.opening import EventLoop
 
 CHANNEL, VALUE = "probe", "what the probe wrote"

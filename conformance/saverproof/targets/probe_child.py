@@ -9,11 +9,11 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.errors import OpeningError, SaverproofError, TargetError
+from saverproof.facts import APIS, METHODS, Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.targets import probe_calls as trial
 from saverproof.targets.distribution import distribution_of, versions
-from saverproof.targets.facts import APIS, METHODS, Facts
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.reference import TargetRef

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.errors import TargetError, one_line
+from saverproof.facts import Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
-from saverproof.targets.facts import Facts
 from saverproof.targets.reference import TargetRef
 
 PROBE_LIMIT_S = 30.0

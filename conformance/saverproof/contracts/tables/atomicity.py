@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _LOADS = (
     "`langgraph.pregel._loop.SyncPregelLoop.__enter__` goes on from whatever the saver holds, and"
@@ -85,12 +86,18 @@ PREVIOUS_INTACT = Contract(
     implies=frozenset({"atomicity/all-or-nothing"}),
 )
 
-CONTRACTS = (
-    ALL_OR_NOTHING,
-    NO_LATE_COMMIT,
-    USABLE_AFTER,
-    USABLE_AFTER_LOST_CONNECTION,
-    NO_SILENT_LOSS,
-    CANCELLED,
-    PREVIOUS_INTACT,
+TABLE = FamilyTable(
+    name="atomicity",
+    title="a write that fails leaves nothing behind",
+    phase="fault",
+    long=True,
+    contracts=(
+        ALL_OR_NOTHING,
+        NO_LATE_COMMIT,
+        USABLE_AFTER,
+        USABLE_AFTER_LOST_CONNECTION,
+        NO_SILENT_LOSS,
+        CANCELLED,
+        PREVIOUS_INTACT,
+    ),
 )

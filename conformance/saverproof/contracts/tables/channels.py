@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _HISTORY = frozenset({Capability.HISTORY})
 
@@ -75,10 +76,14 @@ VERSIONS_INCREASE = Contract(
     wrong="versions are unpadded text, so that '10' is less than '9'",
 )
 
-CONTRACTS = (
-    UNCHANGED_CARRIED,
-    HISTORY_IMMUTABLE,
-    COPY_FORK,
-    DROPPED_STAYS_DROPPED,
-    VERSIONS_INCREASE,
+TABLE = FamilyTable(
+    name="channels",
+    title="the state of each checkpoint, and of its forks",
+    contracts=(
+        UNCHANGED_CARRIED,
+        HISTORY_IMMUTABLE,
+        COPY_FORK,
+        DROPPED_STAYS_DROPPED,
+        VERSIONS_INCREASE,
+    ),
 )

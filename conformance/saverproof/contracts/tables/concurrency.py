@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _LINEARIZABLE = frozenset({"concurrency/linearizable"})
 
@@ -87,12 +88,20 @@ FIRST_USE_RACE = Contract(
     durable=True,
 )
 
-CONTRACTS = (
-    THREADS_LOSE_NOTHING,
-    PROCESSES_LOSE_NOTHING,
-    NO_TORN_READS,
-    LINEARIZABLE,
-    ITERATION_DOES_NOT_BLOCK,
-    READS_CHANGE_NOTHING,
-    FIRST_USE_RACE,
+TABLE = FamilyTable(
+    name="concurrency",
+    title="many threads and processes on one store",
+    phase="concurrency",
+    long=True,
+    # Callers that meet each other do so while they wait for a disk.
+    in_memory=False,
+    contracts=(
+        THREADS_LOSE_NOTHING,
+        PROCESSES_LOSE_NOTHING,
+        NO_TORN_READS,
+        LINEARIZABLE,
+        ITERATION_DOES_NOT_BLOCK,
+        READS_CHANGE_NOTHING,
+        FIRST_USE_RACE,
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _DELETE_THREAD = frozenset({Capability.DELETE_THREAD})
 _PRUNE = frozenset({Capability.PRUNE})
@@ -116,13 +117,17 @@ COPY_INDEPENDENT = Contract(
     needs=_COPY,
 )
 
-CONTRACTS = (
-    THREAD_ALL,
-    NO_GHOSTS,
-    RUNS,
-    PRUNE_LATEST,
-    PRUNE_DROPS_OLDER,
-    PRUNE_KEEPS_DELTA_CHAIN,
-    COPY_COMPLETE,
-    COPY_INDEPENDENT,
+TABLE = FamilyTable(
+    name="deletion",
+    title="deleting, pruning and copying threads",
+    contracts=(
+        THREAD_ALL,
+        NO_GHOSTS,
+        RUNS,
+        PRUNE_LATEST,
+        PRUNE_DROPS_OLDER,
+        PRUNE_KEEPS_DELTA_CHAIN,
+        COPY_COMPLETE,
+        COPY_INDEPENDENT,
+    ),
 )

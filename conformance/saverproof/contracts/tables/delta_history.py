@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 MATCHES_WALK = Contract(
     id="delta-history/matches-walk",
@@ -23,4 +24,8 @@ MATCHES_WALK = Contract(
     needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),
 )
 
-CONTRACTS = (MATCHES_WALK,)
+TABLE = FamilyTable(
+    name="delta-history",
+    title="channels stored as changes are rebuilt correctly",
+    contracts=(MATCHES_WALK,),
+)

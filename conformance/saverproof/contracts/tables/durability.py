@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _DURABILITY = "`langgraph.types.Durability`: 'sync' saves before the next step starts"
 
@@ -106,12 +107,18 @@ POWER_CUT = Contract(
     durable=True,
 )
 
-CONTRACTS = (
-    ACKNOWLEDGED_SURVIVES,
-    IN_FLIGHT_ATOMIC,
-    NO_GAPS,
-    REOPENS,
-    RESUME,
-    NO_RERUN,
-    POWER_CUT,
+TABLE = FamilyTable(
+    name="durability",
+    title="what was acknowledged survives a killed process",
+    phase="crash",
+    long=True,
+    contracts=(
+        ACKNOWLEDGED_SURVIVES,
+        IN_FLIGHT_ATOMIC,
+        NO_GAPS,
+        REOPENS,
+        RESUME,
+        NO_RERUN,
+        POWER_CUT,
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _MEMORY = "`langgraph.checkpoint.memory.InMemorySaver.list` compares with =="
 
@@ -50,9 +51,13 @@ DOTTED_KEY = Contract(
     wrong="the key is pasted into a JSON path, where a dot descends into an object",
 )
 
-CONTRACTS = (
-    EQUALITY,
-    NONE,
-    NESTED,
-    DOTTED_KEY,
+TABLE = FamilyTable(
+    name="filter",
+    title="listing by metadata",
+    contracts=(
+        EQUALITY,
+        NONE,
+        NESTED,
+        DOTTED_KEY,
+    ),
 )

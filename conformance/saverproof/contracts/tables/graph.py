@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 SAME_RUN = Contract(
     id="graph/same-run",
@@ -40,8 +41,14 @@ REPLAY_SUBGRAPH = Contract(
     needs=frozenset({Capability.HISTORY}),
 )
 
-CONTRACTS = (
-    SAME_RUN,
-    FUNCTIONAL_API,
-    REPLAY_SUBGRAPH,
+TABLE = FamilyTable(
+    name="graph",
+    title="whole graphs run as they do in memory",
+    phase="graph",
+    long=True,
+    contracts=(
+        SAME_RUN,
+        FUNCTIONAL_API,
+        REPLAY_SUBGRAPH,
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 PUT_RETURNS_ADDRESS = Contract(
     id="identity/put-returns-address",
@@ -136,15 +137,19 @@ SNAPSHOTS = Contract(
     wrong="objects are kept in a dict or a cache without a copy",
 )
 
-CONTRACTS = (
-    PUT_RETURNS_ADDRESS,
-    TUPLE_ADDRESSES_ITSELF,
-    PARENT,
-    UNKNOWN_IS_NONE,
-    NONE_ID_IS_LATEST,
-    GET_DEFAULTS_TO_ROOT,
-    LIST_SELECTS,
-    LOOP_CONFIGS,
-    INPUTS_UNTOUCHED,
-    SNAPSHOTS,
+TABLE = FamilyTable(
+    name="identity",
+    title="how checkpoints are named, found and linked to their parents",
+    contracts=(
+        PUT_RETURNS_ADDRESS,
+        TUPLE_ADDRESSES_ITSELF,
+        PARENT,
+        UNKNOWN_IS_NONE,
+        NONE_ID_IS_LATEST,
+        GET_DEFAULTS_TO_ROOT,
+        LIST_SELECTS,
+        LOOP_CONFIGS,
+        INPUTS_UNTOUCHED,
+        SNAPSHOTS,
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 COMPLETE = Contract(
     id="interface/complete",
@@ -15,4 +16,8 @@ COMPLETE = Contract(
     wrong="delete_thread is left to the base class, which only raises NotImplementedError",
 )
 
-CONTRACTS = (COMPLETE,)
+TABLE = FamilyTable(
+    name="interface",
+    title="the methods that a saver must have",
+    contracts=(COMPLETE,),
+)

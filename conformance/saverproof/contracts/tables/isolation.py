@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 THREADS = Contract(
     id="isolation/threads",
@@ -95,12 +96,16 @@ PRIVATE_FILES = Contract(
     durable=True,
 )
 
-CONTRACTS = (
-    THREADS,
-    NAMESPACES,
-    NESTED_NAMESPACES,
-    HOSTILE_IDENTIFIERS,
-    HOSTILE_FILTER_KEYS,
-    WORKSPACES,
-    PRIVATE_FILES,
+TABLE = FamilyTable(
+    name="isolation",
+    title="threads, namespaces and stores stay apart",
+    contracts=(
+        THREADS,
+        NAMESPACES,
+        NESTED_NAMESPACES,
+        HOSTILE_IDENTIFIERS,
+        HOSTILE_FILTER_KEYS,
+        WORKSPACES,
+        PRIVATE_FILES,
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 REOPEN = Contract(
     id="lifecycle/reopen",
@@ -96,12 +97,16 @@ CLOSE_IDEMPOTENT = Contract(
     wrong="close deletes its connection attribute and raises AttributeError the second time",
 )
 
-CONTRACTS = (
-    REOPEN,
-    SETUP_IDEMPOTENT,
-    ANY_FIRST_OPERATION,
-    ANY_FIRST_OPERATION_BEFORE_SETUP,
-    ABANDONED_LIST,
-    SHALLOW_CLONE,
-    CLOSE_IDEMPOTENT,
+TABLE = FamilyTable(
+    name="lifecycle",
+    title="opening, setting up, closing and opening again",
+    contracts=(
+        REOPEN,
+        SETUP_IDEMPOTENT,
+        ANY_FIRST_OPERATION,
+        ANY_FIRST_OPERATION_BEFORE_SETUP,
+        ABANDONED_LIST,
+        SHALLOW_CLONE,
+        CLOSE_IDEMPOTENT,
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _HISTORY = frozenset({Capability.HISTORY})
 
@@ -104,12 +105,16 @@ WRITES_SORTED = Contract(
     implies=frozenset({"pending-writes/complete", "pending-writes/one-task-two-paths"}),
 )
 
-CONTRACTS = (
-    LIST_NEWEST_FIRST,
-    LATEST_IS_GREATEST_ID,
-    BEFORE_IS_EXCLUSIVE,
-    LIMIT_IS_A_PREFIX,
-    PAGES_TILE,
-    ALL_THREADS_NEWEST_FIRST,
-    WRITES_SORTED,
+TABLE = FamilyTable(
+    name="ordering",
+    title="which checkpoint is the latest, and in which order they are listed",
+    contracts=(
+        LIST_NEWEST_FIRST,
+        LATEST_IS_GREATEST_ID,
+        BEFORE_IS_EXCLUSIVE,
+        LIMIT_IS_A_PREFIX,
+        PAGES_TILE,
+        ALL_THREADS_NEWEST_FIRST,
+        WRITES_SORTED,
+    ),
 )

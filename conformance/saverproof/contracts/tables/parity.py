@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 _BOTH = frozenset({Capability.SYNC, Capability.ASYNC})
 
@@ -50,8 +51,13 @@ NO_EVENT_LOOP_HANG_IN_WRITES = Contract(
     needs=_BOTH,
 )
 
-CONTRACTS = (
-    SAME_ANSWERS,
-    NO_EVENT_LOOP_HANG,
-    NO_EVENT_LOOP_HANG_IN_WRITES,
+TABLE = FamilyTable(
+    name="parity",
+    title="the sync and the async API answer alike",
+    crossed=True,
+    contracts=(
+        SAME_ANSWERS,
+        NO_EVENT_LOOP_HANG,
+        NO_EVENT_LOOP_HANG_IN_WRITES,
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 COMPLETE = Contract(
     id="pending-writes/complete",
@@ -136,15 +137,19 @@ NAMESPACE_DEFAULTS = Contract(
     wrong='`config["configurable"]["checkpoint_ns"]` raises KeyError',
 )
 
-CONTRACTS = (
-    COMPLETE,
-    SPECIAL_INDEX,
-    SCOPED,
-    EARLY_WRITES_KEPT,
-    LATE_WRITES,
-    ONE_TASK_TWO_PATHS,
-    EMPTY_BATCH,
-    SAME_IN_LIST,
-    ACCEPTS_TASK_PATH,
-    NAMESPACE_DEFAULTS,
+TABLE = FamilyTable(
+    name="pending-writes",
+    title="what a node wrote before the next checkpoint took it up",
+    contracts=(
+        COMPLETE,
+        SPECIAL_INDEX,
+        SCOPED,
+        EARLY_WRITES_KEPT,
+        LATE_WRITES,
+        ONE_TASK_TWO_PATHS,
+        EMPTY_BATCH,
+        SAME_IN_LIST,
+        ACCEPTS_TASK_PATH,
+        NAMESPACE_DEFAULTS,
+    ),
 )

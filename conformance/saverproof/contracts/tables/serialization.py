@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 CHANNEL_VALUES = Contract(
     id="serialization/channel-values",
@@ -171,18 +172,22 @@ LARGE = Contract(
     wrong="one SQL statement binds every value and passes the limit on variables",
 )
 
-CONTRACTS = (
-    CHANNEL_VALUES,
-    WRITE_VALUES,
-    NON_FINITE,
-    NUL_IN_STRINGS,
-    NAMES,
-    METADATA,
-    CONFIG_METADATA_MERGED,
-    LEGACY_WRITES_METADATA,
-    CHECKPOINT_FIELDS,
-    OLDER_CHECKPOINTS,
-    ENCRYPTED_AT_REST,
-    UNSERIALIZABLE_IS_REFUSED,
-    LARGE,
+TABLE = FamilyTable(
+    name="serialization",
+    title="values come back as they went in",
+    contracts=(
+        CHANNEL_VALUES,
+        WRITE_VALUES,
+        NON_FINITE,
+        NUL_IN_STRINGS,
+        NAMES,
+        METADATA,
+        CONFIG_METADATA_MERGED,
+        LEGACY_WRITES_METADATA,
+        CHECKPOINT_FIELDS,
+        OLDER_CHECKPOINTS,
+        ENCRYPTED_AT_REST,
+        UNSERIALIZABLE_IS_REFUSED,
+        LARGE,
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.family_table import FamilyTable
 
 PUT_IS_IDEMPOTENT = Contract(
     id="upsert/put-is-idempotent",
@@ -76,11 +77,15 @@ SPECIAL_WRITE_LAST_WINS_MIXED = Contract(
     wrong="one SQL statement is chosen for the whole batch by `all(channel is special)`",
 )
 
-CONTRACTS = (
-    PUT_IS_IDEMPOTENT,
-    PUT_REPLACES,
-    REPUT_KEEPS_WRITES,
-    REGULAR_WRITE_FIRST_WINS,
-    SPECIAL_WRITE_LAST_WINS,
-    SPECIAL_WRITE_LAST_WINS_MIXED,
+TABLE = FamilyTable(
+    name="upsert",
+    title="the same thing stored twice",
+    contracts=(
+        PUT_IS_IDEMPOTENT,
+        PUT_REPLACES,
+        REPUT_KEEPS_WRITES,
+        REGULAR_WRITE_FIRST_WINS,
+        SPECIAL_WRITE_LAST_WINS,
+        SPECIAL_WRITE_LAST_WINS_MIXED,
+    ),
 )

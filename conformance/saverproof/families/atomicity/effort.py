@@ -9,7 +9,7 @@ SLOW_TO_OPEN_MS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class FaultEffort:
     """``most`` faults are injected in all, ``slow_most`` into a saver that is slow to open.
 
     ``rare`` adds the starting states of ``scenarios.RARE``; ``lasting`` the faults that go on from
@@ -26,7 +26,7 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(most=150, slow_most=40),
-    "default": Effort(most=2_000, slow_most=300),
-    "deep": Effort(most=100_000, slow_most=3_000, rare=True, lasting=True, walks=150),
+    "quick": FaultEffort(most=150, slow_most=40),
+    "default": FaultEffort(most=2_000, slow_most=300),
+    "deep": FaultEffort(most=100_000, slow_most=3_000, rare=True, lasting=True, walks=150),
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from saverproof.families.atomicity.fault_plans import Attack
 from saverproof.families.atomicity.judging import CANCELLED, USABLE
+from saverproof.families.family import Blame
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
 from saverproof.steps.describing import describe
@@ -35,9 +36,9 @@ class Journal:
             self._path.write_text(json.dumps(line) + "\n", encoding="utf-8")
 
 
-def blamed(steps: list[Any]) -> dict[str, Any]:
+def blamed(journal: Sequence[Any]) -> Blame:
     """What to say of a saver that ended its process, from the lines of a journal."""
-    last = steps[-1]
+    last = journal[-1]
     program = from_json(last["program"])
     told = [describe(step) for step in program]
     given = last.get("faults") or {str(len(program) - 1): last.get("fault")}
@@ -45,10 +46,4 @@ def blamed(steps: list[Any]) -> dict[str, Any]:
     for at in sorted(faults, reverse=True):
         told.insert(at, f"fault: {faults[at].describe()}")
     cancelled = any(attack.kind == "cancellation" for attack in faults.values())
-    return {
-        "contract": CANCELLED if cancelled else USABLE,
-        "phase": "fault",
-        "steps": told,
-        "program": last,
-        "reproducer": "",
-    }
+    return Blame(contract=CANCELLED if cancelled else USABLE, steps=tuple(told), program=last)

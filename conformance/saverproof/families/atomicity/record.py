@@ -19,6 +19,7 @@ from saverproof.families.atomicity.judging import (
 )
 from saverproof.families.atomicity.observation import Ending, Sight
 from saverproof.families.atomicity.sweep import Sweep
+from saverproof.families.tally import Tally, keep_plainest
 from saverproof_faults import Event, Moment
 
 DETAIL = 60
@@ -70,16 +71,14 @@ def plainness(attack: Attack | None, contract: str | None) -> tuple[int, ...]:
 
 
 @dataclass(slots=True)
-class Record:
-    """Filled in trial by trial."""
+class FaultRecord:
+    """Filled in trial by trial, as the tally is."""
 
+    tally: Tally
     points: int = 0
     injected: Counter[str] = field(default_factory=Counter)
-    checked: Counter[str] = field(default_factory=Counter)
     found: dict[str, Found] = field(default_factory=dict)
     """Each broken contract, and the plainest trial that shows it."""
-    unknown: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
     local: bool = True
     """Whether all that was seen were statements of SQLite."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -89,11 +88,6 @@ class Record:
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
     """Each broken contract, the operations that break it, and the plainest trial of each."""
 
-    def note(self, text: str) -> None:
-        """Say something about the sweep as a whole, once."""
-        if text not in self.notes:
-            self.notes.append(text)
-
     def counted(self, sweep: Sweep) -> None:
         """Take in a clean run."""
         places = sweep.counted.places
@@ -101,13 +95,13 @@ class Record:
         self.points += len(sweep.counted.cancellations) // 2 + sweep.counted.values
         self.local &= bool(places.statements)
         if places.unproxied_connections:
-            self.note(
+            self.tally.note(
                 "client-side faults not exercised on "
                 f"{places.unproxied_connections} connections that no proxy could reach "
                 f"({sweep.scenario.operation}: {places.unproxied_statements} statements)"
             )
         # The clean runs are looked at by others, too.
-        self.checked[SILENT] += 1
+        self.tally.agreed(SILENT)
         if sweep.clean is not None:
             self._find(Found(sweep.clean, sweep, None, str(Ending.RETURNED)))
 
@@ -122,15 +116,15 @@ class Record:
             if attack.kind == "cancellation":
                 self._unfired.setdefault(operation, text)
                 return
-            for contract in _judged(attack, sight):
-                self.unknown.setdefault(contract, text)
+            self.tally.unsure(_judged(attack, sight), text)
             return
         if attack.kind == "cancellation":
             self._cancelled.add(operation)
         self.injected[attack.name] += 1
-        self.checked.update(_judged(attack, sight))
+        for contract in _judged(attack, sight):
+            self.tally.agreed(contract)
         # After a failure the same call was made again, and looked for once the saver was closed.
-        self.checked[SILENT] += sight.whole and sight.retry is Ending.RETURNED
+        self.tally.agreed(SILENT, sight.whole and sight.retry is Ending.RETURNED)
         if verdict.contract is not None:
             self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
 
@@ -140,14 +134,13 @@ class Record:
         """
         for operation, text in self._unfired.items():
             if operation in self._cancelled:
-                self.note(text)
+                self.tally.note(text)
             else:
-                self.unknown.setdefault(CANCELLED, text)
+                self.tally.unsure((CANCELLED,), text)
 
     def nothing_known(self, why: str) -> None:
         """No operation could be tried at all."""
-        for contract in (WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS):
-            self.unknown.setdefault(contract, why)
+        self.tally.unsure((WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS), why)
 
     def walked(self, injected: int) -> None:
         """Take in a random program: its faults are counted together."""
@@ -157,14 +150,14 @@ class Record:
     def not_tried(self, attack: Attack, why: str) -> None:
         """Nothing was asked: what was not found broken is not known to hold."""
         cancelled = attack.kind == "cancellation"
-        for contract in (CANCELLED,) if cancelled else (WHOLE, LATE, USABLE, SILENT, PREVIOUS):
-            self.unknown.setdefault(contract, why)
+        others = (WHOLE, LATE, USABLE, SILENT, PREVIOUS)
+        self.tally.unsure((CANCELLED,) if cancelled else others, why)
 
     def _find(self, found: Found) -> None:
         contract, operation = found.verdict.contract, found.sweep.scenario.operation
         assert contract is not None
-        _keep(self.found, contract, found)
-        _keep(self._operations.setdefault(contract, {}), operation, found)
+        keep_plainest(self.found, contract, found)
+        keep_plainest(self._operations.setdefault(contract, {}), operation, found)
 
     def told(self, contract: str) -> list[Found]:
         """The trials of a broken contract that are to be told of: one, or one for each operation
@@ -187,14 +180,8 @@ class Record:
             "injected": self.injected.total(),
             "by_kind": dict(sorted(self.injected.items())),
             "map": [_entry(key, count) for key, count in self._map.items()],
-            "notes": self.notes,
+            "notes": self.tally.notes,
         }
-
-
-def _keep(known: dict[str, Found], name: str, found: Found) -> None:
-    """Keep the plainer of two trials."""
-    if name not in known or found.rank < known[name].rank:
-        known[name] = found
 
 
 def _entry(key: tuple[str, ...], count: int) -> dict[str, Any]:

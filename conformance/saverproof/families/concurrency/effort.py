@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class SceneEffort:
     """Through one API: histories of ``shared`` by threads or tasks on one saver, ``instances`` by
     several savers on one store, ``processes`` by several processes; ``races`` of processes for a
     new store. Each history has ``callers`` callers that make ``length`` calls. A process holds the
@@ -23,10 +23,10 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(shared=8, instances=2, processes=2, races=2),
-    "default": Effort(shared=10, instances=4, processes=3, races=2),
-    "deep": Effort(shared=120, instances=60, processes=40, races=20, length=14, hold_s=6.0),
+    "quick": SceneEffort(shared=8, instances=2, processes=2, races=2),
+    "default": SceneEffort(shared=10, instances=4, processes=3, races=2),
+    "deep": SceneEffort(shared=120, instances=60, processes=40, races=20, length=14, hold_s=6.0),
 }
 
-SLOW = Effort(shared=3, instances=2, processes=1, races=2)
+SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2)
 """Where each process is a fresh interpreter."""

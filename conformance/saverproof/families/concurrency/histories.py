@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from saverproof.families.concurrency.bench import Bench
-from saverproof.families.concurrency.effort import Effort
+from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.firstuse import Meeting
 from saverproof.families.concurrency.records import Event, Kind, Operation
 from saverproof.families.concurrency.schedules import Schedule, schedule_of
@@ -104,7 +104,7 @@ class Played:
     died: str = ""
 
 
-def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: Effort) -> Script:
+def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: SceneEffort) -> Script:
     """One of the scripts of an item."""
     name = f"{seed}:{crowd.name}:{number}"
     themes = [one for one in THEMES[crowd] if able.deletes or one is not DELETING]
@@ -160,7 +160,7 @@ def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
     return gathered(script, [caller])
 
 
-def rehearsal(seed: str, able: Able, effort: Effort) -> Script:
+def rehearsal(seed: str, able: Able, effort: SceneEffort) -> Script:
     """A script for one caller alone, which a saver gets right unless something else is wrong."""
     theme = MIXED
     # All its callers' calls, one after the other, in a random order.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.families.concurrency.records import Event
+from saverproof.families.tally import Tally, keep_plainest
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,46 +32,37 @@ class Sighting:
     problem: Problem
     scene: dict[str, Any]
 
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Lower for what is shorter to tell."""
+        return (len(self.problem.events) or len(self.problem.steps),)
+
 
 @dataclass(slots=True)
-class Record:
-    """What all scenes of an item came to."""
+class SceneRecord:
+    """What all scenes of an item came to, beside the tally."""
 
-    checked: Counter[str] = field(default_factory=Counter)
+    tally: Tally
     found: dict[str, Sighting] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     """Contract -> how many scenes showed it broken."""
-    unknown: dict[str, str] = field(default_factory=dict)
     scenes: Counter[str] = field(default_factory=Counter)
-    operations: int = 0
     raised: Counter[str] = field(default_factory=Counter)
     """Errors that are advice, and how often each was raised."""
-    notes: list[str] = field(default_factory=list)
 
     def saw(self, problems: Sequence[Problem], scene: dict[str, Any]) -> None:
         """Keep what a scene showed; of several breaches of a contract, the plainest."""
         for contract in {problem.contract for problem in problems}:
             self.seen[contract] += 1
         for problem in problems:
-            kept = self.found.get(problem.contract)
-            if kept is None or _length(problem) < _length(kept.problem):
-                self.found[problem.contract] = Sighting(problem, scene)
-
-    def note(self, text: str) -> None:
-        """Keep a line for the report, once."""
-        if text not in self.notes:
-            self.notes.append(text)
+            keep_plainest(self.found, problem.contract, Sighting(problem, scene))
 
     def as_data(self) -> dict[str, Any]:
         """For the report."""
         return {
             "scenes": dict(self.scenes),
-            "operations": self.operations,
+            "operations": self.tally.operations,
             "raised": dict(self.raised.most_common(10)),
             "broken_in": dict(self.seen),
-            "notes": self.notes,
+            "notes": self.tally.notes,
         }
-
-
-def _length(problem: Problem) -> int:
-    return len(problem.events) or len(problem.steps)

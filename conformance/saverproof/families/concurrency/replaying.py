@@ -9,16 +9,17 @@ from saverproof.families.answer import Answer, Status, unclear
 from saverproof.families.concurrency.bench import Bench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
+from saverproof.families.concurrency.endings import ended
 from saverproof.families.concurrency.histories import Crowd, Played, Script, locked, play, rehearsal
-from saverproof.families.concurrency.item import ended
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.judging import judge_history, semantics_of
-from saverproof.families.concurrency.record import Record
+from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import Operation
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
+from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target
 from saverproof_faults.kill import HarnessError
@@ -36,7 +37,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     """
     if not isinstance(data, Mapping) or "scene" not in data:
         raise ValueError(f"found {data!r:.60}, expected an object with a scene")
-    record = Record()
+    record = SceneRecord(Tally(plan))
     try:
         with Bench.of(plan, target) as bench:
             times = _play(bench, data, contract, record)
@@ -48,15 +49,17 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     if found is not None:
         shown = found.problem
         return Answer(Status.FAILING, shown.summary, shown.expected, shown.observed)
-    if record.unknown:
+    if record.tally.unknown:
         # What was not seen to the end is not mended.
-        return unclear(record.unknown.get(contract, next(iter(record.unknown.values()))))
+        return unclear(
+            record.tally.unknown.get(contract, next(iter(record.tally.unknown.values())))
+        )
     if times > 1:
         return Answer(Status.FIXED, f"played {times} times, it shows nothing any more")
     return Answer(Status.FIXED, "the same scene shows nothing any more")
 
 
-def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: Record) -> int:
+def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
     """How often it was played."""
     match data["scene"]:
         case "iteration":
@@ -82,7 +85,7 @@ def _able(bench: Bench) -> Able:
     return able_of({*facts["capabilities"], *facts["operations"][bench.plan.api]})
 
 
-def _histories(bench: Bench, script: Script, contract: str, record: Record) -> int:
+def _histories(bench: Bench, script: Script, contract: str, record: SceneRecord) -> int:
     alone = play(bench, rehearsal(str(bench.plan.seed), _able(bench), EFFORTS["quick"]))
     semantics = semantics_of(alone.events)
     for _ in range(TIMES):
@@ -94,14 +97,14 @@ def _histories(bench: Bench, script: Script, contract: str, record: Record) -> i
     return TIMES
 
 
-def _look(played: Played | None, semantics: Semantics, contract: str, record: Record) -> None:
+def _look(played: Played | None, semantics: Semantics, contract: str, record: SceneRecord) -> None:
     """Keep what a history shows, or why it does not tell anything of the contract."""
     if played is None:
-        record.unknown[contract] = "the store is in no SQLite file any more"
+        record.tally.unknown[contract] = "the store is in no SQLite file any more"
         return
     end = ended(played)
     if not end and (played.trouble or played.slow):
-        record.unknown[contract] = f"it could not be played: {played.trouble or played.slow}"
+        record.tally.unknown[contract] = f"it could not be played: {played.trouble or played.slow}"
         return
     shared = played.script.crowd is Crowd.SHARED
     judgement = judge_history(played.events, shared=shared, semantics=semantics)
@@ -109,9 +112,11 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Re
     record.saw(problems, {})
     others = sorted({problem.contract for problem in problems} - {contract})
     if others and (end or contract == ORDER):
-        record.unknown[contract] = f"it breaks {', '.join(others)} now, which hides the rest"
+        record.tally.unknown[contract] = f"it breaks {', '.join(others)} now, which hides the rest"
     elif judgement.cut_off and contract == ORDER:
-        record.unknown[contract] = "cut off: the orders of a history are too many to be searched"
+        record.tally.unknown[contract] = (
+            "cut off: the orders of a history are too many to be searched"
+        )
 
 
 def _script(data: Mapping[str, Any]) -> Script:

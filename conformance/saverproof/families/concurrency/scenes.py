@@ -12,7 +12,7 @@ from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHI
 from saverproof.families.concurrency.firstuse import Meeting, held
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.read_side_effects import sqlite_files
-from saverproof.families.concurrency.record import Problem, Record
+from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import Event, Kind, Operation
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof_faults.kill import DiedBy, TrialResult
@@ -34,7 +34,7 @@ def died(contract: str, result: TrialResult) -> Problem | None:
 # --- iterations ----------------------------------------------------------------------------------
 
 
-def iterate(bench: Bench, by: By, record: Record) -> bool:
+def iterate(bench: Bench, by: By, record: SceneRecord) -> bool:
     """Leave a listing between two items, and call; whether that hung."""
     scene = {"scene": "iteration", "by": by.value}
     operations = bench.plan.facts["operations"][bench.plan.api]
@@ -50,8 +50,8 @@ def iterate(bench: Bench, by: By, record: Record) -> bool:
     told = _told(result, record, ITERATION)
     if told is None:
         return False
-    record.operations += len(told["calls"])
-    record.checked[ITERATION] += len(told["calls"])
+    record.tally.operations += len(told["calls"])
+    record.tally.agreed(ITERATION, len(told["calls"]))
     record.saw(list(_wrong_in_iteration(told, by)), scene | {"calls": _to_blame(told)})
     return told["standstill"] is not None
 
@@ -102,28 +102,28 @@ def _to_blame(told: Mapping[str, Any]) -> list[str]:
     return [told["operation"]]
 
 
-def _told(result: TrialResult, record: Record, contract: str) -> Mapping[str, Any] | None:
+def _told(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
     """What a scene told, or None, and why nothing is known, if it could not be played."""
     if result.died_by is not DiedBy.FINISHED:
-        record.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
+        record.tally.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         return None
     told: Mapping[str, Any] = result.value
     if told.get("trouble"):
-        record.unknown[contract] = told["trouble"]
+        record.tally.unknown[contract] = told["trouble"]
     else:
         _note_slow(told["standstill"], record, contract)
     return told
 
 
-def _note_slow(still: Mapping[str, Any] | None, record: Record, contract: str) -> None:
+def _note_slow(still: Mapping[str, Any] | None, record: SceneRecord, contract: str) -> None:
     if still is not None and not still["hung"]:
-        record.unknown[contract] = f"cut off: not over after {still['seconds']:g} s"
+        record.tally.unknown[contract] = f"cut off: not over after {still['seconds']:g} s"
 
 
 # --- reads of what is not there ------------------------------------------------------------------
 
 
-def ask(bench: Bench, record: Record) -> None:
+def ask(bench: Bench, record: SceneRecord) -> None:
     """Ask for what is not there, and look for what that leaves."""
     with bench.store() as store:
         result = bench.played(
@@ -131,10 +131,12 @@ def ask(bench: Bench, record: Record) -> None:
         )
     record.scenes["unknown reads"] += 1
     told = _told(result, record, NOTHING)
-    if told is None or NOTHING in record.unknown:
+    if told is None or NOTHING in record.tally.unknown:
         return
     if told["standstill"] is not None:
-        record.unknown[NOTHING] = f"no answer to a read of something unknown\n{told['standstill']}"
+        record.tally.unknown[NOTHING] = (
+            f"no answer to a read of something unknown\n{told['standstill']}"
+        )
         return
     if told["traces"]:
         traces = "; ".join(told["traces"])
@@ -150,18 +152,18 @@ def ask(bench: Bench, record: Record) -> None:
         )
         record.saw([problem], {"scene": "unknown reads"})
     elif not told["looked"]:
-        record.unknown[NOTHING] = (
+        record.tally.unknown[NOTHING] = (
             "the store is not in files of its workspace: another saver lists nothing new, but what "
             "no saver shows cannot be seen"
         )
         return
-    record.checked[NOTHING] += told["read"]
+    record.tally.agreed(NOTHING, told["read"])
 
 
 # --- races for a new store -----------------------------------------------------------------------
 
 
-def race(bench: Bench, number: int, record: Record, file: Path | None = None) -> Path | None:
+def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = None) -> Path | None:
     """Let several processes create one store, side by side.
 
     Gives the SQLite file that it is in, below its folder, if they did meet over it, none kept apart
@@ -203,17 +205,17 @@ def race(bench: Bench, number: int, record: Record, file: Path | None = None) ->
         if end is not None:
             problems.append(end)
         elif result.died_by is not DiedBy.FINISHED:
-            record.unknown[FIRST] = f"{result.ending()} {result.stacks}".strip()[:1_000]
+            record.tally.unknown[FIRST] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         else:
-            record.checked[FIRST] += 1
+            record.tally.agreed(FIRST, 1)
             _note_slow(result.value["standstill"], record, FIRST)
             problems += _wrong_in_race(result.value, one_more=file is not None)
             events += [Event.from_json(event) for event in result.value["events"]]
-    record.operations += len(events)
+    record.tally.operations += len(events)
     if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
         problems += _lost_in_race(events, [Event.from_json(e) for e in last.value["events"]])
     else:
-        record.unknown[PROCESSES] = "what a race left could not be read"
+        record.tally.unknown[PROCESSES] = "what a race left could not be read"
     record.saw(problems, scene)
     met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
     return files[0] if files and met else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class KillEffort:
     """Through one API: ``swept`` trials at places of the fixed programs, ``drawn`` at places of
     ``programs`` random ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a
     second process at work. ``afresh`` of them are looked at by a fresh interpreter. ``images`` are
@@ -25,13 +25,13 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(
+    "quick": KillEffort(
         swept=24, drawn=0, programs=0, instants=3, beside=3, afresh=1, images=20, graphs=6
     ),
-    "default": Effort(
+    "default": KillEffort(
         swept=150, drawn=42, programs=3, instants=20, beside=15, afresh=1, images=90, graphs=30
     ),
-    "deep": Effort(
+    "deep": KillEffort(
         swept=500,
         drawn=300,
         programs=12,
@@ -43,5 +43,5 @@ EFFORTS = {
     ),
 }
 
-SLOW = Effort(swept=8, drawn=0, programs=0, instants=2, beside=1, afresh=0, images=10, graphs=2)
+SLOW = KillEffort(swept=8, drawn=0, programs=0, instants=2, beside=1, afresh=0, images=10, graphs=2)
 """Where each process is a fresh interpreter."""

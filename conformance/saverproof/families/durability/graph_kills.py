@@ -19,7 +19,7 @@ from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer
 from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
 from saverproof.families.durability.judging import Outcome
-from saverproof.families.durability.record import Record
+from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import RESULT
@@ -42,7 +42,7 @@ class Resuming:
 
     bench: Bench
     plan: Plan
-    record: Record
+    record: KillRecord
     wanted: frozenset[str]
     most: int
     afresh: int
@@ -55,8 +55,7 @@ class Resuming:
         """Every scenario that the saver and the installed LangGraph can play, in turn."""
         shows = list(self._shows())
         if not shows and self.most:
-            for contract in (RESUME, NO_RERUN):
-                self.record.unknown[contract] = "; ".join(self.record.notes)
+            self.record.tally.unsure((RESUME, NO_RERUN), "; ".join(self.record.tally.notes))
             return
         whole = sum(show.share for show in shows)
         for show in shows:
@@ -77,7 +76,7 @@ class Resuming:
         for number, name in enumerate(names):
             objection = known[name].objection(self.plan.facts["capabilities"])
             if objection is not None:
-                self.record.note(f"graph {name!r} not killed: {objection}")
+                self.record.tally.note(f"graph {name!r} not killed: {objection}")
                 continue
             others = [m for m in modes if m != "sync" and resumable(known[name], m)]
             chosen = ["sync"] if "sync" in modes else modes[:1]
@@ -87,7 +86,7 @@ class Resuming:
                 try:
                     yield self._rehearsed(known[name], mode)
                 except NoCleanRunError as problem:
-                    self.record.note(f"graph {name!r} not killed: {problem}"[:600])
+                    self.record.tally.note(f"graph {name!r} not killed: {problem}"[:600])
 
     def _rehearsed(self, scenario: Scenario, mode: str) -> Show:
         with self._trial(scenario, mode) as arguments:
@@ -145,14 +144,13 @@ class Resuming:
     def _not_killed(self, show: Show, result: TrialResult) -> None:
         if result.died_by is not DiedBy.FINISHED:
             why = f"graph {show.scenario.name!r}, before it was killed: {result.ending()}"
-            for contract in (RESUME, NO_RERUN):
-                self.record.unknown.setdefault(contract, f"{why} {result.stacks}".strip()[:2_000])
+            self.record.tally.unsure((RESUME, NO_RERUN), f"{why} {result.stacks}".strip()[:2_000])
 
     def _judge(self, resumed: Resumed) -> None:
         difference, rerun = resumed.difference(), None
-        self.record.checked[RESUME] += 1
+        self.record.tally.agreed(RESUME)
         if resumed.show.mode == "sync":
-            self.record.checked[NO_RERUN] += 1
+            self.record.tally.agreed(NO_RERUN)
             rerun = resumed.rerun()
         outcome = Outcome.WHOLE if difference is None and rerun is None else Outcome.LOST
         self.record.killed_graph(f"graph: {resumed.show.scenario.name}", outcome)

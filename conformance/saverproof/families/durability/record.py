@@ -11,6 +11,7 @@ from saverproof.contracts.tables import durability
 from saverproof.families.durability.judging import Outcome, Run, Verdict
 from saverproof.families.durability.kill_places import KillPlace, Kind
 from saverproof.families.durability.workloads import OPERATIONS
+from saverproof.families.tally import Tally, keep_plainest
 
 SURVIVES = durability.ACKNOWLEDGED_SURVIVES.id
 ATOMIC = durability.IN_FLIGHT_ATOMIC.id
@@ -84,43 +85,34 @@ class Trial:
 
 
 @dataclass(slots=True)
-class Record:
-    """Filled in trial by trial."""
+class KillRecord:
+    """Filled in trial by trial, as the tally is."""
 
-    checked: Counter[str] = field(default_factory=Counter)
+    tally: Tally
     found: dict[str, Trial] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    """Each broken contract, and the plainest trial that shows it."""
     kill_points: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     recoveries: list[float] = field(default_factory=list)
-    operations: int = 0
     _detail: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
-
-    def note(self, text: str) -> None:
-        """Say something about the item as a whole, once."""
-        if text not in self.notes:
-            self.notes.append(text)
 
     def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
         """Processes hung so often that no more were tried: nothing is known to hold."""
-        for contract in contracts:
-            self.unknown.setdefault(contract, f"cut off: {hangs} processes hung")
+        self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
 
     def tried(self, trial: Trial) -> None:
         """Take in a trial."""
         if not trial.survivor:
             self._count(trial)
-        self.operations += trial.acknowledged
+        self.tally.operations += trial.acknowledged
         outcome = trial.verdict.outcome
         if outcome is Outcome.NOT_FIRED:
             return
         self.outcomes[outcome] += 1
-        self.checked.update(trial.judged)
+        for contract in trial.judged:
+            self.tally.agreed(contract)
         for contract in trial.blamed:
-            known = self.found.get(contract)
-            if known is None or trial.rank < known.rank:
-                self.found[contract] = trial
+            keep_plainest(self.found, contract, trial)
 
     def killed_graph(self, operation: str, outcome: Outcome) -> None:
         """Take in a graph that was killed."""
@@ -167,7 +159,7 @@ class Record:
             "torn": self.outcomes[Outcome.TORN],
             "unopened": self.outcomes[Outcome.UNOPENED],
             "trials_detail": list(self._detail.values()),
-            "notes": self.notes,
+            "notes": self.tally.notes,
         }
 
     def _percentile(self, percent: int) -> float:

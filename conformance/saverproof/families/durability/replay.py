@@ -10,11 +10,12 @@ from saverproof.families.durability.bench import Bench, NoCleanRunError
 from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.kill_places import KillPlace, Kind
 from saverproof.families.durability.power import Power
-from saverproof.families.durability.record import Record, Trial
+from saverproof.families.durability.record import KillRecord, Trial
 from saverproof.families.durability.sweep import Subject, trial_of
 from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.describing import describe
@@ -167,13 +168,13 @@ class _Again(Resuming):
 
 
 def _graph(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
-    record = Record()
+    tally = Tally(bench.plan)
     wanted = frozenset({contract})
-    again = _Again(bench, bench.plan, record, wanted, 1, 0, lambda: None, {})
+    again = _Again(bench, bench.plan, KillRecord(tally), wanted, 1, 0, lambda: None, {})
     moments = again.killed(data["scenario"], data["mode"], data["kill"])
     if again.findings:
         found = again.findings[contract]
         return Answer(Status.FAILING, found.summary, found.expected, found.observed)
-    if not record.checked[contract]:
-        return unclear("; ".join([*record.unknown.values(), *record.notes]) or "nothing was killed")
+    if not tally.checked[contract]:
+        return unclear("; ".join([*tally.unknown.values(), *tally.notes]) or "nothing was killed")
     return Answer(Status.FIXED, f"killed at each of {moments} moments, the graph goes on rightly")

@@ -9,11 +9,11 @@ from random import Random
 from typing import Any
 
 from saverproof.families.durability.bench import Bench, NoCleanRunError
-from saverproof.families.durability.effort import Effort
+from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.judging import Outcome, Run, Verdict, judge
 from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
 from saverproof.families.durability.kill_points import unavailable
-from saverproof.families.durability.record import KILLED, Record, Trial
+from saverproof.families.durability.record import KILLED, KillRecord, Trial
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.steps.codec import to_json
 from saverproof_faults.kill import DiedBy, TrialResult, View
@@ -44,8 +44,8 @@ class Sweep:
     """The kills of one item. ``told`` is called after each."""
 
     bench: Bench
-    record: Record
-    effort: Effort
+    record: KillRecord
+    effort: KillEffort
     able: frozenset[str]
     told: Callable[[], None]
     _afresh: frozenset[int] = frozenset()
@@ -54,8 +54,7 @@ class Sweep:
         """Everything; what the saver cannot even do undisturbed becomes unknown."""
         fixed = [s for s in map(self.rehearsed, workloads(self.able)) if s is not None]
         if not fixed:
-            for contract in KILLED:
-                self.record.unknown[contract] = "; ".join(self.record.notes)
+            self.record.tally.unsure(KILLED, "; ".join(self.record.tally.notes))
             return
         chosen = self._choose(f"{self.bench.plan.seed}:fixed", fixed, self.effort.swept)
         for number in range(self.effort.programs):
@@ -86,7 +85,7 @@ class Sweep:
             subject = Subject(workload, run, versions)
             subject.places = list(self._places(subject))
         except NoCleanRunError as problem:
-            self.record.note(
+            self.record.tally.note(
                 f"{workload.name} not killed, it does not work either: {problem}"[:900]
             )
             return None
@@ -99,7 +98,7 @@ class Sweep:
             if why is None:
                 found += self.bench.places(subject.workload, subject.versions, kind)
             else:
-                self.record.note(f"no kills at each {kind.value}: {why}")
+                self.record.tally.note(f"no kills at each {kind.value}: {why}")
         if not found:
             found = self.bench.places(subject.workload, subject.versions, Kind.CALL)
         yield from found
@@ -179,8 +178,7 @@ class Sweep:
         if result.died_by in (DiedBy.KILL, DiedBy.FINISHED):
             return False
         why = f"{result.ending()}, before it could be killed {place.describe()}"
-        for contract in KILLED:
-            self.record.unknown.setdefault(contract, f"{why} {result.stacks}".strip()[:2_000])
+        self.record.tally.unsure(KILLED, f"{why} {result.stacks}".strip()[:2_000])
         return True
 
     # --- two processes ---------------------------------------------------------------------
@@ -212,7 +210,9 @@ class Sweep:
             self.bench.looked({**mine, "afterwards": []}, afresh=False)
             result, survivor = self.bench.killed_beside(mine, place, theirs)
             if result.died_by not in (DiedBy.KILL, DiedBy.FINISHED):
-                self.record.note(f"not killed beside another process: {result.ending()}"[:300])
+                self.record.tally.note(
+                    f"not killed beside another process: {result.ending()}"[:300]
+                )
                 return
             view = self.bench.looked(mine, afresh=False)
             self.record.tried(trial_of(subject, place, result, view, beside=True))

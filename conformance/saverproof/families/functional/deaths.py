@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from saverproof.contracts.registry import contracts
 from saverproof.judging.blame import WHOLE_STEP
 from saverproof.judging.filters import contract_of_filter
 from saverproof.steps.codec import step_from_json
@@ -23,11 +22,9 @@ from saverproof.steps.definitions import (
 )
 
 
-def contract_of_death(family: str, steps: list[Any]) -> str:
-    """The contract of the last step; if none was taken, the first contract of the family."""
-    if steps:
-        return asked_for(step_from_json(steps[-1]))
-    return contracts(family)[0].id
+def contract_of_death(last: Any) -> str:
+    """The contract of the last step of a journal, as JSON."""
+    return asked_for(step_from_json(last))
 
 
 @singledispatch

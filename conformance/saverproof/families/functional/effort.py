@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class ProgramEffort:
     """``steps`` are shared out among the themes of a family; ``examples`` are Hypothesis's."""
 
     steps: int
@@ -15,7 +15,7 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(steps=450, examples=2, bulk=False),
-    "default": Effort(steps=750, examples=3, bulk=True),
-    "deep": Effort(steps=10_000, examples=40, bulk=True),
+    "quick": ProgramEffort(steps=450, examples=2, bulk=False),
+    "default": ProgramEffort(steps=750, examples=3, bulk=True),
+    "deep": ProgramEffort(steps=10_000, examples=40, bulk=True),
 }

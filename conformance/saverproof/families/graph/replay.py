@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from langsmith.run_helpers import tracing_context
+
 from saverproof.families.answer import Answer, Status
 from saverproof.families.graph.replaying import replay as play_again
 from saverproof.families.graph.runner import MEANING
@@ -21,8 +23,6 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
         ValueError: the data is no recorded program.
         OpeningError: the saver could not be opened or closed.
     """
-    from langsmith.run_helpers import tracing_context
-
     with tracing_context(enabled=False):
         difference = play_again(plan, target, data)
     if difference is None:

@@ -2,118 +2,92 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Any
 
-from saverproof.contracts.registry import contract, contracts
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.registry import contract
+from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import OpeningError
 from saverproof.execution.storage_errors import room_in
+from saverproof.families.answer import Answer
 from saverproof.families.atomicity.bench import Bench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
-from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Effort
+from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Attack, thinned
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import LOST_CONNECTION
-from saverproof.families.atomicity.observation import Ending, Sight
+from saverproof.families.atomicity.observation import Sight
 from saverproof.families.atomicity.prepared_store import NoCleanRunError
 from saverproof.families.atomicity.random_programs import Drawn
 from saverproof.families.atomicity.random_shrinking import places_of, retraced
 from saverproof.families.atomicity.random_trial import Stumble, Walk
-from saverproof.families.atomicity.record import Found, Record
+from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.reporting import Told, finding, finding_of_walk
-from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, Scenario, suited
+from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import Sweep, swept
 from saverproof.families.atomicity.worker import HungError
-from saverproof.items import Outcome, Plan
+from saverproof.families.family import Blame
+from saverproof.families.tally import Tally
+from saverproof.items import Plan
 from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
 MOST_HANGS = 2
 """A saver that hangs this often is not asked any further: each time costs the worker's patience."""
-_EVERY_S = 0.2
-
-Progress = Callable[[dict[str, Any]], None]
 
 
-def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
-    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised.
+@dataclass(frozen=True, slots=True)
+class AtomicityFamily:
+    """Every write operation is failed at every place."""
 
-    Raises:
-        SaverproofError: there is no room for workspaces.
-    """
-    from saverproof.families.functional.judge import applicable
+    table: FamilyTable = TABLE
 
-    started = time.perf_counter()
-    reasons = {one.id: applicable(plan, one) for one in contracts(FAMILY)}
-    item = Item(plan, target, progress)
-    with room_in(plan.folder):
-        why = item.run()
-    if why is not None:
-        reasons = {name: reason or why for name, reason in reasons.items()}
-        item.record = Record()
-    elif item.record.local and not item.record.checked[LOST_CONNECTION]:
-        reasons[LOST_CONNECTION] = reasons[LOST_CONNECTION] or _LOCAL
-    record = item.record
-    wanted = {name for name, reason in reasons.items() if reason is None}
-    # What follows from a flaw that the sweeps have found is not another one.
-    known = {name for found in record.found for name in (found, *contract(found).implies)}
-    walked = [
-        finding_of_walk(plan, target, told)
-        for name, told in item.stumbles.items()
-        if name in wanted - known
-    ]
-    return Outcome(
-        checked={name: times for name, times in record.checked.items() if name in wanted},
-        findings=(
-            *(
-                finding(plan, target, shown, record.untold(shown[0].contract))
-                for shown in item.shown
-                if shown[0].contract in wanted
-            ),
-            *walked,
-        ),
-        unknown={n: why for n, why in record.unknown.items() if n in wanted - record.found.keys()},
-        inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
-        operations=item.calls,
-        saver_s=item.seconds,
-        total_s=time.perf_counter() - started,
-        extra={"faults": record.as_data()},
-    )
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Sweep every scenario, then run random programs with faults among their steps."""
+        judging = AtomicityJudging(plan, target, tally)
+        with room_in(plan.folder):
+            judging.run()
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether a recorded fault still breaks the contract."""
+        return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """The journal has the trial that was not survived."""
+        return blamed(journal)
 
 
 _LOCAL = "SQLite works on files: there is no connection that others could cut"
 
 
 @dataclass(slots=True)
-class Item:
+class AtomicityJudging:
     """The judging of one plan."""
 
     plan: Plan
     target: Target
-    progress: Progress
-    record: Record = field(default_factory=Record)
-    shown: list[list[Found]] = field(default_factory=list)
-    """For each flaw that is told of, the trials that show it, the plainest first."""
+    tally: Tally
+    record: FaultRecord = field(init=False)
     stumbles: dict[str, Told] = field(default_factory=dict)
     """Contracts that random programs broke, and a short program that does."""
-    calls: int = 0
-    seconds: float = 0.0
     _hangs: Counter[bool] = field(default_factory=Counter)
-    _last_word: float = 0.0
     _journal: Journal = field(init=False)
 
     def __post_init__(self) -> None:
         self._journal = Journal(self.plan.journal)
+        self.record = FaultRecord(self.tally)
 
-    def run(self) -> str | None:
-        """Sweep every scenario; gives the reason if no contract of the family applies."""
+    def run(self) -> None:
+        """Sweep every scenario, and tell the tally."""
+        tally, record = self.tally, self.record
         effort = EFFORTS[self.plan.profile]
         drivers, problems = declared(self.target)
         with ExitStack() as stack:
@@ -121,22 +95,46 @@ class Item:
             try:
                 sweeps = self._sweeps(bench, stack, effort)
                 if not sweeps:
-                    self.record.nothing_known("; ".join(self.record.notes))
+                    record.nothing_known("; ".join(tally.notes))
                 elif not any(sweep.counted.places for sweep in sweeps):
-                    return nothing_passed(problems)
+                    self._nothing_passed(nothing_passed(problems))
+                    return
                 for problem in problems:
-                    self.record.note(problem)
+                    tally.note(problem)
                 self._sweep(bench, sweeps, effort)
-                self.record.settle()
+                record.settle()
                 self._walk(bench, effort)
-                for name in self.record.found:
-                    for found in self.record.told(name):
-                        self.shown.append(shortened(bench, found, stack))
+                self._report(bench, stack)
             finally:
-                self.calls, self.seconds = bench.calls, bench.seconds
-        return None
+                tally.operations, tally.saver_s = bench.calls, bench.seconds
+        if record.local and not tally.checked[LOST_CONNECTION]:
+            tally.rule_out(LOST_CONNECTION, _LOCAL)
+        tally.sections["faults"] = record.as_data()
 
-    def _sweeps(self, bench: Bench, stack: ExitStack, effort: Effort) -> list[Sweep]:
+    def _nothing_passed(self, why: str) -> None:
+        self.tally.rule_out_all(why)
+        self.tally.notes.clear()
+        self.tally.sections["faults"] = FaultRecord(self.tally).as_data()
+
+    def _report(self, bench: Bench, stack: ExitStack) -> None:
+        """Tell of every flaw by the shortest trials; what follows from one is not another."""
+        wanted, record = self.tally.wanted, self.record
+        shown = [
+            shortened(bench, found, stack) for name in record.found for found in record.told(name)
+        ]
+        self.tally.findings += [
+            finding(self.plan, self.target, trials, record.untold(trials[0].contract))
+            for trials in shown
+            if trials[0].contract in wanted
+        ]
+        known = {name for found in record.found for name in (found, *contract(found).implies)}
+        self.tally.findings += [
+            finding_of_walk(self.plan, self.target, told)
+            for name, told in self.stumbles.items()
+            if name in wanted - known
+        ]
+
+    def _sweeps(self, bench: Bench, stack: ExitStack, effort: FaultEffort) -> list[Sweep]:
         """Every scenario that this saver can take, counted in a clean run."""
         able = {*self.plan.facts["operations"][self.plan.api], *self.plan.facts["capabilities"]}
         able -= self.plan.facts["absent"].keys()
@@ -149,32 +147,32 @@ class Item:
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
             except (NoCleanRunError, OpeningError, HungError) as problem:
-                self.record.note(f"not swept, it does not work without faults either: {problem}")
+                self.tally.note(f"not swept, it does not work without faults either: {problem}")
                 if isinstance(problem, HungError):
                     bench.renew()
                 continue
             self.record.counted(sweep)
             sweeps.append(sweep)
-            self._tell(bench)
+            self._beat(bench)
         return sweeps
 
-    def _sweep(self, bench: Bench, sweeps: list[Sweep], effort: Effort) -> None:
+    def _sweep(self, bench: Bench, sweeps: list[Sweep], effort: FaultEffort) -> None:
         slow = self.plan.facts["opens_ms"] >= SLOW_TO_OPEN_MS
         everything = [
             (sweep, attack) for sweep in sweeps if sweep.clean is None for attack in sweep.attacks
         ]
         chosen = thinned(everything, effort.slow_most if slow else effort.most)
         if len(chosen) < len(everything):
-            self.record.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
+            self.tally.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
         for sweep, attack in chosen:
             # One class of faults is not to use up what the other is allowed.
             if self._hangs[attack.kind == "cancellation"] >= MOST_HANGS:
                 self.record.not_tried(attack, f"cut off: the saver hung {MOST_HANGS} times")
                 continue
             self._try(bench, sweep, attack)
-            self._tell(bench)
+            self._beat(bench)
 
-    def _walk(self, bench: Bench, effort: Effort) -> None:
+    def _walk(self, bench: Bench, effort: FaultEffort) -> None:
         """Random programs; one that stumbles over a contract already broken adds nothing."""
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         for number in range(effort.walks):
@@ -184,13 +182,13 @@ class Item:
             try:
                 stumble = bench.on_worker(walk.run)
             except HungError as hung:
-                self.record.note(f"a random program hung: {hung}")
+                self.tally.note(f"a random program hung: {hung}")
                 bench.renew()
                 break
             self.record.walked(walk.injected)
             if stumble is not None:
                 self._keep(bench, stumble)
-            self._tell(bench)
+            self._beat(bench)
 
     def _keep(self, bench: Bench, stumble: Stumble) -> None:
         """Keep the first program that broke a contract which the sweeps have not found broken."""
@@ -216,12 +214,9 @@ class Item:
             return
         self.record.tried(sweep, attack, sight, sweep.verdict(attack, sight), self.plan.api)
 
-    def _tell(self, bench: Bench) -> None:
-        now = time.perf_counter()
-        if now - self._last_word >= _EVERY_S:
-            self._last_word = now
-            faults = self.record.injected.total()
-            self.progress({"operations": bench.calls, "faults": faults})
+    def _beat(self, bench: Bench) -> None:
+        self.tally.operations = bench.calls
+        self.tally.beat(faults=self.record.injected.total())
 
 
 def _kinds(bench: Bench) -> tuple[str, ...]:
@@ -233,12 +228,3 @@ def _kinds(bench: Bench) -> tuple[str, ...]:
         *(["engine"] if engine else []),
         *(["disk"] if bench.disk is not None else []),
     )
-
-
-def blame(plan: Plan, steps: list[Any]) -> dict[str, Any]:
-    """What to say of a saver that ended its process, or hung it, from the journal."""
-    del plan
-    return blamed(steps)
-
-
-__all__ = ["Ending", "Scenario", "blame", "judge"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.contracts.registry import contract, contracts
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.registry import contract
+from saverproof.contracts.tables.concurrency import TABLE
+from saverproof.families.answer import Answer
 from saverproof.families.concurrency.bench import Bench
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
@@ -18,10 +20,10 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.effort import EFFORTS, SLOW, Effort
+from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
+from saverproof.families.concurrency.endings import ended
 from saverproof.families.concurrency.histories import (
     Crowd,
-    Played,
     locked,
     play,
     rehearsal,
@@ -29,118 +31,117 @@ from saverproof.families.concurrency.histories import (
 )
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.judging import Judgement, judge_history, semantics_of
-from saverproof.families.concurrency.record import Problem, Record
+from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import Kind
+from saverproof.families.concurrency.replaying import replay
 from saverproof.families.concurrency.reporting import finding
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.families.concurrency.workload import Able, able_of
-from saverproof.items import Outcome, Plan
+from saverproof.families.family import Blame
+from saverproof.families.tally import Tally
+from saverproof.items import Plan
 from saverproof.targets.target import Target
 
-FAMILY = "concurrency"
 HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
 ENOUGH = 3
 """Histories of one kind that show a breach: more of them add nothing."""
-_EVERY_S = 0.2
-
-Progress = Callable[[dict[str, Any]], None]
 
 
-def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
-    """Judge the plan's saver. Whatever it does is an answer; nothing of it is raised.
+@dataclass(frozen=True, slots=True)
+class ConcurrencyFamily:
+    """Many callers at once, each of whom is to be answered."""
 
-    Raises:
-        HarnessError: no process could be started for the scenes.
-    """
-    from saverproof.families.functional.judge import applicable
+    table: FamilyTable = TABLE
 
-    started = time.perf_counter()
-    reasons = {one.id: applicable(plan, one) for one in contracts(FAMILY)}
-    wanted = frozenset(name for name, reason in reasons.items() if reason is None)
-    item = Item(plan, target, progress, wanted)
-    if wanted:
-        item.run()
-    record = item.record
-    # What follows from a flaw is not another one.
-    implied = {name for found in record.found for name in contract(found).implies}
-    shown = {name: one for name, one in record.found.items() if name in wanted - implied}
-    for name in implied - shown.keys():
-        record.checked.pop(name, None)
-        record.unknown[name] = "not told apart from what is broken, from which it follows"
-    return Outcome(
-        checked={name: times for name, times in record.checked.items() if name in wanted and times},
-        findings=tuple(finding(plan, target, one) for one in shown.values()),
-        unknown={n: why for n, why in record.unknown.items() if n in wanted - shown.keys()},
-        inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
-        operations=record.operations,
-        saver_s=0.0,
-        total_s=time.perf_counter() - started,
-        extra={"concurrency": record.as_data()},
-    )
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Play every scene; what follows from a flaw is not another one.
+
+        Raises:
+            HarnessError: no process could be started for the scenes.
+        """
+        judging = ConcurrencyJudging(plan, target, tally)
+        if tally.wanted:
+            judging.run()
+        found = judging.record.found
+        implied = {other for name in found for other in contract(name).implies}
+        shown = [one for name, one in found.items() if name in tally.wanted - implied]
+        tally.findings += [finding(plan, target, one) for one in shown]
+        for name in implied - {one.problem.contract for one in shown}:
+            tally.withdraw(name, "not told apart from what is broken, from which it follows")
+        tally.sections["concurrency"] = judging.record.as_data()
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether a recorded scene still breaks the contract."""
+        return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """Savers are called in child processes, and no journal is written."""
+        return Blame.first(self.table, journal)
 
 
 @dataclass(slots=True)
-class Item:
+class ConcurrencyJudging:
     """The judging of one plan."""
 
     plan: Plan
     target: Target
-    progress: Progress
-    wanted: frozenset[str]
-    record: Record = field(default_factory=Record)
+    tally: Tally
+    record: SceneRecord = field(init=False)
     unordered: bool = False
     """Whether answers fit no order of the calls even where one caller makes them all."""
-    _last_word: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.record = SceneRecord(self.tally)
 
     def run(self) -> None:
         """Play every scene, each in processes of its own: one that hangs stops no other."""
         with Bench.of(self.plan, self.target) as bench:
             effort = self._effort(bench)
-            if ITERATION in self.wanted and "list" in self._operations():
+            if ITERATION in self.tally.wanted and "list" in self._operations():
                 hung = False
                 for by in By:
                     # A listing that was left is in the way of others as one that goes on is.
                     hung = (hung and by is By.LEFT) or iterate(bench, by, self.record) or hung
-                    self._tell()
-            if NOTHING in self.wanted:
+                    self.tally.beat()
+            if NOTHING in self.tally.wanted:
                 ask(bench, self.record)
-            if FIRST in self.wanted:
+            if FIRST in self.tally.wanted:
                 file = None
                 for number in range(effort.races):
                     file = race(bench, number, self.record, file)
-                    self._tell()
-            if self.wanted & HISTORIES:
+                    self.tally.beat()
+            if self.tally.wanted & HISTORIES:
                 self._histories(bench, effort)
 
     def _operations(self) -> list[str]:
         operations: list[str] = self.plan.facts["operations"][self.plan.api]
         return operations
 
-    def _effort(self, bench: Bench) -> Effort:
+    def _effort(self, bench: Bench) -> SceneEffort:
         if not bench.slow:
             return EFFORTS[self.plan.profile]
-        self.record.note(f"few scenes, in fresh interpreters each: {bench.harness.reason}")
+        self.tally.note(f"few scenes, in fresh interpreters each: {bench.harness.reason}")
         return SLOW
 
     # --- histories -------------------------------------------------------------------------
 
-    def _histories(self, bench: Bench, effort: Effort) -> None:
+    def _histories(self, bench: Bench, effort: SceneEffort) -> None:
         able = able_of({*self.plan.facts["capabilities"], *self._operations()})
         semantics = self._rehearsed(bench, able, effort)
         if semantics is None:
             return
         crowds = [(Crowd.SHARED, effort.shared)]
-        if PROCESSES in self.wanted:
+        if PROCESSES in self.tally.wanted:
             crowds += [(Crowd.INSTANCES, effort.instances), (Crowd.PROCESSES, effort.processes)]
         for crowd, number in crowds:
             self._crowd(bench, crowd, number, able, effort, semantics)
-        if PROCESSES in self.wanted:
+        if PROCESSES in self.tally.wanted:
             self._lock(bench, able, effort, semantics)
-        if self.record.checked[PROCESSES]:
-            self.record.unknown.pop(PROCESSES, None)
+        if self.tally.checked[PROCESSES]:
+            self.tally.unknown.pop(PROCESSES, None)
 
-    def _rehearsed(self, bench: Bench, able: Able, effort: Effort) -> Semantics | None:
+    def _rehearsed(self, bench: Bench, able: Able, effort: SceneEffort) -> Semantics | None:
         """What the saver makes of the same calls by one caller; None if that is wrong already."""
         script = rehearsal(f"{self.plan.seed}:{self.plan.api}", able, effort)
         played = play(bench, script)
@@ -155,9 +156,9 @@ class Item:
         if wrong is not None and judgement.broken() == {ORDER}:
             # Whatever is wrong there, the rest can be told.
             self.unordered = True
-            self.record.unknown[ORDER] = said
+            self.tally.unknown[ORDER] = said
             return semantics
-        self.record.unknown |= dict.fromkeys(HISTORIES, said)
+        self.tally.unknown |= dict.fromkeys(HISTORIES, said)
         return None
 
     def _crowd(
@@ -166,7 +167,7 @@ class Item:
         crowd: Crowd,
         number: int,
         able: Able,
-        effort: Effort,
+        effort: SceneEffort,
         semantics: Semantics,
     ) -> None:
         contract_of_loss = THREADS if crowd is Crowd.SHARED else PROCESSES
@@ -176,12 +177,12 @@ class Item:
             script = script_of(crowd, turn, f"{self.plan.seed}:{self.plan.api}", able, effort)
             played = play(bench, script)
             self.record.scenes[crowd.value] += 1
-            self._tell()
+            self.tally.beat()
             problems = ended(played)
             if not problems and (played.trouble or played.slow):
                 why = played.trouble or played.slow
                 slow += bool(played.slow)
-                self.record.note(f"{crowd.value}: {why}"[:300])
+                self.tally.note(f"{crowd.value}: {why}"[:300])
             else:
                 judged += 1
                 judgement = judge_history(
@@ -194,10 +195,10 @@ class Item:
             # What hangs or dies costs its watchdog, once.
             if played.hung or played.died or slow >= 2 or broken >= ENOUGH:
                 break
-        if number and not judged and not self.record.checked[contract_of_loss]:
-            self.record.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
+        if number and not judged and not self.tally.checked[contract_of_loss]:
+            self.tally.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
 
-    def _lock(self, bench: Bench, able: Able, effort: Effort, semantics: Semantics) -> None:
+    def _lock(self, bench: Bench, able: Able, effort: SceneEffort, semantics: Semantics) -> None:
         played = locked(bench, effort.hold_s, able)
         if played is None or played.trouble or played.slow:
             return
@@ -208,15 +209,15 @@ class Item:
         self.record.saw(problems, {"scene": "lock held", "hold_s": effort.hold_s})
 
     def _count(self, judgement: Judgement, name: str) -> None:
-        record = self.record
-        record.operations += judgement.acknowledged + judgement.raised
-        record.checked[name] += judgement.acknowledged
-        record.checked[TORN] += judgement.reads
-        record.checked[ORDER] += 0 if self.unordered else judgement.keys
+        tally = self.tally
+        tally.operations += judgement.acknowledged + judgement.raised
+        tally.agreed(name, judgement.acknowledged)
+        tally.agreed(TORN, judgement.reads)
+        tally.agreed(ORDER, 0 if self.unordered else judgement.keys)
         if judgement.cut_off:
-            record.unknown[ORDER] = "cut off: the orders of a history are too many to be searched"
+            tally.unknown[ORDER] = "cut off: the orders of a history are too many to be searched"
         if name == PROCESSES:
-            record.raised.update(error[:120] for error in judgement.errors)
+            self.record.raised.update(error[:120] for error in judgement.errors)
 
     def _others(self, problems: list[Problem]) -> list[Problem]:
         """Without those that say nothing of callers, or no more than what is known of listings."""
@@ -228,12 +229,6 @@ class Item:
         error = known.problem.observed.rpartition("raised ")[2].partition(":")[0]
         return [problem for problem in problems if not _is_of_a_listing(problem, error)]
 
-    def _tell(self) -> None:
-        now = time.perf_counter()
-        if now - self._last_word >= _EVERY_S:
-            self._last_word = now
-            self.progress({"operations": self.record.operations})
-
 
 def _is_of_a_listing(problem: Problem, error: str) -> bool:
     """Whether it is that a listing raised this, whatever was called meanwhile."""
@@ -241,21 +236,3 @@ def _is_of_a_listing(problem: Problem, error: str) -> bool:
         return False
     last = problem.events[-1]
     return last.operation.kind is Kind.LIST and (last.error or "").startswith(error)
-
-
-def ended(played: Played) -> list[Problem]:
-    """The problem of a history that never ended, or whose process did."""
-    crowd = played.script.crowd
-    name = THREADS if crowd is Crowd.SHARED else PROCESSES
-    if played.died:
-        how = played.died.partition("\n")[0]
-        return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
-    if played.hung:
-        how, _, stacks = played.hung.partition("\n")
-        expected = "every call to be answered"
-        last = played.events[-8:]
-        return [Problem(name, f"{crowd.value}: {how}", expected, how, last, stacks=stacks)]
-    return []
-
-
-__all__ = ["ended", "judge"]

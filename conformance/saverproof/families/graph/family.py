@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from langsmith.run_helpers import tracing_context
+
 from saverproof.capability import Capability
-from saverproof.contracts.registry import contracts
-from saverproof.families.functional.judge import applicable
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.tables.graph import TABLE
+from saverproof.families.answer import Answer
+from saverproof.families.family import Blame
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.findings import finding, program_json
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.random_programs import drawn
+from saverproof.families.graph.replay import replay
 from saverproof.families.graph.scenarios import SCENARIOS, Scenario
 from saverproof.families.graph.shrinking import shrunk
 from saverproof.families.graph.stage import Play, Stage
 from saverproof.families.graph.steps import from_json, needs_history
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.families.tally import Tally
+from saverproof.items import Plan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 
-Progress = Callable[[dict[str, Any]], None]
-_EVERY_S = 0.2
-
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class GraphEffort:
     """``all_modes``: each scenario in every durability mode, not in one each; ``programs`` are the
     random ones; ``rounds`` is how often all of it is done.
     """
@@ -41,92 +43,79 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(all_modes=False, programs=0, rounds=1),
-    "default": Effort(all_modes=True, programs=8, rounds=1),
-    "deep": Effort(all_modes=True, programs=500, rounds=3),
+    "quick": GraphEffort(all_modes=False, programs=0, rounds=1),
+    "default": GraphEffort(all_modes=True, programs=8, rounds=1),
+    "deep": GraphEffort(all_modes=True, programs=500, rounds=3),
 }
 
 
-def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
-    """Judge the plan's saver by real graphs, run through the plan's API."""
-    from langsmith.run_helpers import tracing_context
+@dataclass(frozen=True, slots=True)
+class GraphFamily:
+    """The same graphs on the saver under test and on InMemorySaver."""
 
-    started = time.perf_counter()
-    with EventLoop() as loop, tracing_context(enabled=False):
-        item = Item(plan, Stage(target, plan, loop, _journal(plan)), progress)
-        item.judge()
-    return Outcome(
-        checked=item.checked,
-        findings=tuple(item.findings.values()),
-        unknown={name: why for name, why in item.unknown.items() if name not in item.findings},
-        inapplicable=item.inapplicable(),
-        operations=item.stage.calls,
-        saver_s=item.stage.seconds,
-        total_s=time.perf_counter() - started,
-    )
+    table: FamilyTable = TABLE
+
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Run real graphs through the plan's API, and compare."""
+        with EventLoop() as loop, tracing_context(enabled=False):
+            GraphJudging(plan, Stage(target, plan, loop, _journal(plan)), tally).run()
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether a recorded graph still differs from its run on InMemorySaver."""
+        return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """Each line of the journal is a whole program; the last ends with what was not survived."""
+        last = journal[-1]
+        steps = tuple(describe(step) for step in from_json(last["steps"]))
+        return Blame(contract=last["contract"], steps=steps, program=last)
 
 
 @dataclass(slots=True)
-class Item:
+class GraphJudging:
     """The judging of one plan."""
 
     plan: Plan
     stage: Stage
-    progress: Progress
-    checked: dict[str, int] = field(default_factory=dict)
-    findings: dict[str, Finding] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    _last_word: float = 0.0
+    tally: Tally
+    _found: set[str] = field(default_factory=set)
 
-    def judge(self) -> None:
+    def run(self) -> None:
         """Play everything that the saver and the installed LangGraph can."""
-        wanted = {c.id for c in contracts("graph") if applicable(self.plan, c) is None}
+        wanted = self.tally.wanted
         with self.stage.store() as store:
             for play in plays(self.plan):
                 contract = play.scenario.contract
-                if contract not in wanted or contract in self.findings:
+                if contract not in wanted or contract in self._found:
                     continue
                 objection = play.scenario.objection(self.plan.facts["capabilities"])
                 if objection is None:
                     self._judge(play, store.saver)
                 else:
-                    self.left_out.setdefault(contract, objection)
-
-    def inapplicable(self) -> dict[str, str]:
-        """Contract -> why nothing of it could be judged."""
-        reasons = {c.id: applicable(self.plan, c) for c in contracts("graph")}
-        return {
-            **{name: why for name, why in self.left_out.items() if name not in self.checked},
-            **{name: why for name, why in reasons.items() if why is not None},
-        }
+                    self.tally.rule_out(contract, objection)
+        self.tally.operations, self.tally.saver_s = self.stage.calls, self.stage.seconds
 
     def _judge(self, play: Play, saver: Any) -> None:
         own = play.scenario.contract
         expected = self.stage.expected(play)
         comparison = self.stage.compared(play, expected, saver)
-        self._tell()
+        self._beat()
         for contract, difference in comparison.differences.items():
-            if contract in self.findings:
+            if contract in self._found:
                 continue
             if self.stage.unsteady(play, expected, difference.position + 1):
                 name = play.scenario.name
-                self.unknown[contract] = f"InMemorySaver itself is not steady in {name!r}"
+                self.tally.unknown[contract] = f"InMemorySaver itself is not steady in {name!r}"
                 return
-            self._count(contract, 0 if contract == own else 1)
+            self.tally.agreed(contract, 0 if contract == own else 1)
             found = shrunk(self.stage, play, difference)
-            self.findings[contract] = finding(self.plan, self.stage, *found)
-        if comparison.steps:
-            self._count(own, comparison.steps)
+            self._found.add(contract)
+            self.tally.findings.append(finding(self.plan, self.stage, *found))
+        self.tally.agreed(own, comparison.steps)
 
-    def _count(self, contract: str, times: int) -> None:
-        self.checked[contract] = self.checked.get(contract, 0) + times
-
-    def _tell(self) -> None:
-        now = time.perf_counter()
-        if now - self._last_word >= _EVERY_S:
-            self._last_word = now
-            self.progress({"operations": self.stage.calls})
+    def _beat(self) -> None:
+        self.tally.operations = self.stage.calls
+        self.tally.beat()
 
 
 def plays(plan: Plan) -> Iterator[Play]:
@@ -163,18 +152,3 @@ def _journal(plan: Plan) -> Callable[[Play, int], None]:
             journal.write(json.dumps(program_json(taken, play.scenario.contract)) + "\n")
 
     return write
-
-
-def blame(plan: Plan, steps: list[Any]) -> dict[str, Any]:
-    """What to say of a saver that died or hung, from the journal: contract, steps and program.
-
-    Each line of the journal holds a whole program; the last step of the last one was not survived.
-    """
-    last = steps[-1]
-    return {
-        "contract": last["contract"],
-        "phase": "graph",
-        "steps": [describe(step) for step in from_json(last["steps"])],
-        "program": last,
-        "reproducer": "",
-    }

@@ -1,59 +1,72 @@
-"""Judges one item: one family of contracts through one API of one saver."""
+"""Judges the families that programs put to the test, through one API of one saver."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from saverproof.capability import Capability
-from saverproof.contracts.registry import Contract, contracts
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.tables import lifecycle, serialization
 from saverproof.execution.store import Store
+from saverproof.families.answer import Answer
+from saverproof.families.family import Blame
 from saverproof.families.functional.deaths import contract_of_death
-from saverproof.families.functional.effort import EFFORTS, Effort
+from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.findings import finding
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.functional.replay import replay
 from saverproof.families.functional.search import Search
 from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.families.tally import Tally
+from saverproof.items import Outcome, Plan
 from saverproof.judging.features import of_family
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
-from saverproof.steps.codec import step_to_json
+from saverproof.scripts import death_reproducer
+from saverproof.steps.codec import from_json, step_to_json
 from saverproof.steps.definitions import Step
+from saverproof.steps.describing import describe
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 from saverproof.values import roundtrips, values
 
-Progress = Callable[[dict[str, Any]], None]
 SLOW_TO_OPEN_MS = 20.0
-OTHER_JUDGES = {
-    "atomicity": "saverproof.families.atomicity.item",
-    "durability": "saverproof.families.durability.item",
-    "concurrency": "saverproof.families.concurrency.item",
-    "graph": "saverproof.families.graph.item",
-}
-"""The families that programs alone do not put to the test, and the modules that judge them."""
-LARGE = "serialization/large"
-CLOSE = "lifecycle/close-idempotent"
-_EVERY_S = 0.2
+LARGE = serialization.LARGE.id
+CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
 
 
-def judge(plan: Plan, target: Target, progress: Progress) -> Outcome:
-    """Judge the plan's family. Whatever the saver does is an answer; nothing of it is raised."""
-    if plan.family in OTHER_JUDGES:
-        module = import_module(OTHER_JUDGES[plan.family])
-        outcome: Outcome = module.judge(plan, target, progress)
-        return outcome
-    return Item(plan, target, progress, EFFORTS[plan.profile]).judged()
+@dataclass(frozen=True, slots=True)
+class FunctionalFamily:
+    """A family whose contracts are judged by programs, each answer held against the model's."""
+
+    table: FamilyTable
+
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Run the programs of every theme, and follow up what they show."""
+        FunctionalJudging(plan, target, tally, EFFORTS[plan.profile]).run()
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether a recorded program still breaks the contract."""
+        return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """The contract of the last step: the journal has the steps of one program."""
+        contract = contract_of_death(journal[-1])
+        program = from_json(journal)
+        return Blame(
+            contract=contract,
+            steps=tuple(describe(step) for step in program),
+            program=list(journal),
+            reproducer=death_reproducer(target, program, plan.api, name=contract),
+        )
 
 
 def hunt(plan: Plan, target: Target, contract: str, steps: int = 20_000) -> Outcome:
@@ -61,47 +74,27 @@ def hunt(plan: Plan, target: Target, contract: str, steps: int = 20_000) -> Outc
 
     The outcome may name other contracts that were found broken on the way.
     """
-    effort = Effort(steps=steps, examples=0, bulk=contract == LARGE)
-    return Item(plan, target, _in_silence, effort, until=contract).judged()
-
-
-def _in_silence(_: dict[str, Any]) -> None:
-    """Tell nobody."""
-
-
-def applicable(plan: Plan, contract: Contract) -> str | None:
-    """Why a contract does not apply to the plan's saver, or None if it does."""
-    version = plan.facts["packages"].get("langgraph-checkpoint", "0")
-    if contract.level_at(version) is None:
-        return f"needs langgraph-checkpoint {contract.since}, found {version}"
-    if contract.durable and not plan.facts["durable"]:
-        return "the saver keeps its data in memory"
-    for capability in sorted(contract.needs):
-        if capability not in plan.facts["capabilities"]:
-            reason = plan.facts["absent"].get(capability, "not there")
-            return f"{capability}: {reason}"
-    return None
+    effort = ProgramEffort(steps=steps, examples=0, bulk=contract == LARGE)
+    tally = Tally(plan)
+    FunctionalJudging(plan, target, tally, effort, until=contract).run()
+    return tally.outcome()
 
 
 @dataclass(slots=True)
-class Item:
-    """The judging of one plan."""
+class FunctionalJudging:
+    """The judging of one plan by programs, ``until`` one contract is found broken."""
 
     plan: Plan
     target: Target
-    progress: Progress
-    effort: Effort
+    tally: Tally
+    effort: ProgramEffort
     until: str | None = None
-    last_word: float = 0.0
     takes_path: bool = False
     closes: bool = True
 
-    def judged(self) -> Outcome:
-        """Run the programs of every theme, follow up what they show, and sum up."""
-        started = time.perf_counter()
-        plan = self.plan
-        reasons = {c.id: applicable(plan, c) for c in contracts(plan.family)}
-        wanted = frozenset(name for name, reason in reasons.items() if reason is None)
+    def run(self) -> None:
+        """Run the programs of every theme, follow up what they show, and tell the tally."""
+        plan, tally, wanted = self.plan, self.tally, self.tally.wanted
         with EventLoop() as loop:
             trials = self._trials(loop, wanted)
             search = Search(trials, wanted)
@@ -111,25 +104,14 @@ class Item:
                 if self.until not in standing.checked:
                     self._try_again(trials, search)
                     self._search(trials, search, chosen)
-        if not self.closes and CLOSE in wanted:
-            reasons[CLOSE] = "the saver has no method that closes it"
+        if not self.closes:
+            tally.rule_out(CLOSE, "the saver has no method that closes it")
         remember(plan, (violation.program for violation in search.found.values()))
-        findings = [finding(plan, self.target, violation) for violation in search.found.values()]
         # What is settled by simpler programs was counted as whatever it first looked like.
-        seen = dict.fromkeys(search.found, 1)
-        return Outcome(
-            checked={
-                name: times
-                for name, times in (seen | standing.checked | trials.checked).items()
-                if name in wanted
-            },
-            findings=(*standing.findings, *findings),
-            unknown={},
-            inapplicable={name: reason for name, reason in reasons.items() if reason is not None},
-            operations=trials.calls,
-            saver_s=trials.seconds,
-            total_s=time.perf_counter() - started,
-        )
+        tally.checked.update(dict.fromkeys(search.found, 1) | standing.checked | trials.checked)
+        tally.findings += standing.findings
+        tally.findings += [finding(plan, self.target, one) for one in search.found.values()]
+        tally.operations, tally.saver_s = trials.calls, trials.seconds
 
     def _trials(self, loop: EventLoop, wanted: frozenset[str]) -> Trials:
         plan = self.plan
@@ -171,14 +153,14 @@ class Item:
             search.watch_inputs = theme.watch_inputs
             cast = theme.with_cast(number + self.plan.seed)
             search.follow_up(trials.make(cast, Random(seed)))
-            self._tell(trials)
+            self._beat(trials)
             if self.until in search.found:
                 return
         for theme in chosen:
             if theme.script is None:
                 search.watch_inputs = theme.watch_inputs
                 search_with_hypothesis(
-                    trials, search, theme, self.effort.examples, self.plan.seed, self._tell
+                    trials, search, theme, self.effort.examples, self.plan.seed, self._beat
                 )
 
     def _programs(self, chosen: list[Theme]) -> Iterator[tuple[Theme, int]]:
@@ -204,11 +186,9 @@ class Item:
                 if theme.needs <= able and (self.effort.bulk or not theme.name.startswith("bulk"))
             ]
 
-    def _tell(self, trials: Trials) -> None:
-        now = time.perf_counter()
-        if now - self.last_word >= _EVERY_S:
-            self.last_word = now
-            self.progress({"operations": trials.calls})
+    def _beat(self, trials: Trials) -> None:
+        self.tally.operations = trials.calls
+        self.tally.beat()
 
     def _journal(self) -> Callable[[Step, int], None] | None:
         """Writes the steps of the program under way, so that a death can be told from them."""
@@ -244,11 +224,3 @@ _NEEDS = {
     "close_again": "durable",
 }
 """What a maker's steps need of the saver, by the maker's name."""
-
-
-def blame_of_death(plan: Plan, steps: list[Any]) -> str:
-    """The contract to blame when the process died, or never came back, in the last step."""
-    return contract_of_death(plan.family, steps)
-
-
-__all__ = ["Finding", "applicable", "blame_of_death", "hunt", "judge"]

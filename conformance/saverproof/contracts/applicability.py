@@ -1,0 +1,19 @@
+"""Whether a contract applies to a saver."""
+
+from __future__ import annotations
+
+from saverproof.contracts.contract import Contract
+from saverproof.facts import Facts
+
+
+def why_inapplicable(contract: Contract, facts: Facts) -> str | None:
+    """Why the contract does not apply to the saver of which ``facts`` tell; None if it does."""
+    installed = facts["packages"]["langgraph-checkpoint"]
+    if contract.level_at(installed) is None:
+        return f"needs langgraph-checkpoint {contract.since}, found {installed}"
+    if contract.durable and not facts["durable"]:
+        return "the saver keeps its data in memory"
+    for capability in sorted(contract.needs):
+        if capability not in facts["capabilities"]:
+            return f"{capability}: {facts['absent'].get(capability, 'absent')}"
+    return None

@@ -1,0 +1,22 @@
+"""What the end of a history says of a saver."""
+
+from __future__ import annotations
+
+from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
+from saverproof.families.concurrency.histories import Crowd, Played
+from saverproof.families.concurrency.record import Problem
+
+
+def ended(played: Played) -> list[Problem]:
+    """The problem of a history that never ended, or whose process did."""
+    crowd = played.script.crowd
+    name = THREADS if crowd is Crowd.SHARED else PROCESSES
+    if played.died:
+        how = played.died.partition("\n")[0]
+        return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
+    if played.hung:
+        how, _, stacks = played.hung.partition("\n")
+        expected = "every call to be answered"
+        last = played.events[-8:]
+        return [Problem(name, f"{crowd.value}: {how}", expected, how, last, stacks=stacks)]
+    return []

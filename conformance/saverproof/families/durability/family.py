@@ -1,0 +1,125 @@
+"""Judges the durability of one saver through one API: its processes are killed, power is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.tables.durability import TABLE
+from saverproof.execution.storage_errors import room_in
+from saverproof.families.answer import Answer
+from saverproof.families.durability.bench import Bench
+from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
+from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
+from saverproof.families.durability.power import POWER, Power
+from saverproof.families.durability.record import KILLED, KillRecord
+from saverproof.families.durability.replay import replay
+from saverproof.families.durability.reporting import finding
+from saverproof.families.durability.shortening import shortened
+from saverproof.families.durability.sweep import Sweep
+from saverproof.families.family import Blame
+from saverproof.families.tally import Tally
+from saverproof.items import Plan
+from saverproof.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class DurabilityFamily:
+    """Processes are killed at work, the power is cut, and others look at what is left."""
+
+    table: FamilyTable = TABLE
+
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Kill, cut the power, resume graphs, and tell the tally."""
+        if tally.wanted:
+            with room_in(plan.folder):
+                DurabilityJudging(plan, target, tally).run()
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether a recorded kill or power cut still breaks the contract."""
+        return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """Savers are called in child processes, and no journal is written."""
+        return Blame.first(self.table, journal)
+
+
+@dataclass(slots=True)
+class DurabilityJudging:
+    """The judging of one plan."""
+
+    plan: Plan
+    target: Target
+    tally: Tally
+    record: KillRecord = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.record = KillRecord(self.tally)
+
+    def run(self) -> None:
+        """Kill, cut, resume, and sum up."""
+        wanted = self.tally.wanted
+        able = {*self.plan.facts["capabilities"]} - _missing(self.plan)
+        with Bench(self.plan, self.target) as bench:
+            effort = self._effort(bench)
+            if wanted & {*KILLED}:
+                self._kill(bench, effort, frozenset(able))
+            if POWER in wanted:
+                self._cut_power(bench, effort, frozenset(able))
+            if wanted & {RESUME, NO_RERUN}:
+                self._resume(bench, effort)
+        self.tally.sections["crash"] = self.record.as_data()
+
+    def _kill(self, bench: Bench, effort: KillEffort, able: frozenset[str]) -> None:
+        sweep = Sweep(bench, self.record, effort, able, lambda: self._beat(bench))
+        sweep.run()
+        for contract, trial in self.record.found.items():
+            if contract in self.tally.wanted:
+                trials = shortened(sweep, contract, trial)
+                self.tally.findings.append(finding(self.plan, self.target, contract, trials))
+                self._beat(bench)
+
+    def _cut_power(self, bench: Bench, effort: KillEffort, able: frozenset[str]) -> None:
+        power = Power(bench, able, effort.images, lambda: self._beat(bench))
+        power.run()
+        self.tally.sections["power"] = power.as_data()
+        self.tally.agreed(POWER, power.images)
+        if power.inapplicable:
+            self.tally.rule_out(POWER, power.inapplicable)
+        if bench.hangs_too_often:
+            self.record.cut_off((POWER,), bench.hangs)
+        found = power.finding()
+        if found is not None:
+            self.tally.findings.append(found)
+
+    def _resume(self, bench: Bench, effort: KillEffort) -> None:
+        resuming = Resuming(
+            bench,
+            self.plan,
+            self.record,
+            self.tally.wanted,
+            effort.graphs,
+            min(effort.afresh, 2),
+            lambda: self._beat(bench),
+            {},
+        )
+        resuming.run()
+        self.tally.findings += resuming.scripted()
+
+    def _effort(self, bench: Bench) -> KillEffort:
+        if not bench.slow:
+            return EFFORTS[self.plan.profile]
+        self.tally.note(f"few kills, in fresh interpreters each: {bench.harness.reason}")
+        return SLOW
+
+    def _beat(self, bench: Bench) -> None:
+        self.tally.beat(kills=bench.kills)
+
+
+def _missing(plan: Plan) -> set[str]:
+    """Operations that the saver has, but not in this API."""
+    there = {*plan.facts["operations"][plan.api]}
+    known = {name for operations in plan.facts["operations"].values() for name in operations}
+    return known - there

@@ -1,0 +1,58 @@
+"""What every family of contracts can do: the one way in which items are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.families.answer import Answer
+from saverproof.families.tally import Tally
+from saverproof.items import Plan
+from saverproof.targets.target import Target
+
+
+class Family(Protocol):
+    """One family: its table, and how its contracts are judged, replayed and blamed."""
+
+    @property
+    def table(self) -> FamilyTable:
+        """Name, title, phase, contracts, APIs, and what its items need."""
+
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Judge the plan's saver, and tell the tally. Whatever the saver does is an answer.
+
+        Raises:
+            SaverproofError: the target could not be opened, or there is no room for workspaces.
+        """
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether the recorded ``data``, a finding's ``program``, still breaks the contract.
+
+        Raises:
+            ValueError: the data is of another kind; the text says what was found and expected.
+            OpeningError: the saver could not be opened or closed.
+        """
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """What to say of a saver that ended or hung the process that judged it.
+
+        ``journal`` holds the lines that were written to ``plan.journal``, at least one; the last
+        tells what was not survived.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """The fields of a finding that follow from a journal."""
+
+    contract: str
+    steps: tuple[str, ...] = ()
+    program: Any = None
+    reproducer: str = ""
+
+    @classmethod
+    def first(cls, table: FamilyTable, journal: Sequence[Any]) -> Self:
+        """That of a family whose journal does not tell its contracts apart: the first of them."""
+        return cls(contract=table.contracts[0].id, program=list(journal))

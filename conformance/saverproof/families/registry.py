@@ -1,0 +1,47 @@
+"""Every family that can be judged, by name.
+
+Imported in the judge process alone: the families import LangGraph. What else has to know of
+families knows it from their tables (``saverproof.contracts.registry``).
+"""
+
+from __future__ import annotations
+
+from saverproof.contracts.registry import TABLES
+from saverproof.families.atomicity.family import AtomicityFamily
+from saverproof.families.concurrency.family import ConcurrencyFamily
+from saverproof.families.durability.family import DurabilityFamily
+from saverproof.families.family import Family
+from saverproof.families.functional.family import FunctionalFamily
+from saverproof.families.graph.family import GraphFamily
+from saverproof.families.tally import Progress, Tally, tell_nobody
+from saverproof.items import Outcome, Plan
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES
+from saverproof.targets.target import Target
+
+FAMILIES: tuple[Family, ...] = (
+    *(FunctionalFamily(table) for table in TABLES if table.name in FUNCTIONAL_FAMILIES),
+    GraphFamily(),
+    AtomicityFamily(),
+    DurabilityFamily(),
+    ConcurrencyFamily(),
+)
+
+
+def family(name: str) -> Family:
+    """The family with that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {known.table.name: known for known in FAMILIES}[name]
+
+
+def judged(plan: Plan, target: Target, progress: Progress = tell_nobody) -> Outcome:
+    """Judge a plan. Whatever the saver does is an answer; nothing of it is raised.
+
+    Raises:
+        SaverproofError: the target could not be opened, or there is no room for workspaces.
+    """
+    tally = Tally(plan, progress)
+    family(plan.family).judge(plan, target, tally)
+    return tally.outcome()

@@ -1,0 +1,145 @@
+"""What judging one item adds up to, in every family."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from saverproof.contracts.applicability import why_inapplicable
+from saverproof.contracts.registry import contracts
+from saverproof.items import Finding, Outcome, Plan
+
+Progress = Callable[[dict[str, Any]], None]
+_EVERY_S = 0.2
+"""Seconds between two words on how far an item is: enough for a person, and next to no work."""
+
+
+class Ranked(Protocol):
+    """Something that shows a broken contract."""
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Lower for what is plainer to see and shorter to tell."""
+
+
+R = TypeVar("R", bound=Ranked)
+
+
+def keep_plainest(known: dict[str, R], name: str, shown: R) -> None:
+    """Keep ``shown`` under a name if nothing plainer is kept there."""
+    if name not in known or shown.rank < known[name].rank:
+        known[name] = shown
+
+
+def tell_nobody(figures: dict[str, Any]) -> None:
+    """Progress that nobody waits for."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Filled in while a plan is judged; ``outcome`` alone says what it comes to.
+
+    Attributes:
+        plan: what is judged.
+        progress: told now and then how far it is.
+        checked: contract id -> how often it was judged.
+        findings: the violations, in the order in which they are to be shown.
+        unknown: contract id -> why nothing can be said of it.
+        notes: lines on the item as a whole, for the report.
+        sections: further sections of the report, by name.
+        operations: calls of the saver that were judged.
+        saver_s: seconds spent inside the saver, where they are told apart.
+    """
+
+    plan: Plan
+    progress: Progress = tell_nobody
+    checked: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+    unknown: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    sections: dict[str, Any] = field(default_factory=dict)
+    operations: int = 0
+    saver_s: float = 0.0
+    _inapplicable: dict[str, str] = field(default_factory=dict)
+    _ruled_out: dict[str, str] = field(default_factory=dict)
+    _started: float = field(default_factory=time.perf_counter)
+    _told: float = 0.0
+
+    def __post_init__(self) -> None:
+        for contract in contracts(self.plan.family):
+            why = why_inapplicable(contract, self.plan.facts)
+            if why is not None:
+                self._inapplicable[contract.id] = why
+
+    @property
+    def applicable(self) -> frozenset[str]:
+        """The contracts of the family that the facts about the saver do not rule out."""
+        names = (contract.id for contract in contracts(self.plan.family))
+        return frozenset(name for name in names if name not in self._inapplicable)
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """Those of them that judging has not ruled out either."""
+        return self.applicable - self._ruled_out.keys()
+
+    def agreed(self, contract: str, times: int = 1) -> None:
+        """The saver was judged by a contract, so many times."""
+        self.checked[contract] += times
+
+    def unsure(self, names: Iterable[str], why: str) -> None:
+        """Nothing can be said of these contracts; the first reason given stays."""
+        for name in names:
+            self.unknown.setdefault(name, why)
+
+    def withdraw(self, contract: str, why: str) -> None:
+        """Nothing can be said of a contract after all, whatever was judged."""
+        self.checked.pop(contract, None)
+        self.unknown[contract] = why
+
+    def rule_out(self, contract: str, why: str) -> None:
+        """A contract turned out not to apply; if it was judged all the same, that counts more."""
+        self._ruled_out.setdefault(contract, why)
+
+    def rule_out_all(self, why: str) -> None:
+        """No contract of the family applies after all."""
+        self.checked.clear()
+        self.findings.clear()
+        self.unknown.clear()
+        for name in self.applicable:
+            self.rule_out(name, why)
+
+    def note(self, text: str) -> None:
+        """Keep a line on the item as a whole, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def beat(self, **figures: int) -> None:
+        """Say how far it is, if that was not said just now: operations, and further figures."""
+        now = time.perf_counter()
+        if now - self._told >= _EVERY_S:
+            self._told = now
+            self.progress({"operations": self.operations, **figures})
+
+    def outcome(self) -> Outcome:
+        """What the item comes to: what was found outweighs what is unknown, and what was judged
+        that something does not apply.
+        """
+        applicable = self.applicable
+        findings = tuple(found for found in self.findings if found.contract in applicable)
+        found = {finding.contract for finding in findings}
+        checked = {n: times for n, times in self.checked.items() if times and n in applicable}
+        ruled_out = {n: w for n, w in self._ruled_out.items() if n not in found | checked.keys()}
+        left = applicable - found - ruled_out.keys()
+        return Outcome(
+            checked=checked,
+            findings=findings,
+            unknown={name: why for name, why in self.unknown.items() if name in left},
+            inapplicable=ruled_out | self._inapplicable,
+            operations=self.operations,
+            saver_s=self.saver_s,
+            total_s=time.perf_counter() - self._started,
+            extra=self.sections,
+        )
