@@ -96,7 +96,7 @@ def test_names_values_and_numbers_become_plain() -> None:
     writes = (("notes", Value("text", "long text")), ("count", Value("float", 3)))
     batch = PutWrites("weird/thread", "odd|ns", 77, 2, writes, path="~p")
     short = shrink((put, batch), attempt_of(lambda p: any(isinstance(s, PutWrites) for s in p)))
-    assert short == (PutWrites("t0", "n0", 1, 2, (), path="~p"),)
+    assert short == (PutWrites("a", "", 1, 1, ()),)
 
 
 def test_equal_steps_stay_equal() -> None:
@@ -108,7 +108,7 @@ def test_equal_steps_stay_equal() -> None:
         return len(puts) != len(set(map(repr, puts)))
 
     short = shrink((put, read, put), attempt_of(twice))
-    assert short == (Put("t0", "", 1), Put("t0", "", 1))
+    assert short == (Put("a", "", 1), Put("a", "", 1))
 
 
 def test_what_nothing_can_be_left_out_of_stays() -> None:

@@ -10,7 +10,7 @@ from saverproof.judging.expected import expected_of
 from saverproof.judging.sheet import Difference
 from saverproof.model.records import SPECIAL_INDEX, PendingWrite
 from saverproof.model.store import Model
-from saverproof.programs.rewriting import threads
+from saverproof.programs.renaming import threads
 from saverproof.steps.definitions import (
     AbandonList,
     Bulk,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.judging.filters import FILTER_CONTRACTS
-from saverproof.programs import rewriting
+from saverproof.programs import renaming, rewriting
 from saverproof.programs.rewriting import is_mixed, is_special
 from saverproof.steps.definitions import (
     PLAIN,
@@ -34,8 +34,6 @@ from saverproof.steps.definitions import (
 from saverproof.values import CATALOGUE, Value
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
-_PLAIN_NAMESPACE = re.compile(r"(n\d+)?")
-_PLAIN_NAME = re.compile(r"[a-z_]+")
 _PLAIN_GROUPS = frozenset({"plain"})
 CLONES = (Clone, DropClone, CloseClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
@@ -193,11 +191,11 @@ def _is(*kinds: type[Step]) -> Callable[[Step], bool]:
 
 
 def _hostile_thread(step: Step) -> bool:
-    return any(map(is_hostile, rewriting.threads(step)))
+    return any(map(is_hostile, renaming.threads(step)))
 
 
 def _named_namespace(step: Step) -> bool:
-    return not _PLAIN_NAMESPACE.fullmatch(getattr(step, "namespace", None) or "")
+    return not renaming.is_plain_namespace(getattr(step, "namespace", None) or "")
 
 
 def _in_a_namespace(step: Step) -> bool:
@@ -205,9 +203,9 @@ def _in_a_namespace(step: Step) -> bool:
 
 
 def _odd_name(step: Step) -> bool:
-    if isinstance(step, PutWrites) and not rewriting.PLAIN_PATH.fullmatch(step.path):
+    if isinstance(step, PutWrites) and not renaming.PLAIN_PATH.fullmatch(step.path):
         return True
-    return not all(map(_PLAIN_NAME.fullmatch, rewriting.names(step)))
+    return not all(map(renaming.PLAIN_NAME.fullmatch, renaming.names(step)))
 
 
 def _is_copy(step: Step) -> bool:
@@ -264,18 +262,18 @@ FEATURES: tuple[Feature, ...] = (
     ),
     _values_of("serialization/nul-in-strings", Put, lambda group: group == "nul", "raised"),
     _values_of("serialization/nul-in-strings", PutWrites, lambda group: group == "nul", "raised"),
-    Feature("isolation/hostile-identifiers", _hostile_thread, rewriting.plain_threads),
-    Feature("isolation/nested-namespaces", _named_namespace, rewriting.plain_namespaces),
+    Feature("isolation/hostile-identifiers", _hostile_thread, renaming.plain_threads),
+    Feature("isolation/nested-namespaces", _named_namespace, renaming.plain_namespaces),
     _between(
         "isolation/nested-namespaces",
         _in_a_namespace,
-        rewriting.namespaces_as_threads,
+        renaming.namespaces_as_threads,
         facts=REFUSED,
     ),
     Feature(
         "serialization/names",
         _odd_name,
-        rewriting.plain_names,
+        renaming.plain_names,
         never_for=frozenset({"ordering/writes-sorted"}),
     ),
     _field("serialization/older-checkpoints", "format", None),

@@ -18,7 +18,7 @@ from saverproof.model.records import Address, Version
 from saverproof.model.store import Model
 from saverproof.process import heartbeat as pulse
 from saverproof.programs.legality import objection
-from saverproof.programs.rewriting import threads
+from saverproof.programs.renaming import threads
 from saverproof.steps.definitions import Put, Step
 
 

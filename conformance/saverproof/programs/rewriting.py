@@ -1,46 +1,28 @@
-"""Writes programs anew: with plainer names, in another order, without this or that.
+"""Programs in another order, or without this or that.
 
 What comes out need not be legal; whoever runs it leaves out the steps that are not.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from saverproof.model.records import SPECIAL_INDEX
+from saverproof.programs.renaming import names
 from saverproof.steps.definitions import CloseAgain, Program, Put, PutWrites, Reopen, SetUp, Step
 from saverproof.values import Value
 
 Place: TypeAlias = tuple[str, str, int]
 """Thread, namespace and number of a checkpoint."""
 
-PLAIN_PATH = re.compile(r"[a-z0-9_~, ]*")
 _ONE_WRITE = (("notes", Value("integer", 0)),)
-_NUMBERED = ("number", "parent", "copy_of", "before")
 
 
 def place(step: Put | PutWrites) -> Place:
     """The checkpoint that a step writes."""
     return step.thread, step.namespace, step.number
-
-
-def threads(step: Step) -> list[str]:
-    """The threads that a step names."""
-    names = [getattr(step, name, None) for name in ("thread", "source", "target")]
-    names += getattr(step, "threads", ())
-    return [name for name in names if isinstance(name, str)]
-
-
-def names(step: Step) -> list[str]:
-    """The channels and nodes that a step names, special channels aside."""
-    if isinstance(step, Put):
-        return [step.node, *(name for name, _ in step.changes)]
-    if isinstance(step, PutWrites):
-        return [name for name, _ in step.writes if name not in SPECIAL_INDEX]
-    return []
 
 
 def is_special(step: Step) -> bool:
@@ -57,96 +39,6 @@ def begun(program: Program) -> Program:
     """The same on a store that something was put into before."""
     first = Put("begun", "", 1)
     return program if program[:1] == (first,) else (first, *program)
-
-
-def plain_threads(program: Program) -> Program:
-    """The same with threads that nothing is odd about."""
-    met = dict.fromkeys(name for step in program for name in threads(step))
-    plain = {name: f"t{number}" for number, name in enumerate(met)}
-    return tuple(_with_threads(step, plain) for step in program)
-
-
-def _with_threads(step: Any, plain: dict[str, str]) -> Step:
-    changes: dict[str, Any] = {
-        field: plain[getattr(step, field)]
-        for field in ("thread", "source", "target")
-        if isinstance(getattr(step, field, None), str)
-    }
-    if getattr(step, "threads", None):
-        changes["threads"] = tuple(plain[name] for name in step.threads)
-    changed: Step = replace(step, **changes) if changes else step
-    return changed
-
-
-def plain_namespaces(program: Program) -> Program:
-    """The same with namespaces that nothing is odd about; the root stays the root."""
-    met = dict.fromkeys(getattr(step, "namespace", None) or "" for step in program)
-    plain = {"": ""} | {name: f"n{number}" for number, name in enumerate(m for m in met if m)}
-
-    def change(step: Any) -> Step:
-        namespace = getattr(step, "namespace", None)
-        changed: Step = replace(step, namespace=plain[namespace]) if namespace else step
-        return changed
-
-    return tuple(map(change, program))
-
-
-def namespaces_as_threads(program: Program) -> Program:
-    """The same without namespaces: what was in one is in the root of a thread of its own."""
-
-    def change(step: Any) -> Step:
-        namespace = getattr(step, "namespace", None)
-        if not namespace:
-            return step  # type: ignore[no-any-return]
-        changed: Step = replace(step, namespace="", thread=f"{step.thread}_{namespace}")
-        return changed
-
-    return plain_threads(tuple(map(change, program)))
-
-
-def plain_names(program: Program) -> Program:
-    """The same with channels, nodes and task paths that nothing is odd about."""
-    met = dict.fromkeys(name for step in program for name in names(step))
-    letters = {name: _word(number) for number, name in enumerate(met)}
-    paths = sorted({step.path for step in program if isinstance(step, PutWrites) and step.path})
-
-    def change(step: Step) -> Step:
-        if isinstance(step, Put):
-            changes = tuple((letters[name], value) for name, value in step.changes)
-            return replace(step, node=letters[step.node], changes=changes)
-        if isinstance(step, PutWrites):
-            writes = tuple((letters.get(name, name), value) for name, value in step.writes)
-            path = f"~p, {paths.index(step.path):03d}" if step.path else ""
-            return replace(step, writes=writes, path=path)
-        return step
-
-    return tuple(map(change, program))
-
-
-def _word(number: int) -> str:
-    return "c" + chr(ord("a") + number // 26) + chr(ord("a") + number % 26)
-
-
-def renumbered(program: Program) -> Program:
-    """The same with the checkpoints numbered from 1 without gaps, in the order they had."""
-    met = {
-        getattr(step, field)
-        for step in program
-        for field in _NUMBERED
-        if isinstance(getattr(step, field, None), int)
-    }
-    low = {number: place for place, number in enumerate(sorted(met), 1)}
-
-    def change(step: Any) -> Step:
-        changes: dict[str, Any] = {
-            field: low[getattr(step, field)]
-            for field in _NUMBERED
-            if isinstance(getattr(step, field, None), int)
-        }
-        changed: Step = replace(step, **changes) if changes else step
-        return changed
-
-    return tuple(map(change, program))
 
 
 def batches_filled(program: Program) -> Program:

@@ -1,0 +1,78 @@
+"""Simpler forms of a step: without what it can do without, and with the plainest of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, replace
+from itertools import count
+from typing import Any
+
+from saverproof.programs.renaming import PLAIN_THREAD, is_plain, names_of
+from saverproof.steps.definitions import (
+    Extras,
+    NextVersions,
+    Program,
+    Put,
+    PutWrites,
+    Step,
+    WalkPages,
+)
+from saverproof.values import Value
+
+
+def simpler(step: Step, program: Program) -> Iterator[Step]:
+    """Simpler forms of a step of a program: the simplest at all first, then one field each."""
+    match step:
+        case Put(thread, namespace, number):
+            yield Put(thread, namespace, number)
+            yield Put(thread, namespace, number, changes=step.changes)
+        case PutWrites(thread, namespace, number, task, writes):
+            yield PutWrites(thread, namespace, number, task, writes)
+    yield from _one_field_simpler(step, program)
+
+
+def _one_field_simpler(step: Any, program: Program) -> Iterator[Any]:
+    for field in fields(step):
+        value = getattr(step, field.name)
+        if field.default is not MISSING and value != field.default:
+            yield replace(step, **{field.name: field.default})
+        for plainer in _plainer(step, field.name, value, program):
+            yield replace(step, **{field.name: plainer})
+
+
+def _plainer(step: Step, name: str, value: Any, program: Program) -> Iterator[Any]:
+    """Plainer values of one field, its default aside."""
+    match name, value:
+        case "thread", str():
+            yield PLAIN_THREAD
+        case "namespace", str():
+            yield ""
+        case (("size" | "count"), int()) if isinstance(step, WalkPages | NextVersions):
+            yield from {1, max(value // 2, 1)}
+        case _, tuple():
+            yield from _fewer(value)
+            yield from _plainer_items(value, program)
+        case _, Mapping():
+            yield from ({k: v for k, v in value.items() if k != key} for key in value)
+        case _, Extras():
+            yield from _one_field_simpler(value, program)
+
+
+def _fewer(items: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for size in sorted({len(items) // 2, 1} - {0}, reverse=True):
+        for start in range(0, len(items), size):
+            yield items[:start] + items[start + size :]
+
+
+def _plainer_items(items: tuple[Any, ...], program: Program) -> Iterator[tuple[Any, ...]]:
+    for place, item in enumerate(items):
+        match item:
+            case (name, Value() as value) if not is_plain(value):
+                plain = (name, _unlike_others(program))
+                yield (*items[:place], plain, *items[place + 1 :])
+
+
+def _unlike_others(program: Program) -> Value:
+    """The smallest integer that the program does not store: what differed mostly still does."""
+    stored = set(names_of(program, "value"))
+    return next(v for n in count(1) if (v := Value("integer", n)) not in stored)
