@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from saverproof.families.graph.comparing import Difference
 from saverproof.families.graph.stage import Play, Stage
+from saverproof.families.graph.steps import Program
+from saverproof.programs.spans import without_spans
 
 
 def shrunk(stage: Stage, play: Play, difference: Difference) -> tuple[Play, Difference, bool]:
@@ -12,20 +16,29 @@ def shrunk(stage: Stage, play: Play, difference: Difference) -> tuple[Play, Diff
     Each step that can be spared is left out. What is not seen again alone on a new store is handed
     back as it was.
     """
-    contract = difference.contract
     program = play.scenario.program[: difference.position + 1]
-    again = stage.alone(play.of(program)).differences.get(contract)
-    if again is None:
+    replays = _Replays(stage, play, difference.contract)
+    if replays.tried(program) is None:
         return play.of(program), difference, False
-    found, shown = play.of(program), again
-    position = 0
-    while position < len(found.scenario.program) - 1:
-        program = found.scenario.program
-        shorter = found.of(program[:position] + program[position + 1 :])
-        difference_now = stage.alone(shorter).differences.get(contract)
-        if difference_now is None:
-            position += 1
-        else:
-            shown = difference_now
-            found = shorter.of(shorter.scenario.program[: shown.position + 1])
-    return found, shown, True
+    without_spans(replays.program, replays.tried, size=1)
+    assert replays.shown is not None
+    return play.of(replays.program), replays.shown, True
+
+
+@dataclass(slots=True)
+class _Replays:
+    """Plays parts of a program; ``program`` is the last that showed the difference."""
+
+    stage: Stage
+    play: Play
+    contract: str
+    program: Program = ()
+    shown: Difference | None = None
+
+    def tried(self, program: Program) -> Program | None:
+        """The program as far as it shows the difference, if it does."""
+        shown = self.stage.alone(self.play.of(program)).differences.get(self.contract)
+        if shown is None:
+            return None
+        self.program, self.shown = program[: shown.position + 1], shown
+        return self.program
