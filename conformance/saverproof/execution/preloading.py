@@ -6,14 +6,14 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from saverproof.execution.driver import AsyncDriver, SyncDriver
 from saverproof.execution.settled_calls import Calls, perform
 from saverproof.execution.view import look
-from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED
+from saverproof.programs.small import THREAD, unrelated
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
@@ -22,13 +22,18 @@ MODULE = "saverproof_trials_of_this_target"
 """The name of the module that :func:`write_module` writes."""
 
 
-def write_module(folder: Path, target: Mapping[str, Any], api: str) -> None:
-    """A module that preloads a target when it is imported, by whichever process."""
+def write_module(
+    folder: Path, target: Mapping[str, Any], api: str, children: Iterable[str]
+) -> None:
+    """A module that preloads a target when it is imported, by whichever process.
+
+    It imports the modules ``children`` first, whose functions run in processes of their own.
+    """
     scratch = folder / "preloading"
     scratch.mkdir(mode=0o700, exist_ok=True)
     source = (
         "import json\n"
-        "from saverproof.families.durability import child, graph_child, power_child\n"
+        f"import {', '.join(children)}\n"
         "from saverproof.execution.preloading import preload\n"
         f"preload(json.loads({json.dumps(dict(target))!r}), {api!r}, {str(scratch)!r})\n"
     )
@@ -81,7 +86,8 @@ def _opened_once(ref: TargetRef, api: str, scratch: Path) -> list[str]:
         opened(target, workspace, loop) as saver,
     ):
         driver = SyncDriver(saver) if api == "sync" else AsyncDriver(saver, loop)
-        for call in Calls(lambda current: saver.get_next_version(current, None)).settle(AFTERWARDS):
+        calls = Calls(lambda current: saver.get_next_version(current, None))
+        for call in calls.settle(unrelated(THREAD)):
             perform(driver, call)
-        look(driver, (UNRELATED,))
+        look(driver, (THREAD,))
     return sorted(set(sys.modules) - before)

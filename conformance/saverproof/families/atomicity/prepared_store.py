@@ -13,9 +13,10 @@ from typing import Any
 from saverproof.errors import describe
 from saverproof.execution.settled_calls import Call, Calls, Key
 from saverproof.families.atomicity.hand import Hand
-from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario, unrelated
+from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
 from saverproof.families.atomicity.snapshot import Snapshot, Wanted
 from saverproof.families.atomicity.worker import call_quietly
+from saverproof.programs.small import unrelated
 from saverproof.steps.definitions import CopyThread
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target

@@ -13,10 +13,11 @@ from saverproof.families.atomicity.judging import Verdict
 from saverproof.families.atomicity.observation import Sight
 from saverproof.families.atomicity.random_programs import Recorded
 from saverproof.families.atomicity.random_trial import Walk
-from saverproof.families.atomicity.scenarios import OPERATIONS, Scenario
+from saverproof.families.atomicity.scenarios import Scenario
 from saverproof.families.atomicity.sweep import swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.items import Plan
+from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from saverproof.programs.small import NEW, OPERATIONS, OTHER, TASK_PATH, THREAD, batch, checkpoint
 from saverproof.steps.definitions import (
     CopyThread,
     DeleteForRuns,
@@ -17,14 +17,10 @@ from saverproof.steps.definitions import (
     SetUp,
     Step,
 )
-from saverproof.steps.identifiers import mint
 from saverproof.values import Value
 
-THREAD, OTHER, NEW = "a", "b", "c"
 UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
 """The threads of what the same saver writes afterwards, and of what another one commits."""
-
-_PULL = "~__pregel_pull, agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,64 +53,15 @@ class Scenario:
         return tuple(step for step in (*self.start, self.step) if isinstance(step, Put))
 
 
-OPERATIONS: dict[type[Step], str] = {
-    Put: "put",
-    PutWrites: "put_writes",
-    DeleteThread: "delete_thread",
-    DeleteForRuns: "delete_for_runs",
-    CopyThread: "copy_thread",
-    Prune: "prune",
-    SetUp: "setup",
-}
-
-
-def _put(
-    thread: str,
-    number: int,
-    parent: int | None = None,
-    namespace: str = "",
-    *,
-    run: str = "run-1",
-    seed: int | None = None,
-    long: str = "",
-) -> Put:
-    first = number * 10 if seed is None else seed
-    made: tuple[tuple[str, Value], ...] = (
-        ("count", Value("integer", first)),
-        ("notes", Value("text", long or f"note {first}")),
-    )
-    metadata: dict[str, Any] = {"source": "loop", "step": number, "parents": {}, "run_id": run}
-    if namespace:
-        metadata["parents"] = {"": mint(number)}
-    return Put(thread, namespace, number, parent, changes=made, metadata=metadata)
-
-
-def _writes(
-    thread: str,
-    number: int,
-    task: int,
-    count: int,
-    *special: tuple[str, int],
-    seed: int = 0,
-    namespace: str = "",
-) -> PutWrites:
-    regular = [
-        (("count", "notes", "messages")[n % 3], Value("integer", 100 * task + n + seed))
-        for n in range(count)
-    ]
-    marked = [(name, Value("integer", number)) for name, number in special]
-    return PutWrites(thread, namespace, number, task, (*regular[:1], *marked, *regular[1:]), _PULL)
-
-
-BYSTANDER = (_put(OTHER, 1), _writes(OTHER, 1, 1, 2))
+BYSTANDER = (checkpoint(OTHER, 1), batch(OTHER, 1, 1, 2))
 HISTORY = (
-    _put(THREAD, 1),
-    _writes(THREAD, 1, 1, 2),
-    _put(THREAD, 2, 1, run="run-2"),
-    _writes(THREAD, 2, 1, 3, ("__interrupt__", 5)),
-    _put(THREAD, 1, namespace="child"),
+    checkpoint(THREAD, 1),
+    batch(THREAD, 1, 1, 2),
+    checkpoint(THREAD, 2, 1, run="run-2"),
+    batch(THREAD, 2, 1, 3, ("__interrupt__", 5)),
+    checkpoint(THREAD, 1, namespace="child"),
     *BYSTANDER,
-    _put(OTHER, 2, 1, run="run-2"),
+    checkpoint(OTHER, 2, 1, run="run-2"),
 )
 """Two threads, a subgraph's namespace, two runs, and pending writes old and new."""
 
@@ -122,15 +69,15 @@ _LONG = "a long note " * 800
 """Enough for a database file to need more pages."""
 
 SCENARIOS = (
-    Scenario("a first checkpoint", BYSTANDER, _put(THREAD, 1)),
-    Scenario("a history", HISTORY, _put(THREAD, 3, 2, run="run-3", long=_LONG)),
-    Scenario("the same id again", HISTORY, _put(THREAD, 2, 1, run="run-2", seed=77)),
-    Scenario("a new task", HISTORY, _writes(THREAD, 2, 2, 4)),
-    Scenario("a retried batch", HISTORY, _writes(THREAD, 2, 1, 5, seed=50)),
+    Scenario("a first checkpoint", BYSTANDER, checkpoint(THREAD, 1)),
+    Scenario("a history", HISTORY, checkpoint(THREAD, 3, 2, run="run-3", long=_LONG)),
+    Scenario("the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)),
+    Scenario("a new task", HISTORY, batch(THREAD, 2, 2, 4)),
+    Scenario("a retried batch", HISTORY, batch(THREAD, 2, 1, 5, seed=50)),
     Scenario(
         "a long batch with special writes",
         HISTORY,
-        _writes(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
+        batch(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
     ),
     Scenario("a history", HISTORY, DeleteThread(THREAD), frozenset({"delete_thread"})),
     Scenario("two runs", HISTORY, DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})),
@@ -143,14 +90,14 @@ RARE = (
     Scenario(
         "special writes again",
         HISTORY,
-        PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), _PULL),
+        PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), TASK_PATH),
     ),
     Scenario(
         "a subgraph",
         HISTORY,
-        _put(THREAD, 2, 1, namespace="child", run="run-2"),
+        checkpoint(THREAD, 2, 1, namespace="child", run="run-2"),
     ),
-    Scenario("a subgraph's task", HISTORY, _writes(THREAD, 1, 4, 3, namespace="child")),
+    Scenario("a subgraph's task", HISTORY, batch(THREAD, 1, 4, 3, namespace="child")),
     Scenario(
         "a copy of a checkpoint",
         HISTORY,
@@ -161,11 +108,6 @@ RARE = (
     Scenario("a history", HISTORY, SetUp(), frozenset({"durable"})),
 )
 """States of the deep profile, less likely to tell savers apart."""
-
-
-def unrelated(thread: str) -> Program:
-    """What is written to another thread afterwards: a checkpoint, and a task's writes on it."""
-    return (_put(thread, 1, run="run-9"), _writes(thread, 1, 1, 1))
 
 
 def suited(scenarios: Iterable[Scenario], able: frozenset[str]) -> list[Scenario]:

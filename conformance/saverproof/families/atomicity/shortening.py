@@ -11,49 +11,30 @@ from saverproof.families.atomicity.bench import Bench
 from saverproof.families.atomicity.observation import Sight
 from saverproof.families.atomicity.prepared_store import NoCleanRunError
 from saverproof.families.atomicity.record import Found, plainness
-from saverproof.families.atomicity.scenarios import NEW, THREAD, Scenario
+from saverproof.families.atomicity.scenarios import Scenario
 from saverproof.families.atomicity.sweep import Sweep, swept
 from saverproof.families.atomicity.worker import HungError
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Prune,
-    Put,
-    PutWrites,
-    SetUp,
-)
-from saverproof.values import Value
+from saverproof.programs import small
+from saverproof.steps.definitions import SetUp
 
 _MOST_TRIALS = 60
 _MOST_SHOWN = 5
 
 
-def _put(number: int, count: int = 1) -> Put:
-    parent = number - 1 or None
-    changes = (("count", Value("integer", count)),)
-    metadata = {"run_id": "run"}
-    return Put(THREAD, "", number, parent, changes=changes, metadata=metadata)
-
-
-def _writes(*channels: str, task: int = 1) -> PutWrites:
-    made = tuple((name, Value("integer", n)) for n, name in enumerate(channels, 1))
-    return PutWrites(THREAD, "", 1, task, made)
-
-
-_LONG = ("a", "b", "__interrupt__", *"cdefghijk")
-_ONE, _THREE = (_put(1),), (_put(1), _writes("a", "b", "c"))
-SMALL = (
-    Scenario("an empty store", (), _put(1)),
-    Scenario("the same id again", _ONE, _put(1, 2)),
-    Scenario("a history", _ONE, _put(2)),
-    Scenario("a checkpoint", _ONE, _writes("a", "b", "c")),
-    Scenario("a checkpoint, a long batch", _ONE, _writes(*_LONG)),
-    Scenario("a checkpoint with writes", _THREE, DeleteThread(THREAD)),
-    Scenario("a checkpoint with writes", _THREE, DeleteForRuns(("run",))),
-    Scenario("a checkpoint with writes", _THREE, CopyThread(THREAD, NEW)),
-    Scenario("two checkpoints", (*_THREE, _put(2)), Prune((THREAD,), "keep_latest")),
-    Scenario("a checkpoint", _ONE, SetUp()),
+SMALL = tuple(
+    Scenario(title, program[:-1], program[-1])
+    for title, program in (
+        ("an empty store", small.ONE),
+        ("the same id again", small.AGAIN),
+        ("a history", small.CHILD),
+        ("a checkpoint", small.WRITES),
+        ("a checkpoint, a long batch", small.LONG_BATCH),
+        ("a checkpoint with writes", (*small.WRITES, small.DELETE)),
+        ("a checkpoint with writes", (*small.WRITES, small.DELETE_RUN)),
+        ("a checkpoint with writes", (*small.WRITES, small.COPY)),
+        ("two checkpoints", (*small.TWO, small.PRUNE)),
+        ("a checkpoint", (*small.ONE, SetUp())),
+    )
 )
 """Stores with nothing in them that could be left out, the smallest first for each operation."""
 
@@ -64,10 +45,11 @@ def shortened(bench: Bench, found: Found, stack: ExitStack) -> list[Found]:
     if attack is None:
         return [found]
     shown: list[Found] = []
-    for small in SMALL:
-        if small.operation == scenario.operation and len(small.start) < len(scenario.start):
+    for smaller in SMALL:
+        fewer = len(smaller.start) < len(scenario.start)
+        if smaller.operation == scenario.operation and fewer:
             with suppress(NoCleanRunError, OpeningError):
-                count = partial(swept, bench, small, stack, also_lasting=False)
+                count = partial(swept, bench, smaller, stack, also_lasting=False)
                 try:
                     sweep = bench.on_worker(count)
                 except HungError:

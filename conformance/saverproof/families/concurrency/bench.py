@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from saverproof.execution.preloading import MODULE, write_module
 from saverproof.families.concurrency.watching import LIMIT_S
 from saverproof.families.durability.bench import beating
 from saverproof.items import Plan
@@ -20,7 +20,7 @@ from saverproof_faults.kill import Harness, TrialResult, View, Writer
 DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
 
-MODULE = "saverproof_scenes_of_this_target"
+_CHILDREN = ("child", "firstuse", "iteration", "lockheld", "read_side_effects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Bench:
         folder = Path(plan.folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with beating():
-            _write_module(folder, plan)
+            write_module(folder, plan.target, plan.api, map(_body, _CHILDREN))
             path = [*sys.path, str(folder)]
             with Harness(imports=[MODULE], path=path, scratch=folder) as harness:
                 yield cls(plan, target, folder, harness)
@@ -79,21 +79,6 @@ class Bench:
     def looked(self, body: str, arguments: Mapping[str, Any]) -> View:
         """Do something in one more process, before or after the others."""
         return self.harness.look(_body(body), arguments, deadline_s=DEADLINE_S)
-
-
-def _write_module(folder: Path, plan: Plan) -> None:
-    """A module that loads the target, and what opening it needs, when it is imported."""
-    scratch = folder / "preloading"
-    scratch.mkdir(mode=0o700, exist_ok=True)
-    target = json.dumps(dict(plan.target))
-    source = (
-        "import json\n"
-        "from saverproof.families.concurrency import (child, firstuse,\n"
-        "    iteration, lockheld, read_side_effects)\n"
-        "from saverproof.execution.preloading import preload\n"
-        f"preload(json.loads({target!r}), {plan.api!r}, {str(scratch)!r})\n"
-    )
-    (folder / f"{MODULE}.py").write_text(source, encoding="utf-8")
 
 
 def _body(name: str) -> str:

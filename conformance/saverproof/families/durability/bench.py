@@ -29,6 +29,7 @@ DEADLINE_S = 15.0
 MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
 _BEAT_S = 1.0
+_CHILDREN = [f"{__package__}.{name}" for name in ("child", "graph_child", "power_child")]
 
 
 class NoCleanRunError(Exception):
@@ -56,7 +57,7 @@ class Bench:
         with ExitStack() as stack:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             stack.enter_context(beating())
-            write_module(self.folder, self.plan.target, self.plan.api)
+            write_module(self.folder, self.plan.target, self.plan.api, _CHILDREN)
             path = [*sys.path, str(self.folder)]
             self.harness = stack.enter_context(
                 Harness(imports=[MODULE], path=path, scratch=in_memory() or self.folder)

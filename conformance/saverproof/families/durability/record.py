@@ -10,8 +10,8 @@ from typing import Any
 from saverproof.contracts.tables import durability
 from saverproof.families.durability.judging import Outcome, Run, Verdict
 from saverproof.families.durability.kill_places import KillPlace, Kind
-from saverproof.families.durability.workloads import OPERATIONS
 from saverproof.families.tally import Tally, keep_plainest
+from saverproof.programs.small import OPERATIONS
 
 SURVIVES = durability.ACKNOWLEDGED_SURVIVES.id
 ATOMIC = durability.IN_FLIGHT_ATOMIC.id

@@ -8,51 +8,30 @@ from saverproof.families.durability.judging import Outcome
 from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
 from saverproof.families.durability.record import Trial
 from saverproof.families.durability.sweep import Subject, Sweep
-from saverproof.families.durability.workloads import OPERATIONS, Workload
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Program,
-    Prune,
-    Put,
-    PutWrites,
-)
-from saverproof.values import Value
+from saverproof.families.durability.workloads import Workload
+from saverproof.programs import small
+from saverproof.programs.small import OPERATIONS
+from saverproof.steps.definitions import Program, PutWrites
 
 _MOST_KILLS = 150
 """Kills that are spent on one contract."""
 _MOST_SHOWN = 6
 
 
-def _put(number: int, count: int = 1) -> Put:
-    changes = (("count", Value("integer", count)),)
-    return Put("a", "", number, number - 1 or None, changes=changes, metadata={"run_id": "run"})
-
-
-def _writes(number: int, *channels: str, task: int = 1) -> PutWrites:
-    made = tuple((name, Value("integer", n)) for n, name in enumerate(channels, 1))
-    return PutWrites("a", "", number, task, made)
-
-
-_ONE = (_put(1),)
-_BATCH = (*_ONE, _writes(1, "a", "b", "c"))
-_TWO = (*_BATCH, _put(2))
 SMALL: tuple[Program, ...] = (
-    _ONE,
-    (*_ONE, _put(2)),
-    _BATCH,
-    (_writes(1, "a", "b", "c"), *_ONE),
-    (*_ONE, _put(1, 2)),
-    _TWO,
-    (*_TWO, _writes(2, "a", "b", "c")),
-    (*_ONE, _writes(1, "a", "b", "__interrupt__", *"cdefghijk")),
-    # Writes to what is there already can overtake a put that is not.
-    (*_TWO, _writes(1, "a", task=2)),
-    (*_TWO, _writes(2, "a", task=2), DeleteThread("a")),
-    (*_TWO, CopyThread("a", "c")),
-    (*_TWO, DeleteForRuns(("run",))),
-    (*_TWO, Prune(("a",), "keep_latest")),
+    small.ONE,
+    small.CHILD,
+    small.WRITES,
+    small.EARLY_WRITES,
+    small.AGAIN,
+    small.TWO,
+    small.TWO_WRITES,
+    small.LONG_BATCH,
+    small.LATE_WRITES,
+    small.TWO_DELETED,
+    (*small.TWO, small.COPY),
+    (*small.TWO, small.DELETE_RUN),
+    (*small.TWO, small.PRUNE),
 )
 """Runs of which nothing could be left out, the shortest first."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from saverproof.model.store import Model
 from saverproof.programs import asking, making
 from saverproof.programs.generating import next_step
+from saverproof.programs.small import OPERATIONS, batch, checkpoint, unrelated
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import (
     CopyThread,
@@ -21,23 +22,11 @@ from saverproof.steps.definitions import (
     PutWrites,
     Step,
 )
-from saverproof.steps.identifiers import mint
-from saverproof.values import Value
 
 UNRELATED = "afterwards"
 """The thread that is written to when a killed store has been opened again."""
+AFTERWARDS = unrelated(UNRELATED)
 
-OPERATIONS: Mapping[type[Step], str] = {
-    Put: "put",
-    PutWrites: "put_writes",
-    DeleteThread: "delete_thread",
-    DeleteForRuns: "delete_for_runs",
-    CopyThread: "copy_thread",
-    Prune: "prune",
-}
-"""Step -> the saver's method, without the async API's "a"."""
-
-_PULL = "~__pregel_pull, agent"
 _LONG = "a long note " * 500
 """Enough for a database file to need more pages."""
 
@@ -67,34 +56,34 @@ class Workload:
 
 def workloads(able: Collection[str]) -> tuple[Workload, ...]:
     """The fixed programs, of what a saver with these capabilities can do."""
-    early = (_writes("a", 3, 2, 2),) if "early_writes" in able else ()
+    early = (batch("a", 3, 2, 2),) if "early_writes" in able else ()
     run = (
-        _put("a", 1),
-        _writes("a", 1, 1, 3),
-        _put("a", 2, 1, long=_LONG),
+        checkpoint("a", 1),
+        batch("a", 1, 1, 3),
+        checkpoint("a", 2, 1, long=_LONG),
         # Writes to what is there already can overtake a put that is not.
-        _writes("a", 1, 2, 2),
-        _writes("a", 2, 3, 11, ("__interrupt__", 5)),
+        batch("a", 1, 2, 2),
+        batch("a", 2, 3, 11, ("__interrupt__", 5)),
         *early,
-        _put("a", 3, 2),
-        _put("a", 1, namespace="child"),
-        _put("a", 3, 2, seed=77),
-        _writes("a", 1, 1, 1, namespace="child"),
+        checkpoint("a", 3, 2),
+        checkpoint("a", 1, namespace="child"),
+        checkpoint("a", 3, 2, seed=77),
+        batch("a", 1, 1, 1, namespace="child"),
     )
     keeping: tuple[Step | None, ...] = (
-        _put("a", 1, run="run-1"),
-        _writes("a", 1, 1, 2),
-        _put("a", 2, 1, run="run-2"),
-        _put("b", 1, run="run-2"),
-        _writes("b", 1, 1, 2),
+        checkpoint("a", 1, run="run-1"),
+        batch("a", 1, 1, 2),
+        checkpoint("a", 2, 1, run="run-2"),
+        checkpoint("b", 1, run="run-2"),
+        batch("b", 1, 1, 2),
         CopyThread("a", "c") if "copy_thread" in able else None,
         DeleteForRuns(("run-1",)) if "delete_for_runs" in able else None,
         Prune(("a", "b"), "keep_latest") if "prune" in able else None,
         # More than one checkpoint is to go, each with writes.
-        _put("b", 2, 1),
-        _writes("b", 2, 1, 2),
+        checkpoint("b", 2, 1),
+        batch("b", 2, 1, 2),
         DeleteThread("b") if "delete_thread" in able else None,
-        _put("d", 1),
+        checkpoint("d", 1),
         DeleteThread("a") if "delete_thread" in able else None,
     )
     kept = tuple(step for step in keeping if step is not None)
@@ -137,10 +126,10 @@ def _older(step: Step, model: Model) -> bool:
 
 def survivors(prefix: str) -> tuple[Workload, int]:
     """What another process does meanwhile, and how much of it only after the first has died."""
-    before: list[Step] = [_put("s", 1)]
+    before: list[Step] = [checkpoint("s", 1)]
     for number in range(1, 5):
-        before += [_writes("s", number, 1, 2), _put("s", number + 1, number)]
-    last = (_writes("s", 5, 1, 2), _put("s", 6, 5), _writes("s", 6, 2, 1))
+        before += [batch("s", number, 1, 2), checkpoint("s", number + 1, number)]
+    last = (batch("s", 5, 1, 2), checkpoint("s", 6, 5), batch("s", 6, 2, 1))
     return Workload("a second process", (*before, *last)).of(prefix), len(last)
 
 
@@ -153,44 +142,6 @@ def _renamed(step: Step, prefix: str) -> Step:
     if hasattr(step, "threads"):
         named["threads"] = tuple(prefix + thread for thread in step.threads)
     return replace(step, **named)  # type: ignore[type-var]
-
-
-def _put(
-    thread: str,
-    number: int,
-    parent: int | None = None,
-    namespace: str = "",
-    *,
-    run: str = "run-1",
-    seed: int | None = None,
-    long: str = "",
-) -> Put:
-    first = number * 10 if seed is None else seed
-    made = (
-        ("count", Value("integer", first)),
-        ("notes", Value("text", long or f"note {first}")),
-    )
-    metadata: dict[str, Any] = {"source": "loop", "step": number, "parents": {}, "run_id": run}
-    if namespace:
-        metadata["parents"] = {"": mint(number)}
-    return Put(thread, namespace, number, parent, changes=made, metadata=metadata)
-
-
-def _writes(
-    thread: str,
-    number: int,
-    task: int,
-    count: int,
-    *special: tuple[str, int],
-    namespace: str = "",
-) -> PutWrites:
-    regular = [(("count", "notes")[n % 2], Value("integer", 100 * task + n)) for n in range(count)]
-    marked = [(name, Value("integer", number)) for name, number in special]
-    return PutWrites(thread, namespace, number, task, (*regular[:1], *marked, *regular[1:]), _PULL)
-
-
-AFTERWARDS: Program = (_put(UNRELATED, 1, run="run-9"), _writes(UNRELATED, 1, 1, 1))
-"""What is written when a killed store has been opened again."""
 
 
 def described(steps: Iterable[Step]) -> str:

@@ -1,0 +1,112 @@
+"""Small programs: steps as LangGraph makes them, and programs with nothing to leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+    SetUp,
+    Step,
+)
+from saverproof.steps.identifiers import mint
+from saverproof.values import Value
+
+THREAD, OTHER, NEW = "a", "b", "c"
+
+OPERATIONS: Mapping[type[Step], str] = {
+    Put: "put",
+    PutWrites: "put_writes",
+    DeleteThread: "delete_thread",
+    DeleteForRuns: "delete_for_runs",
+    CopyThread: "copy_thread",
+    Prune: "prune",
+    SetUp: "setup",
+}
+"""Step that writes -> the saver's method, without the async API's "a"."""
+
+TASK_PATH = "~__pregel_pull, agent"
+_CHANNELS = ("count", "notes", "messages")
+
+
+def checkpoint(
+    thread: str,
+    number: int,
+    parent: int | None = None,
+    namespace: str = "",
+    *,
+    run: str = "run-1",
+    seed: int | None = None,
+    long: str = "",
+) -> Put:
+    """A checkpoint with two channels and the loop's metadata; others with another ``seed``."""
+    first = number * 10 if seed is None else seed
+    changes = (
+        ("count", Value("integer", first)),
+        ("notes", Value("text", long or f"note {first}")),
+    )
+    parents = {"": mint(number)} if namespace else {}
+    metadata: dict[str, Any] = {"source": "loop", "step": number, "parents": parents, "run_id": run}
+    return Put(thread, namespace, number, parent, changes=changes, metadata=metadata)
+
+
+def batch(
+    thread: str,
+    number: int,
+    task: int,
+    count: int,
+    *special: tuple[str, int],
+    seed: int = 0,
+    namespace: str = "",
+) -> PutWrites:
+    """A task's batch of ``count`` regular writes; the special ones come after the first."""
+    regular = [
+        (_CHANNELS[n % len(_CHANNELS)], Value("integer", 100 * task + n + seed))
+        for n in range(count)
+    ]
+    marked = [(name, Value("integer", number)) for name, number in special]
+    writes = (*regular[:1], *marked, *regular[1:])
+    return PutWrites(thread, namespace, number, task, writes, TASK_PATH)
+
+
+def unrelated(thread: str) -> Program:
+    """What is written to another thread: a checkpoint, and a task's writes on it."""
+    return (checkpoint(thread, 1, run="run-9"), batch(thread, 1, 1, 1))
+
+
+# --- of which nothing can be left out -------------------------------------------------------------
+
+
+def _put(number: int, count: int = 1) -> Put:
+    changes = (("count", Value("integer", count)),)
+    parent = number - 1 or None
+    return Put(THREAD, "", number, parent, changes=changes, metadata={"run_id": "run"})
+
+
+def _writes(number: int, *channels: str, task: int = 1) -> PutWrites:
+    made = tuple((name, Value("integer", n)) for n, name in enumerate(channels, 1))
+    return PutWrites(THREAD, "", number, task, made)
+
+
+DELETE, COPY, DELETE_RUN = DeleteThread(THREAD), CopyThread(THREAD, NEW), DeleteForRuns(("run",))
+PRUNE = Prune((THREAD,), "keep_latest")
+_THREE = ("a", "b", "c")
+
+ONE: Program = (_put(1),)
+CHILD: Program = (*ONE, _put(2))
+AGAIN: Program = (*ONE, _put(1, 2))
+WRITES: Program = (*ONE, _writes(1, *_THREE))
+LONG_BATCH: Program = (*ONE, _writes(1, "a", "b", "__interrupt__", *"cdefghijk"))
+EARLY_WRITES: Program = (_writes(1, *_THREE), *ONE)
+TWO: Program = (*WRITES, _put(2))
+TWO_WRITES: Program = (*TWO, _writes(2, *_THREE))
+LATE_WRITES: Program = (*TWO, _writes(1, "a", task=2))
+"""Writes to what is there already can overtake a put that is not."""
+TWO_DELETED: Program = (*TWO, _writes(2, "a", task=2), DELETE)
