@@ -11,6 +11,7 @@ from saverproof.families.concurrency.judging import judge_history, semantics_of
 from saverproof.families.concurrency.linearizability import Answer, Step, search
 from saverproof.families.concurrency.records import Event, Kind, Operation, Phase, Shown
 from saverproof.families.concurrency.sequential_spec import Semantics
+from saverproof.steps.codec import decode, encode
 
 Write = tuple[str, int]
 """("write", value) or ("read", value), of one number that begins as 0."""
@@ -231,4 +232,4 @@ def test_what_a_saver_does_alone_is_no_flaw_between_callers() -> None:
 
 def test_events_survive_the_journey_between_processes() -> None:
     event = call(1, 2, LIST, WHOLE, error=None, phase=Phase.AFTER)
-    assert Event.from_json(event.to_json()) == event
+    assert decode(Event, encode(event)) == event

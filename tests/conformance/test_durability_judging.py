@@ -8,6 +8,7 @@ from saverproof.families.durability.judging import Outcome, Run, judge
 from saverproof.families.durability.kill_places import KillPlace, Kind
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.steps.codec import decode, encode
 from saverproof.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.values import Value
 
@@ -80,7 +81,7 @@ def test_what_equal_values_say_is_equal() -> None:
 @pytest.mark.parametrize("kind", list(Kind))
 def test_a_place_can_be_told_as_json_and_in_words(kind: Kind) -> None:
     place = KillPlace(kind, 3, 2, event="engine statement", number=2, moment="after", about="BEGIN")
-    assert KillPlace.from_json(place.to_json()) == place
+    assert decode(KillPlace, encode(place)) == place
     assert place.describe()
 
 

@@ -35,8 +35,8 @@ def test_a_program_survives_json_and_has_words_for_each_step(known: Any) -> None
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        ([{"step": "Jump"}], "step 1: found 'Jump', expected one of Invoke"),
-        ([{"step": "Invoke"}, {"step": "Copy"}], "step 2, Copy: "),
+        ([{"step": "Jump"}], "step 1: step is 'Jump', expected one of Invoke"),
+        ([{"step": "Invoke"}, {"step": "Copy"}], "step 2: Copy lacks the field 'at'"),
     ],
 )
 def test_a_program_that_is_none_is_refused_in_one_line(data: Any, complaint: str) -> None:

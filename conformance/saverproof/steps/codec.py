@@ -1,22 +1,94 @@
-"""Programs as JSON and back.
+"""Dataclasses as JSON and back, and programs made of them.
 
-A step is an object that names its class under ``step`` and gives each field that is not at its
-default. The codec is driven by the fields of the step classes, so that a new step needs none of
-its own.
+An object gives each field that is not at its default; a step also names its class under ``step``.
+The codec is driven by the fields of the classes, so that a new one needs no codec of its own.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
-from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from functools import cache, partial
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from saverproof.steps import definitions as steps
-from saverproof.steps.definitions import Json, Program, Step
+from saverproof.steps.definitions import Json, Step
 from saverproof.values import Value, show
+
+T = TypeVar("T")
+
+
+def encode(value: Any) -> Json:
+    """A dataclass as a JSON object, a tuple of them as a list."""
+    if isinstance(value, Value):
+        return value.to_json()
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, (tuple, list)):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: encode(item) for key, item in value.items()}
+    return _fields_to_json(value) if is_dataclass(value) else value
+
+
+def decode(kind: type[T], data: Json) -> T:
+    """The value of a dataclass that :func:`encode` gave.
+
+    Raises:
+        ValueError: the data is no such object, or a field is unknown, missing or ill.
+    """
+    annotated: Any = kind
+    value: T = _decoder(annotated)(data, kind.__name__)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCodec(Generic[T]):
+    """Programs as JSON, one object a step; ``kinds`` are the classes of steps by their names."""
+
+    kinds: Mapping[str, type[T]]
+
+    def to_json(self, program: tuple[T, ...]) -> list[dict[str, Json]]:
+        """A program as JSON: one object a step."""
+        return [self.step_to_json(step) for step in program]
+
+    def from_json(self, data: Json) -> tuple[T, ...]:
+        """The program that :meth:`to_json` gave.
+
+        Raises:
+            ValueError: the data is no program; the one line says which step, and what was expected.
+        """
+        if not isinstance(data, list):
+            raise ValueError(f"program: found {show(data, 60)}, expected a list of steps")
+        program = []
+        for number, step in enumerate(data, 1):
+            try:
+                program.append(self.step_from_json(step))
+            except ValueError as error:
+                raise ValueError(f"step {number}: {error}") from None
+        return tuple(program)
+
+    def step_to_json(self, step: T) -> dict[str, Json]:
+        """A step as a JSON object."""
+        return {"step": type(step).__name__, **_fields_to_json(step)}
+
+    def step_from_json(self, data: Json) -> T:
+        """The step that :meth:`step_to_json` gave.
+
+        Raises:
+            ValueError: the data is no step of a known class, or a field is unknown, missing or ill.
+        """
+        if not isinstance(data, dict):
+            raise ValueError(f"found {show(data, 60)}, expected an object with the key 'step'")
+        name = data.get("step")
+        kind = self.kinds.get(name) if isinstance(name, str) else None
+        if kind is None:
+            expected = ", ".join(self.kinds)
+            raise ValueError(f"step is {show(name, 60)}, expected one of {expected}")
+        return decode(kind, {key: value for key, value in data.items() if key != "step"})
+
 
 KINDS: Mapping[str, type[Step]] = {
     name: kind
@@ -24,139 +96,111 @@ KINDS: Mapping[str, type[Step]] = {
     if isinstance(kind, type) and issubclass(kind, Step) and kind is not Step
 }
 """The step classes by the name they have in JSON."""
-
-
-def to_json(program: Program) -> list[dict[str, Json]]:
-    """A program as JSON: one object a step."""
-    return [step_to_json(step) for step in program]
-
-
-def from_json(data: Json) -> Program:
-    """The program that :func:`to_json` gave.
-
-    Raises:
-        ValueError: the data is no program; the one line says which step, and what was expected.
-    """
-    if not isinstance(data, list):
-        raise ValueError(f"program: found {show(data, 60)}, expected a list of steps")
-    program = []
-    for number, step in enumerate(data, 1):
-        try:
-            program.append(step_from_json(step))
-        except ValueError as error:
-            raise ValueError(f"step {number}: {error}") from None
-    return tuple(program)
-
-
-def step_to_json(step: Step) -> dict[str, Json]:
-    """A step as a JSON object."""
-    return {"step": type(step).__name__, **_fields_to_json(step)}
-
-
-def step_from_json(data: Json) -> Step:
-    """The step that :func:`step_to_json` gave.
-
-    Raises:
-        ValueError: the data is no step of a known class, or a field is unknown, missing or ill.
-    """
-    if not isinstance(data, dict):
-        raise ValueError(f"found {show(data, 60)}, expected an object with the key 'step'")
-    name = data.get("step")
-    kind = KINDS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise ValueError(f"step is {show(name, 60)}, expected one of {', '.join(KINDS)}")
-    given = {key: value for key, value in data.items() if key != "step"}
-    step: Step = _decoded(kind, given, kind.__name__)
-    return step
+_STEPS = ProgramCodec(KINDS)
+to_json, from_json = _STEPS.to_json, _STEPS.from_json
+step_to_json, step_from_json = _STEPS.step_to_json, _STEPS.step_from_json
 
 
 def _fields_to_json(value: Any) -> dict[str, Json]:
-    return {
-        field.name: _encoded(getattr(value, field.name))
-        for field in fields(value)
-        if field.default is MISSING or getattr(value, field.name) != field.default
-    }
+    encoded: dict[str, Json] = {}
+    kind: Any = type(value)
+    for name, default in _defaults(kind).items():
+        given = getattr(value, name)
+        if default is MISSING or given != default:
+            encoded[name] = given if type(given) in _PLAIN else encode(given)
+    return encoded
 
 
-def _encoded(value: Any) -> Json:
-    if isinstance(value, Value):
-        return value.to_json()
-    if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, (tuple, list)):
-        return [_encoded(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _encoded(item) for key, item in value.items()}
-    return _fields_to_json(value) if is_dataclass(value) else value
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 @cache
-def _types(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in fields(kind)}
 
 
-def _decoded(kind: Any, data: Json, where: str) -> Any:
-    """Data as a value of an annotated type; ``where`` names the place for messages."""
+Decoder = Callable[[Json, str], Any]
+"""Makes a value of data; the text names the place for messages."""
+
+
+@cache
+def _decoder(kind: Any) -> Decoder:
+    """What decodes an annotated type; made once, since histories have thousands of events."""
     if kind is Any:
-        return data
+        return lambda data, where: data
     if kind is Value:
-        return _at(where, lambda: Value.from_json(data))
+        return _checked(Value.from_json)
     if get_origin(kind) is tuple:
-        return _decoded_tuple(get_args(kind), data, where)
+        return _tuple_decoder(get_args(kind))
     if get_origin(kind) in (Union, types.UnionType):
-        return _decoded_optional(get_args(kind), data, where)
+        (one,) = (one for one in get_args(kind) if one is not type(None))
+        decode_one = _decoder(one)
+        return lambda data, where: None if data is None else decode_one(data, where)
     if get_origin(kind) is Mapping:
-        return _expected(dict, data, where)
+        return partial(_expected, dict)
     if issubclass(kind, StrEnum):
-        return _at(where, lambda: kind(data))
-    if is_dataclass(kind):
-        return _decoded_fields(kind, _expected(dict, data, where), where)
-    return _expected(kind, data, where)
+        return _checked(kind)
+    return _fields_decoder(kind) if is_dataclass(kind) else partial(_expected, kind)
 
 
-def _at(where: str, make: Any) -> Any:
-    try:
-        return make()
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
+def _checked(make: Callable[[Json], Any]) -> Decoder:
+    def decoded(data: Json, where: str) -> Any:
+        try:
+            return make(data)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+
+    return decoded
 
 
 def _expected(kind: type, data: Json, where: str) -> Any:
-    if type(data) is not kind:
-        raise ValueError(f"{where} is {show(data, 60)}, expected {_NAMES[kind]}")
-    return data
+    if type(data) is kind:
+        return data
+    if kind is float and type(data) is int:
+        return float(data)
+    raise ValueError(f"{where} is {show(data, 60)}, expected {_NAMES[kind]}")
 
 
-_NAMES = {str: "a text", int: "an integer", bool: "true or false", dict: "an object"}
+_NAMES = {
+    str: "a text",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    dict: "an object",
+}
 
 
-def _decoded_tuple(kinds: tuple[Any, ...], data: Json, where: str) -> tuple[Any, ...]:
-    if not isinstance(data, list):
-        raise ValueError(f"{where} is {show(data, 60)}, expected a list")
-    if kinds[-1] is Ellipsis:
-        kinds = kinds[:1] * len(data)
-    if len(kinds) != len(data):
-        raise ValueError(f"{where} has {len(data)} items, expected {len(kinds)}")
-    pairs = zip(kinds, data, strict=True)
-    return tuple(_decoded(kind, item, f"{where}[{n}]") for n, (kind, item) in enumerate(pairs))
+def _tuple_decoder(kinds: tuple[Any, ...]) -> Decoder:
+    each = tuple(_decoder(kind) for kind in kinds if kind is not Ellipsis)
+    endless = kinds[-1] is Ellipsis
+
+    def decoded(data: Json, where: str) -> tuple[Any, ...]:
+        if not isinstance(data, list):
+            raise ValueError(f"{where} is {show(data, 60)}, expected a list")
+        decoders = each * len(data) if endless else each
+        if len(decoders) != len(data):
+            raise ValueError(f"{where} has {len(data)} items, expected {len(decoders)}")
+        pairs = zip(decoders, data, strict=True)
+        return tuple(one(item, f"{where}[{n}]") for n, (one, item) in enumerate(pairs))
+
+    return decoded
 
 
-def _decoded_optional(kinds: tuple[Any, ...], data: Json, where: str) -> Any:
-    if data is None:
-        return None
-    (kind,) = (kind for kind in kinds if kind is not type(None))
-    return _decoded(kind, data, where)
+def _fields_decoder(kind: Any) -> Decoder:
+    hints = get_type_hints(kind)
+    decoders = {name: _decoder(hints[name]) for name in _defaults(kind)}
+    needed = [name for name, default in _defaults(kind).items() if default is MISSING]
 
+    def decoded(data: Json, where: str) -> Any:
+        given = _expected(dict, data, where)
+        for name in given:
+            if name not in decoders:
+                expected = f"one of {', '.join(decoders)}" if decoders else "none"
+                raise ValueError(f"{where} has a field {show(name, 60)}, expected {expected}")
+        for name in needed:
+            if name not in given:
+                raise ValueError(f"{where} lacks the field {name!r}")
+        made = {name: decoders[name](value, f"{where}.{name}") for name, value in given.items()}
+        return kind(**made)
 
-def _decoded_fields(kind: Any, data: dict[str, Json], where: str) -> Any:
-    known = {field.name: field for field in fields(kind)}
-    for name in data:
-        if name not in known:
-            expected = f"one of {', '.join(known)}" if known else "none"
-            raise ValueError(f"{where} has a field {show(name, 60)}, expected {expected}")
-    for name, field in known.items():
-        if name not in data and field.default is MISSING:
-            raise ValueError(f"{where} lacks the field {name!r}")
-    hints = _types(kind)
-    made = {name: _decoded(hints[name], value, f"{where}.{name}") for name, value in data.items()}
-    return kind(**made)
+    return decoded

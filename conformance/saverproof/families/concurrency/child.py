@@ -17,6 +17,7 @@ from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.records import Event, Operation, Phase
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
+from saverproof.steps.codec import decode, encode
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, opened
 from saverproof.targets.reference import TargetRef
@@ -40,7 +41,7 @@ class Scene:
         self.progress = Progress()
         self.callers: list[Caller] = []
         self.trouble: str | None = None
-        self.pauses = Pauses(Schedule.from_json(arguments["schedule"]))
+        self.pauses = Pauses(decode(Schedule, arguments["schedule"]))
         self._arguments = arguments
         self._target = load(TargetRef.from_json(arguments["target"]))
         self.loop = EventLoop()
@@ -109,9 +110,9 @@ class Scene:
         patience_s = self._arguments.get("patience_s", PATIENCE_S)
         still = watch(guarded, self.progress, self.loop, patience_s)
         return {
-            "events": [event.to_json() for event in self._events()],
+            "events": [encode(event) for event in self._events()],
             "trouble": self.trouble,
-            "standstill": None if still is None else still.to_json(),
+            "standstill": encode(still),
         }
 
     def _events(self) -> Iterator[Event]:
@@ -219,4 +220,4 @@ def take_part(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 
 def operations_in(data: Iterable[Sequence[Any]]) -> tuple[Operation, ...]:
     """Operations from plain data."""
-    return tuple(Operation.from_json(one) for one in data)
+    return tuple(decode(Operation, one) for one in data)

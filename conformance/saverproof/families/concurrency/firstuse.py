@@ -18,6 +18,7 @@ from saverproof.errors import describe
 from saverproof.families.concurrency.child import Scene, operations_in
 from saverproof.families.concurrency.schedules import PausingInterceptor, could_run
 from saverproof.families.concurrency.watching import watch
+from saverproof.steps.codec import encode
 from saverproof_faults.drivers import KNOWN_DRIVERS
 from saverproof_faults.interceptor import INTERCEPTORS
 from saverproof_faults.kill import Acks
@@ -64,8 +65,8 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             told["met"] = meeting.met
 
     still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
-    events = [event.to_json() for caller in scene.callers for event in caller.events]
-    return told | {"events": events, "standstill": None if still is None else still.to_json()}
+    events = [encode(event) for caller in scene.callers for event in caller.events]
+    return told | {"events": events, "standstill": encode(still)}
 
 
 def install(pause: Callable[[], object]) -> None:

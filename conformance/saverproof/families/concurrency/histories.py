@@ -27,6 +27,7 @@ from saverproof.families.concurrency.workload import (
     epilogue,
     prologue,
 )
+from saverproof.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
 PAUSE_BETWEEN_PROCESSES_S = 0.004
@@ -75,13 +76,13 @@ class Script:
     def arguments(self) -> dict[str, Any]:
         """For a body."""
         return {
-            "schedule": self.schedule.to_json(),
+            "schedule": encode(self.schedule),
             "savers": 1 if self.crowd is Crowd.SHARED else len(self.callers),
             "in_step": self.theme.in_step,
             "patience_s": PATIENCE_S[self.crowd],
-            "before": [one.to_json() for one in self.before],
-            "callers": [[one.to_json() for one in made] for made in self.callers],
-            "after": [one.to_json() for one in self.after],
+            "before": encode(self.before),
+            "callers": [encode(made) for made in self.callers],
+            "after": encode(self.after),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -148,8 +149,8 @@ def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
     with bench.store() as store:
         arguments = store | script.arguments()
         arguments |= {
-            "held": [one.to_json() for one in while_held],
-            "released": [one.to_json() for one in released],
+            "held": encode(while_held),
+            "released": encode(released),
             "meeting": str(meeting),
             "hold_s": hold_s,
         }
@@ -201,7 +202,7 @@ def gathered(script: Script, results: Sequence[TrialResult | View]) -> Played:
             trouble = trouble or f"{result.ending()} {result.stacks}".strip()
             continue
         value = result.value
-        events += [Event.from_json(event) for event in value["events"]]
+        events += [decode(Event, event) for event in value["events"]]
         trouble = trouble or (value["trouble"] or "")
         still = value["standstill"]
         if still is not None and still["hung"]:

@@ -18,6 +18,7 @@ from saverproof.families.concurrency.watching import (
     await_end,
     position_of,
 )
+from saverproof.steps.codec import encode
 from saverproof_faults.kill import Acks
 
 
@@ -67,7 +68,7 @@ def call_between(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
         "calls": list(play.calls),
         "trouble": play.trouble,
         "operation": play.under_way,
-        "standstill": None if still is None else still.to_json(),
+        "standstill": encode(still),
         "listing": "" if still is None else position_of(play.listing),
         "released": None if still is None else play.released(stage, still),
     }

@@ -16,6 +16,7 @@ from saverproof.execution.view import look
 from saverproof.families.concurrency.child import BEFORE, Scene
 from saverproof.families.concurrency.records import Kind, Operation
 from saverproof.families.concurrency.watching import PATIENCE_S, watch
+from saverproof.steps.codec import encode
 from saverproof.steps.identifiers import mint
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
@@ -62,7 +63,7 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
             told["trouble"] = describe(error)
 
     still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
-    return told | {"standstill": None if still is None else still.to_json()}
+    return told | {"standstill": encode(still)}
 
 
 def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> None:

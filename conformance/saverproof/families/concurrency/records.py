@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Self
 
 PLACES: tuple[tuple[str, str], ...] = (("a", ""), ("a", "child"), ("b", ""), ("a", "later"))
 """Thread and namespace of each place that histories use."""
@@ -48,16 +46,6 @@ class Operation:
     task: int = 0
     count: int = 0
 
-    def to_json(self) -> list[Any]:
-        """As plain data."""
-        return [self.kind.value, self.place, self.number, self.tag, self.task, self.count]
-
-    @classmethod
-    def from_json(cls, data: Sequence[Any]) -> Self:
-        """What ``to_json`` gave."""
-        kind, *rest = data
-        return cls(Kind(kind), *rest)
-
     def describe(self) -> str:
         """One line for people."""
         thread, namespace = PLACES[self.place]
@@ -89,16 +77,6 @@ class Shown:
     number: int
     parts: tuple[str, ...]
     writes: tuple[tuple[int, tuple[str, ...]], ...] = ()
-
-    def to_json(self) -> list[Any]:
-        """As plain data."""
-        return [self.number, list(self.parts), [[task, list(v)] for task, v in self.writes]]
-
-    @classmethod
-    def from_json(cls, data: Sequence[Any]) -> Self:
-        """What ``to_json`` gave."""
-        number, parts, writes = data
-        return cls(number, tuple(parts), tuple((task, tuple(values)) for task, values in writes))
 
     def describe(self) -> str:
         """What it says, in a few words."""
@@ -132,34 +110,6 @@ class Event:
     def returned(self) -> bool:
         """Whether it was acknowledged."""
         return self.error is None
-
-    def to_json(self) -> list[Any]:
-        """As plain data."""
-        shown = [one.to_json() for one in self.shown]
-        operation = self.operation.to_json()
-        return [
-            self.caller,
-            operation,
-            self.began,
-            self.ended,
-            self.error,
-            shown,
-            self.phase.value,
-        ]
-
-    @classmethod
-    def from_json(cls, data: Sequence[Any]) -> Self:
-        """What ``to_json`` gave."""
-        caller, operation, began, ended, error, shown, phase = data
-        return cls(
-            caller,
-            Operation.from_json(operation),
-            began,
-            ended,
-            error,
-            tuple(Shown.from_json(one) for one in shown),
-            Phase(phase),
-        )
 
     def at(self, phase: Phase) -> Event:
         """The same in another phase."""

@@ -21,6 +21,7 @@ from saverproof.families.concurrency.sequential_spec import USUAL, Semantics
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
+from saverproof.steps.codec import decode
 from saverproof.targets.target import Target
 from saverproof_faults.kill import HarnessError
 
@@ -125,7 +126,7 @@ def _script(data: Mapping[str, Any]) -> Script:
     return Script(
         Crowd(data["crowd"]),
         THEMES_BY_NAME[data["theme"]],
-        Schedule.from_json(data["schedule"]),
-        tuple(Operation.from_json(one) for one in data["before"]),
-        tuple(tuple(Operation.from_json(one) for one in made) for made in data["callers"]),
+        decode(Schedule, data["schedule"]),
+        tuple(decode(Operation, one) for one in data["before"]),
+        tuple(tuple(decode(Operation, one) for one in made) for made in data["callers"]),
     )

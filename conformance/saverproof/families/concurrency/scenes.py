@@ -15,6 +15,7 @@ from saverproof.families.concurrency.read_side_effects import sqlite_files
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import Event, Kind, Operation
 from saverproof.families.concurrency.schedules import Schedule
+from saverproof.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
 
 RACERS = 4
@@ -184,8 +185,8 @@ def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = Non
     with bench.store() as store, ExitStack() as stack:
         folder = Path(store["path"])
         shared = store | {
-            "schedule": Schedule("").to_json(),
-            "callers": [[one.to_json() for one in made] for made in callers],
+            "schedule": encode(Schedule("")),
+            "callers": [encode(made) for made in callers],
             "meeting": str(meeting),
             "racers": RACERS,
             "side_by_side": file is None,
@@ -193,7 +194,7 @@ def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = Non
         if file is not None:
             stack.enter_context(held(folder / file, meeting, RACERS))
         results = bench.together("firstuse:race", [shared | {"caller": n} for n in range(RACERS)])
-        after = [Operation(Kind.GET, 0, 10 + n).to_json() for n in range(RACERS)]
+        after = [encode(Operation(Kind.GET, 0, 10 + n)) for n in range(RACERS)]
         last = bench.looked("child:end", shared | {"after": after})
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
@@ -210,10 +211,10 @@ def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = Non
             record.tally.agreed(FIRST, 1)
             _note_slow(result.value["standstill"], record, FIRST)
             problems += _wrong_in_race(result.value, one_more=file is not None)
-            events += [Event.from_json(event) for event in result.value["events"]]
+            events += [decode(Event, event) for event in result.value["events"]]
     record.tally.operations += len(events)
     if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
-        problems += _lost_in_race(events, [Event.from_json(e) for e in last.value["events"]])
+        problems += _lost_in_race(events, [decode(Event, e) for e in last.value["events"]])
     else:
         record.tally.unknown[PROCESSES] = "what a race left could not be read"
     record.saw(problems, scene)
@@ -233,7 +234,7 @@ def _wrong_in_race(told: Mapping[str, Any], *, one_more: bool) -> Iterator[Probl
         yield Problem(FIRST, summary, expected, observed, steps=steps, stacks=still["stacks"])
     errors = [] if told["opening"] is None else [told["opening"]]
     for data in told["events"]:
-        event = Event.from_json(data)
+        event = decode(Event, data)
         if event.error is not None:
             errors.append(f"{event.operation.kind.value} raised {event.error}")
     if errors:

@@ -6,12 +6,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import FrameType, ModuleType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from saverproof_faults.drivers import KNOWN_DRIVERS
 from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
@@ -41,15 +41,6 @@ class Schedule:
     pause_s: float = 0.003
     most: int = 300
     alone: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``to_json`` gave."""
-        return cls(**data)
 
     def describe(self) -> str:
         """One line for people."""

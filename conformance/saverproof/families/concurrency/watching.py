@@ -40,10 +40,6 @@ class Standstill:
     seconds: float
     stacks: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"hung": self.hung, "seconds": self.seconds, "stacks": self.stacks}
-
 
 class Progress:
     """Counts what is answered; any thread may add to it."""

@@ -18,7 +18,7 @@ from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.items import Plan
 from saverproof.process import heartbeat as pulse
 from saverproof.process.scratch import in_memory
-from saverproof.steps.codec import to_json
+from saverproof.steps.codec import decode, encode, to_json
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
@@ -121,7 +121,7 @@ class Bench:
         with self.store() as arguments:
             arguments |= {"program": to_json(workload.program), "versions": versions, "kind": kind}
             value = self._clean(f"{BODIES}:rehearse", arguments)
-        return [KillPlace.from_json(place) for place in value["places"]]
+        return [decode(KillPlace, place) for place in value["places"]]
 
     def window_s(self, workload: Workload, versions: list[Any]) -> float:
         """How long an undisturbed run takes, in seconds."""
@@ -143,7 +143,7 @@ class Bench:
     def killed(self, arguments: dict[str, Any], place: KillPlace) -> TrialResult:
         """Run the program of ``arguments`` in a process that dies at a place."""
         self.kills += 1
-        given = {**arguments, "kill": place.to_json()}
+        given = {**arguments, "kill": encode(place)}
         body = f"{BODIES}:write"
         result = self.harness.trial(body, given, kill=kill_at(place), deadline_s=DEADLINE_S)
         self.hangs += result.died_by is DiedBy.DEADLINE
@@ -154,7 +154,7 @@ class Bench:
     ) -> tuple[TrialResult, TrialResult]:
         """The same with a second process at work, which goes on; both must be able to open it."""
         self.kills += 1
-        given = {**arguments, "kill": place.to_json(), "insist": True}
+        given = {**arguments, "kill": encode(place), "insist": True}
         first, second = self.harness.together(
             [
                 Writer(f"{BODIES}:write", given, kill_at(place)),

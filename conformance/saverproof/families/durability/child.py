@@ -19,7 +19,7 @@ from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
 from saverproof.families.durability.kill_points import places
 from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED
-from saverproof.steps.codec import from_json
+from saverproof.steps.codec import decode, encode, from_json
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, opened
 from saverproof.targets.reference import TargetRef
@@ -72,7 +72,7 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
                 passed.begin(number)
                 perform(driver, call)
             passed.begin(len(calls))
-        return {"versions": versions, "places": [place.to_json() for place in passed.counted()]}
+        return {"versions": versions, "places": [encode(place) for place in passed.counted()]}
 
 
 def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
 def write(acks: Acks, arguments: Arguments) -> None:
     """Run the program; die where the plan says."""
     planned = arguments.get("kill")
-    place = None if planned is None else KillPlace.from_json(planned)
+    place = None if planned is None else decode(KillPlace, planned)
     kind = Kind.INSTANT if place is None else place.kind
     returned = place is not None and place.kind is Kind.ACKNOWLEDGED
     with (

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
 
 
 class Kind(StrEnum):
@@ -61,12 +59,3 @@ class KillPlace:
                 return f"inside the commit of transaction {self.number}"
             case _:
                 return f"{self.moment} statement {self.number}: {self.about}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The place that ``to_json`` gave."""
-        return cls(**{**data, "kind": Kind(data["kind"])})

@@ -17,7 +17,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
-from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.codec import decode, from_json, to_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
@@ -59,7 +59,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
 
 def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
     workload = Workload("as recorded", from_json(data["program"]))
-    place = KillPlace.from_json(data["kill"])
+    place = decode(KillPlace, data["kill"])
     run, versions = bench.rehearsed(workload)
     subject = Subject(workload, run, versions)
     tried = [_tried(bench, subject, place) for _ in range(_times(place))]

@@ -10,7 +10,7 @@ from saverproof.families.durability.kill_places import Kind
 from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, Trial
 from saverproof.families.durability.scripting import reproducer
 from saverproof.items import Finding, Plan
-from saverproof.steps.codec import to_json
+from saverproof.steps.codec import encode, to_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 
@@ -37,7 +37,7 @@ def finding(plan: Plan, target: Target, contract: str, trials: Sequence[Trial]) 
         program={
             "program": to_json(trial.run.program),
             "versions": list(trial.versions),
-            "kill": trial.place.to_json(),
+            "kill": encode(trial.place),
             "beside": trial.beside,
         },
         reproducer=reproducer(target, contract, trials, plan.api),

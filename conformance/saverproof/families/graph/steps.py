@@ -6,8 +6,10 @@ Checkpoints are named by number, the oldest of the root namespace being 0. All v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
+
+from saverproof.steps.codec import ProgramCodec
 
 Json = Any
 
@@ -128,38 +130,5 @@ def needs_history(program: Program) -> bool:
     )
 
 
-def to_json(program: Program) -> list[dict[str, Json]]:
-    """A program as JSON: one object a step."""
-    return [step_to_json(step) for step in program]
-
-
-def step_to_json(step: Step) -> dict[str, Json]:
-    """A step as a JSON object, without what is at its default."""
-    usual = {field.name: field.default for field in fields(step) if field.default is not MISSING}
-    given = {name: value for name, value in asdict(step).items() if value != usual.get(name, step)}
-    return {"step": type(step).__name__, **given}
-
-
-def from_json(data: Json) -> Program:
-    """The program that :func:`to_json` gave.
-
-    Raises:
-        ValueError: a step is of no known kind, or has other fields.
-    """
-    return tuple(_step(number, dict(step)) for number, step in enumerate(data, 1))
-
-
-def _step(number: int, data: dict[str, Json]) -> Step:
-    name = data.pop("step", None)
-    if name not in KINDS:
-        raise ValueError(f"step {number}: found {name!r}, expected one of {', '.join(KINDS)}")
-    if "modes" in data:
-        data["modes"] = tuple(data["modes"])
-    if "supersteps" in data:
-        data["supersteps"] = tuple(
-            tuple((values, node) for values, node in updates) for updates in data["supersteps"]
-        )
-    try:
-        return KINDS[name](**data)
-    except TypeError as error:
-        raise ValueError(f"step {number}, {name}: {error}") from None
+CODEC = ProgramCodec(KINDS)
+to_json, from_json = CODEC.to_json, CODEC.from_json
