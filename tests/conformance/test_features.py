@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conformance.step_strategies import steps
 
-from saverproof.judging.features import FEATURES
+from saverproof.judging.attribution.features import FEATURES
 from saverproof.steps.definitions import Program
 
 

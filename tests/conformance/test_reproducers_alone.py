@@ -12,8 +12,8 @@ import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
 from saverproof.families.functional.trials import Trials
+from saverproof.judging.facts import HANG, Difference
 from saverproof.judging.session import Breach
-from saverproof.judging.sheet import Difference
 from saverproof.scripts import death_reproducer, operation_reproducer, reproducer, scenes, trying
 from saverproof.steps.definitions import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
 from saverproof.targets.finding import find
@@ -154,7 +154,7 @@ def test_a_call_that_waits_for_its_own_loop_is_given_up(
 ) -> None:
     monkeypatch.setattr(scenes, "PATIENCE_S", 0.3)
     step = CallOnLoop("get_tuple", "a", 1)
-    hang = Difference("", "hang", None, "get_tuple to answer or raise", "no answer")
+    hang = Difference(HANG, None, "get_tuple to answer or raise", "no answer")
     breach = Breach("parity/no-event-loop-hang", hang, 1, step)
     target = target_of("get-waits-for-its-own-loop")
     script = reproducer(target, (step,), breach, "sync", name="parity/no-event-loop-hang")

@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
-from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.context import Context
+from saverproof.judging.facts import CHANNELS, HISTORY, HISTORY_RAISED, Raised
 from saverproof.judging.tuples import field
 from saverproof.model.records import Address
 from saverproof.steps.definitions import DeltaHistory
 from saverproof.values import same
-
-CONTRACT = "delta-history/matches-walk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +32,17 @@ class Walked:
 UNCLEAR = Walked((), (), unclear=True)
 
 
-def walk(session: Session, config: dict[str, Any], channel: str) -> Walked:
+def walk(context: Context, config: dict[str, Any], channel: str) -> Walked:
     """Follow the parents of a checkpoint to the nearest value of the channel."""
     writes: list[Any] = []
-    target = session.attempt(lambda: session.reader.get_tuple(config))
+    target = context.attempt(lambda: context.reader.get_tuple(config))
     if isinstance(target, Raised):
         return UNCLEAR
     cursor = field(target, "parent_config")
     for _ in range(10_000):
         if cursor is None:
             break
-        found = session.attempt(partial(session.reader.get_tuple, cursor))
+        found = context.attempt(partial(context.reader.get_tuple, cursor))
         if isinstance(found, Raised):
             return UNCLEAR
         if found is None:
@@ -59,15 +58,15 @@ def walk(session: Session, config: dict[str, Any], channel: str) -> Walked:
     return Walked(tuple(reversed(writes)), ())
 
 
-def rebuilt(session: Session, address: Address, channel: str) -> Any:
+def rebuilt(context: Context, address: Address, channel: str) -> Any:
     """What a delta channel of a checkpoint is rebuilt from: its own value, or its ancestors'."""
-    config = read_config(address, session.real(address[0]))
-    target = session.attempt(lambda: session.reader.get_tuple(config))
+    config = read_config(address, context.real(address[0]))
+    target = context.attempt(lambda: context.reader.get_tuple(config))
     checkpoint = field(target, "checkpoint")
     values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
     if values and channel in values:
         return Walked((), (values[channel],), unclear=values[channel] is None)
-    return walk(session, config, channel)
+    return walk(context, config, channel)
 
 
 def same_rebuilt(before: Walked, after: Walked) -> bool:
@@ -82,26 +81,23 @@ def _equal(left: Walked, right: Walked) -> bool:
     return same(left.seed, right.seed) and same(left.writes, right.writes)
 
 
-@perform.register
-def _(step: DeltaHistory, session: Session) -> None:
-    config = address_config(session.real(step.thread), step.namespace, step.number)
-    answer = session.attempt(lambda: session.reader.delta_history(config, step.channels))
-    if isinstance(answer, Raised) and session.unreadable:
+def take_delta_history(step: DeltaHistory, context: Context) -> None:
+    config = address_config(context.real(step.thread), step.namespace, step.number)
+    answer = context.attempt(lambda: context.reader.delta_history(config, step.channels))
+    if isinstance(answer, Raised) and context.unreadable:
         return
     if isinstance(answer, Raised) or not isinstance(answer, Mapping):
-        session.sheet.differ(CONTRACT, "raised", None, "a history", answer, settled=True)
+        context.facts.differ(HISTORY_RAISED, None, "a history", answer)
         return
-    session.sheet.compare(
-        CONTRACT, "channels", None, sorted(set(step.channels)), sorted(answer), settled=True
-    )
+    context.facts.compare(CHANNELS, None, sorted(set(step.channels)), sorted(answer))
     for channel in step.channels:
-        expected = walk(session, config, channel)
+        expected = walk(context, config, channel)
         if expected.unclear or channel not in answer:
             continue
         entry = answer[channel]
         seed = (entry["seed"],) if "seed" in entry else ()
         shown = Walked(tuple(tuple(write) for write in entry.get("writes", ())), seed)
         if _equal(expected, shown):
-            session.sheet.agree(CONTRACT)
+            context.facts.agree(HISTORY)
         else:
-            session.sheet.differ(CONTRACT, "history", None, expected, shown, settled=True)
+            context.facts.differ(HISTORY, None, expected, shown)

@@ -10,7 +10,8 @@ from typing import Any
 
 from saverproof.execution.calls import put_call, put_writes_call
 from saverproof.execution.store import Store
-from saverproof.judging.session import Raised, Session, perform
+from saverproof.judging.context import Context
+from saverproof.judging.facts import MODE, PLAINTEXT, RAISED, Raised
 from saverproof.model.store import Model
 from saverproof.steps.definitions import CheckFiles, Put, PutWrites
 from saverproof.values import Value
@@ -22,30 +23,28 @@ SECRETS = {
 WRITTEN_SECRET = Value("text", "cormorant")
 
 
-@perform.register
-def _(step: CheckFiles, session: Session) -> None:
+def take_check_files(step: CheckFiles, context: Context) -> None:
     if step.look_for == "private":
-        _judge_modes(session)
+        _judge_modes(context)
     else:
-        _judge_encryption(session)
+        _judge_encryption(context)
 
 
-def _judge_modes(session: Session) -> None:
-    contract = "isolation/private-files"
+def _judge_modes(context: Context) -> None:
     put = Put("a", "", 1, changes=(("count", Value("integer", 1)),))
 
     def store() -> None:
-        planned = session.model.plan_put(put, session.next_version)
-        session.driver.put(put_call(put, planned, session.real("a")))
+        planned = context.model.plan_put(put, context.next_version)
+        context.driver.put(put_call(put, planned, context.real("a")))
 
-    answer = session.attempt(store)
+    answer = context.attempt(store)
     if isinstance(answer, Raised):
         return
-    for path in files_below(session.store.workspace.path):
+    for path in files_below(context.store.workspace.path):
         mode = stat.S_IMODE(path.stat().st_mode)
         shown = f"{path.name}: {mode:04o}"
         expected = f"{path.name}: {mode & 0o700:04o}"
-        session.sheet.compare(contract, "mode", None, expected, shown, settled=True)
+        context.facts.compare(MODE, None, expected, shown)
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -53,15 +52,14 @@ def files_below(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
 
 
-def _judge_encryption(session: Session) -> None:
-    contract = "serialization/encrypted-at-rest"
-    own = session.store
+def _judge_encryption(context: Context) -> None:
+    own = context.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         other.saver.serde = encrypted_serializer(other.saver.serde)
-        answer = session.attempt(lambda: _store_secrets(session, other))
+        answer = context.attempt(lambda: _store_secrets(context, other))
         other.close()
         if isinstance(answer, Raised):
-            session.sheet.differ(contract, "raised", None, "the secrets to be stored", answer)
+            context.facts.differ(RAISED, None, "the secrets to be stored", answer)
             return
         found = [
             f"{secret.make()!r} in {path.name}"
@@ -70,7 +68,7 @@ def _judge_encryption(session: Session) -> None:
             if as_bytes(secret) in path.read_bytes()
         ]
         if any(files_below(other.workspace.path)):
-            session.sheet.compare(contract, "plaintext", None, [], found, settled=True)
+            context.facts.compare(PLAINTEXT, None, [], found)
 
 
 def as_bytes(secret: Value) -> bytes:
@@ -79,10 +77,10 @@ def as_bytes(secret: Value) -> bytes:
     return plain if isinstance(plain, bytes) else str(plain).encode()
 
 
-def _store_secrets(session: Session, store: Store) -> None:
+def _store_secrets(context: Context, store: Store) -> None:
     driver = store.drivers[0]
     put = Put("a", "", 1, changes=tuple(SECRETS.items()))
-    planned = Model().plan_put(put, session.next_version)
+    planned = Model().plan_put(put, context.next_version)
     driver.put(put_call(put, planned, "a"))
     batch = PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),))
     driver.put_writes(put_writes_call(batch, "a"))

@@ -1,4 +1,4 @@
-"""Which contract a metadata filter puts to the test."""
+"""Which sort of metadata filter an entry is."""
 
 from __future__ import annotations
 
@@ -6,26 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from saverproof.judging.facts import FilterSort
 from saverproof.model.metadata import equal
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_]+")
 _DOTTED_KEY = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)+")
 
 
-FILTER_CONTRACTS = (
-    "filter/equality",
-    "filter/none",
-    "filter/nested",
-    "filter/dotted-key",
-    "isolation/hostile-filter-keys",
-)
-"""The contracts that filters put to the test, the most special last."""
-
-
-def contract_of_filter(
-    filter_: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
-) -> str:
-    """The contract of the filter's most special entry.
+def sort_of(filter_: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> FilterSort:
+    """The sort of the filter's most special entry.
 
     With the metadata of a checkpoint that was listed wrongly, of the entry it does not equal.
     """
@@ -34,15 +23,15 @@ def contract_of_filter(
         for key, value in filter_.items()
         if metadata is None or not equal(value, metadata.get(key))
     ]
-    ranked = [_contract(key, value) for key, value in entries or filter_.items()]
-    return max(ranked, key=FILTER_CONTRACTS.index, default="filter/equality")
+    ranked = [_sort(key, value) for key, value in entries or filter_.items()]
+    return max(ranked, key=lambda sort: sort.value, default=FilterSort.EQUALITY)
 
 
-def _contract(key: str, value: Any) -> str:
+def _sort(key: str, value: Any) -> FilterSort:
     if _DOTTED_KEY.fullmatch(key):
-        return "filter/dotted-key"
+        return FilterSort.DOTTED_KEY
     if not _PLAIN_KEY.fullmatch(key):
-        return "isolation/hostile-filter-keys"
+        return FilterSort.HOSTILE_KEY
     if value is None:
-        return "filter/none"
-    return "filter/nested" if isinstance(value, (dict, list)) else "filter/equality"
+        return FilterSort.NONE
+    return FilterSort.NESTED if isinstance(value, (dict, list)) else FilterSort.EQUALITY

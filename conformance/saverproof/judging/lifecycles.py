@@ -11,8 +11,9 @@ from typing import Any
 from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config
 from saverproof.execution.store import set_up
-from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.store_check import survey
+from saverproof.judging.context import Context
+from saverproof.judging.facts import RAISED, Raised
+from saverproof.judging.store_check import check_store
 from saverproof.steps.definitions import (
     AbandonList,
     Clone,
@@ -25,51 +26,46 @@ from saverproof.steps.definitions import (
 )
 
 
-def _undisturbed(
-    session: Session, step: Step, contract: str, change: Callable[[], Any], expected: str
-) -> None:
+def _undisturbed(context: Context, step: Step, change: Callable[[], Any], expected: str) -> None:
     """Do something after which everything must look as before."""
-    session.last_change = step
-    answer = session.attempt(change)
+    context.last_change = step
+    answer = context.attempt(change)
     if isinstance(answer, Raised):
-        if isinstance(step, AbandonList) and session.unreadable:
+        if isinstance(step, AbandonList) and context.unreadable:
             return
-        session.sheet.differ(contract, "raised", None, expected, answer)
-        if isinstance(answer.error, OpeningError) and not session.store.drivers:
+        context.facts.differ(RAISED, None, expected, answer)
+        if isinstance(answer.error, OpeningError) and not context.store.drivers:
             raise answer.error
         return
-    known = len(session.sheet.differences)
-    survey(session)
-    if len(session.sheet.differences) == known and session.model.threads:
-        session.sheet.agree(contract)
+    known = len(context.facts.differences)
+    check_store(context)
+    if len(context.facts.differences) == known and context.model.threads:
+        context.facts.agree(type(step))
 
 
-@perform.register
-def _(step: Reopen, session: Session) -> None:
-    _undisturbed(session, step, "lifecycle/reopen", session.store.reopen, "the saver to open again")
+def take_reopen(step: Reopen, context: Context) -> None:
+    _undisturbed(context, step, context.store.reopen, "the saver to open again")
 
 
-@perform.register
-def _(step: SetUp, session: Session) -> None:
+def take_set_up(step: SetUp, context: Context) -> None:
     def again() -> None:
-        set_up(session.store.saver, session.store.loop)
+        set_up(context.store.saver, context.store.loop)
 
-    _undisturbed(session, step, "lifecycle/setup-idempotent", again, "the store to be set up again")
+    _undisturbed(context, step, again, "the store to be set up again")
 
 
-@perform.register
-def _(step: CloseAgain, session: Session) -> None:
-    saver = session.store.saver
+def take_close_again(step: CloseAgain, context: Context) -> None:
+    saver = context.store.saver
 
     def twice() -> None:
         try:
             for _ in range(2):
-                _close(session, saver)
+                _close(context, saver)
         finally:
-            session.store.reopen_closed()
+            context.store.reopen_closed()
 
     if _closers(saver):
-        _undisturbed(session, step, "lifecycle/close-idempotent", twice, "closing to be harmless")
+        _undisturbed(context, step, twice, "closing to be harmless")
 
 
 def _closers(saver: Any) -> list[Callable[[], Any]]:
@@ -77,48 +73,44 @@ def _closers(saver: Any) -> list[Callable[[], Any]]:
     return [getattr(saver, name) for name in ("close", "aclose") if hasattr(saver, name)]
 
 
-def _close(session: Session, saver: Any) -> None:
+def _close(context: Context, saver: Any) -> None:
     for close in _closers(saver):
         answer = close()
         if hasattr(answer, "__await__"):
-            session.store.loop.run(_awaited(answer))
+            context.store.loop.run(_awaited(answer))
 
 
 async def _awaited(answer: Any) -> Any:
     return await answer
 
 
-@perform.register
-def _(step: AbandonList, session: Session) -> None:
-    config = address_config(session.real(step.thread), None, None)
+def take_abandon_list(step: AbandonList, context: Context) -> None:
+    config = address_config(context.real(step.thread), None, None)
     _undisturbed(
-        session,
+        context,
         step,
-        "lifecycle/abandoned-list",
-        lambda: session.reader.first_listed(config),
+        lambda: context.reader.first_listed(config),
         "the first item of the listing",
     )
 
 
-@perform.register
-def _(step: Clone, session: Session) -> None:
+def take_clone(step: Clone, context: Context) -> None:
     def clone() -> None:
-        copied = copy.copy(session.store.saver)
+        copied = copy.copy(context.store.saver)
         copied.serde = copy.copy(copied.serde)
-        session.store.use(copied)
+        context.store.use(copied)
 
-    _undisturbed(session, step, "lifecycle/shallow-clone", clone, "a shallow copy to work")
+    _undisturbed(context, step, clone, "a shallow copy to work")
 
 
-@perform.register
-def _(step: DropClone, session: Session) -> None:
+def take_drop_clone(step: DropClone, context: Context) -> None:
     def drop() -> None:
-        kept = _sign_of_life(session.store.drivers[0].saver)
-        session.store.use(session.store.saver)
-        if kept() not in (None, session.store.saver):
+        kept = _sign_of_life(context.store.drivers[0].saver)
+        context.store.use(context.store.saver)
+        if kept() not in (None, context.store.saver):
             gc.collect()
 
-    _undisturbed(session, step, "lifecycle/shallow-clone", drop, "the saver to be unharmed")
+    _undisturbed(context, step, drop, "the saver to be unharmed")
 
 
 def _sign_of_life(saver: Any) -> Callable[[], Any]:
@@ -129,12 +121,11 @@ def _sign_of_life(saver: Any) -> Callable[[], Any]:
         return object
 
 
-@perform.register
-def _(step: CloseClone, session: Session) -> None:
+def take_close_clone(step: CloseClone, context: Context) -> None:
     def close() -> None:
-        clone = session.store.drivers[0].saver
-        session.store.use(session.store.saver)
-        if clone is not session.store.saver:
-            _close(session, clone)
+        clone = context.store.drivers[0].saver
+        context.store.use(context.store.saver)
+        if clone is not context.store.saver:
+            _close(context, clone)
 
-    _undisturbed(session, step, "lifecycle/shallow-clone", close, "the saver to be unharmed")
+    _undisturbed(context, step, close, "the saver to be unharmed")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from saverproof.execution.calls import list_arguments
-from saverproof.judging.session import Raised, Session
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Raised
 from saverproof.judging.store_check import known_numbers
 from saverproof.judging.tuples import field, part, shown_id
 from saverproof.model.records import Address
@@ -21,20 +22,20 @@ class Listing:
     as far as it names one of those that the listing was to give.
     """
 
-    def __init__(self, session: Session, step: ListTuples, answer: Any) -> None:
+    def __init__(self, context: Context, step: ListTuples, answer: Any) -> None:
         self.error = answer if isinstance(answer, Raised) else None
         items = [] if self.error else list(answer)
-        if session.prefix and step.thread is None:
-            items = [i for i in items if _thread_of(i).startswith(session.prefix)]
-        wanted = session.model.listing(step)
-        numbers = _numbers(session)
+        if context.prefix and step.thread is None:
+            items = [i for i in items if _thread_of(i).startswith(context.prefix)]
+        wanted = context.model.listing(step)
+        numbers = _numbers(context)
         self.items: list[tuple[Address, Any]] = []
         for item in items:
-            address = _address(session, numbers, item)
+            address = _address(context, numbers, item)
             if any(a[2] == address[2] and a != address for a in wanted):
                 taken = {other for other, _ in self.items}
-                address = _likeliest(session.model, wanted, taken, item, address)
-            if address not in session.model.ghosts:
+                address = _likeliest(context.model, wanted, taken, item, address)
+            if address not in context.model.unexpected:
                 self.items.append((address, item))
 
     @property
@@ -54,6 +55,9 @@ def _likeliest(
     shown = field(item, "checkpoint") or {}
     shown_parent = part(field(item, "parent_config"), "checkpoint_id")
 
+    # Content outweighs what the item says of itself, which may be the very thing that is wrong:
+    # any two of the three that agree decide. A place that another item has taken already needs
+    # more than its name, and less than its content, to be taken again.
     def likeness(address: Address) -> float:
         record = model.record(address)
         if record is None:
@@ -71,24 +75,24 @@ def _likeliest(
     return max([named, *(a for a in wanted if a[2] == named[2])], key=likeness)
 
 
-def _numbers(session: Session) -> dict[str, int]:
-    model = session.model
+def _numbers(context: Context) -> dict[str, int]:
+    model = context.model
     places = [(t, ns) for t, namespaces in model.threads.items() for ns in namespaces]
-    places += [(t, ns) for t, ns, _ in [*model.gone, *model.ghosts]]
-    return {mint(number): number for number in known_numbers(session, places)}
+    places += [(t, ns) for t, ns, _ in [*model.gone, *model.unexpected]]
+    return {mint(number): number for number in known_numbers(context, places)}
 
 
-def _address(session: Session, numbers: dict[str, int], item: Any) -> Address:
+def _address(context: Context, numbers: dict[str, int], item: Any) -> Address:
     config = field(item, "config")
-    thread = _thread_of(item).removeprefix(session.prefix)
+    thread = _thread_of(item).removeprefix(context.prefix)
     shown = shown_id(item)
     number = numbers.get(shown, -1) if isinstance(shown, str) else -1
     return thread, str(part(config, "checkpoint_ns") or ""), number
 
 
-def ask(session: Session, step: ListTuples) -> Listing:
+def ask(context: Context, step: ListTuples) -> Listing:
     """List as the step says."""
-    thread = None if step.thread is None else session.real(step.thread)
+    thread = None if step.thread is None else context.real(step.thread)
     config, arguments = list_arguments(step, thread)
-    answer = session.attempt(lambda: session.reader.list_tuples(config, arguments))
-    return Listing(session, step, answer)
+    answer = context.attempt(lambda: context.reader.list_tuples(config, arguments))
+    return Listing(context, step, answer)

@@ -10,45 +10,45 @@ from typing import Any
 from saverproof.execution.calls import put_call, put_writes_call, read_config
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
+from saverproof.judging.context import Context
+from saverproof.judging.facts import HANG, SAME_ANSWERS, WRITE_HANG, Raised
 from saverproof.judging.reads import alike
-from saverproof.judging.session import Raised, Session, perform
 from saverproof.judging.tuples import field
 from saverproof.model.store import Model
 from saverproof.steps.definitions import CallOnLoop, Put, PutWrites
 from saverproof.targets.opening import EventLoop
 from saverproof.values import Value
 
-SAME = "parity/same-answers"
 PATIENCE_S = 5.0
 
 
-def compare_apis(session: Session) -> None:
+def compare_apis(context: Context) -> None:
     """Ask for everything that is known through both APIs; both must answer alike."""
-    model = session.model
+    model = context.model
     for address in [*model.addresses(), *model.gone]:
-        config = read_config(address, session.real(address[0]))
+        config = read_config(address, context.real(address[0]))
         answers = [
-            session.attempt(partial(driver.get_tuple, config)) for driver in session.store.drivers
+            context.attempt(partial(driver.get_tuple, config)) for driver in context.store.drivers
         ]
-        _compare(session, f"get_tuple of checkpoint {address[2]}", answers, alike)
+        _compare(context, f"get_tuple of checkpoint {address[2]}", answers, alike)
     for thread in model.threads:
-        config = {"configurable": {"thread_id": session.real(thread)}}
+        config = {"configurable": {"thread_id": context.real(thread)}}
         arguments = {"filter": None, "before": None, "limit": None}
         answers = [
-            session.attempt(partial(driver.list_tuples, config, arguments))
-            for driver in session.store.drivers
+            context.attempt(partial(driver.list_tuples, config, arguments))
+            for driver in context.store.drivers
         ]
-        _compare(session, f"list of thread {thread!r}", answers, _alike_lists)
+        _compare(context, f"list of thread {thread!r}", answers, _alike_lists)
 
 
 def _compare(
-    session: Session, what: str, answers: list[Any], equal: Callable[[Any, Any], bool]
+    context: Context, what: str, answers: list[Any], equal: Callable[[Any, Any], bool]
 ) -> None:
     first, second = answers
     if equal(first, second):
-        session.sheet.agree(SAME)
+        context.facts.agree(SAME_ANSWERS)
     else:
-        session.sheet.differ(SAME, what, None, first, second, settled=True)
+        context.facts.differ(SAME_ANSWERS, None, first, second, detail=what)
 
 
 def _alike_lists(left: Any, right: Any) -> bool:
@@ -61,37 +61,33 @@ def _alike_lists(left: Any, right: Any) -> bool:
     )
 
 
-@perform.register
-def _(step: CallOnLoop, session: Session) -> None:
+def take_call_on_loop(step: CallOnLoop, context: Context) -> None:
     """A sync call on the event loop's own thread answers or raises; it must not wait for itself."""
-    writing = step.operation in ("put", "put_writes")
-    contract = f"parity/no-event-loop-hang{'-in-writes' if writing else ''}"
+    fact = WRITE_HANG if step.operation in ("put", "put_writes") else HANG
     outcome: list[str | None] = []
     worker = threading.Thread(
-        target=lambda: outcome.append(_call_on_loop(session, step)), daemon=True
+        target=lambda: outcome.append(_call_on_loop(context, step)), daemon=True
     )
     worker.start()
     worker.join(PATIENCE_S)
     if outcome:
         if outcome[0] is not None:
-            session.sheet.agree(contract)
+            context.facts.agree(fact)
     else:
-        session.sheet.differ(
-            contract,
-            "hang",
+        context.facts.differ(
+            fact,
             None,
             f"{step.operation} to answer or raise",
             f"no answer within {PATIENCE_S:g} s",
-            settled=True,
         )
 
 
-def _call_on_loop(session: Session, step: CallOnLoop) -> str | None:
+def _call_on_loop(context: Context, step: CallOnLoop) -> str | None:
     """Open a store on a loop of its own and call the saver there; what came of it.
 
     None if it did not come to the call.
     """
-    own = session.store
+    own = context.store
 
     async def on_the_loop(call: Callable[[], Any]) -> str:
         try:

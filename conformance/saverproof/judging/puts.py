@@ -7,110 +7,109 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.execution.calls import PutCall, put_call, put_writes_call
-from saverproof.judging.blame import RETURNED_AFTER
-from saverproof.judging.features import evidence
-from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.store_check import leave_alone, read_back, survey, touch
+from saverproof.judging.attribution.features import evidence
+from saverproof.judging.context import Context
+from saverproof.judging.facts import (
+    EMPTY_BATCH,
+    INPUT,
+    RAISED,
+    RETURNED,
+    VERSION,
+    VERSION_RAISED,
+    Cause,
+    Raised,
+)
+from saverproof.judging.store_check import check_store, leave_alone, read_back, touch
 from saverproof.judging.tuples import part
+from saverproof.model import records
 from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.steps.identifiers import mint
 from saverproof.values import same
 
-RETURNS = "identity/put-returns-address"
-UNTOUCHED = "identity/inputs-untouched"
 
-
-@perform.register
-def _(step: Put, session: Session) -> None:
-    session.last_change = step
-    model = session.model
+def take_put(step: Put, context: Context) -> None:
+    context.last_change = step
+    model = context.model
     address = (step.thread, step.namespace, step.number)
-    planned = session.attempt(lambda: model.plan_put(step, session.next_version))
+    planned = context.attempt(lambda: model.plan_put(step, context.next_version))
     if isinstance(planned, Raised):
-        session.sheet.differ("channels/versions-increase", "raised", address, "a version", planned)
+        context.facts.differ(VERSION_RAISED, address, "a version", planned)
         return
-    thread = session.real(step.thread)
+    thread = context.real(step.thread)
     call = put_call(step, planned, thread)
-    answer = session.attempt(lambda: session.driver.put(call))
+    answer = context.attempt(lambda: context.driver.put(call))
     if isinstance(answer, Raised):
-        contract = _contract_of_refusal(session, address, planned)
-        session.sheet.differ(contract, "raised", address, "the checkpoint's config", answer)
-        _settle_refused(session, address)
+        cause = Cause.AGAIN if planned.again else None
+        context.facts.differ(RAISED, address, "the checkpoint's config", answer, cause=cause)
+        _settle_refused(context, address)
         return
-    _mark(session, step, planned)
-    if session.watch_inputs:
-        _judge_inputs(session, address, call, put_call(step, planned, thread))
+    _mark(context, step, planned)
+    if context.watch_inputs:
+        _judge_inputs(context, address, call, put_call(step, planned, thread))
     if step.mutate_inputs:
         spoil(call.checkpoint)
         spoil(call.metadata)
-    _judge_returned(session, step, answer)
-    if session.shallow:
-        _forget_older(session, step)
-    touch(session, address)
+    _judge_returned(context, step, answer)
+    if context.shallow:
+        _forget_older(context, step)
+    touch(context, address)
 
 
-def _judge_returned(session: Session, step: Put, answer: Any) -> None:
+def _judge_returned(context: Context, step: Put, answer: Any) -> None:
     shown = (
         part(answer, "thread_id"),
         part(answer, "checkpoint_ns") or "",
         part(answer, "checkpoint_id"),
     )
-    expected = (session.real(step.thread), step.namespace, mint(step.number))
+    expected = (context.real(step.thread), step.namespace, mint(step.number))
     address = (step.thread, step.namespace, step.number)
-    session.sheet.compare(RETURNS, "returned", address, expected, shown, settled=True)
+    context.facts.compare(RETURNED, address, expected, shown)
 
 
-def _contract_of_refusal(session: Session, address: Address, planned: PlannedPut) -> str:
-    if session.model.record(address) is None:
-        return RETURNS
-    return "upsert/put-is-idempotent" if planned.again else "upsert/put-replaces"
-
-
-def _settle_refused(session: Session, address: Address) -> None:
+def _settle_refused(context: Context, address: Address) -> None:
     """A put that raised stored nothing; if the store says otherwise, go on with that."""
-    if session.model.record(address) is None:
-        session.model.ghosts.add(address)
-        session.model.doubted_writes.add(address)
+    if context.model.record(address) is None:
+        context.model.unexpected.add(address)
+        context.model.doubted_writes.add(address)
 
 
-def _forget_older(session: Session, step: Put) -> None:
+def _forget_older(context: Context, step: Put) -> None:
     """A shallow saver may drop what came before, and keep it as well."""
     for number in [
-        n for n in session.model.history(step.thread, step.namespace) if n < step.number
+        n for n in context.model.history(step.thread, step.namespace) if n < step.number
     ]:
-        leave_alone(session.model, (step.thread, step.namespace, number))
+        leave_alone(context.model, (step.thread, step.namespace, number))
 
 
-def _mark(session: Session, step: Put, planned: PlannedPut) -> Record:
+def _mark(context: Context, step: Put, planned: PlannedPut) -> Record:
     """Put into the model, and note what the record is evidence for from now on."""
-    model = session.model
+    model = context.model
     address = (step.thread, step.namespace, step.number)
-    marks = set(evidence(step, session.features))
+    marks = set(evidence(step, context.features))
     present = model.record(address)
     if present is not None:
-        marks.add("upsert/put-is-idempotent" if planned.again else "upsert/put-replaces")
+        marks.add(records.PUT_AGAIN if planned.again else records.REPLACED)
         if address in model.writes:
-            marks.add("upsert/reput-keeps-writes")
-    elif model.gone.get(address) in RETURNED_AFTER:
-        marks.add(RETURNED_AFTER[model.gone[address]])
+            marks.add(records.WRITES_BEFORE_REPUT)
+    elif model.gone.get(address) in records.RETURNED:
+        marks.add(records.RETURNED[model.gone[address]])
     elif address in model.writes:
         for write in model.writes[address].values():
-            write.marks.add("pending-writes/early-writes-kept")
+            write.marks.add(records.EARLY)
     if step.parent is not None and not planned.again:
         parent = model.history(step.thread, step.namespace).get(step.parent)
         if parent is not None:
-            parent.marks.add("channels/history-immutable")
-    _judge_versions(session, address, planned)
+            parent.marks.add(records.HAS_CHILD)
+    _judge_versions(context, address, planned)
     record = model.put(step, planned)
     record.marks |= marks
     record.last_marks = marks
     return record
 
 
-def _judge_versions(session: Session, address: Address, planned: PlannedPut) -> None:
+def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> None:
     """A new version is greater than every version that the checkpoint had before."""
-    contract = "channels/versions-increase"
     if planned.again or not planned.new_versions:
         return
     new = next(iter(planned.new_versions.values()))
@@ -124,12 +123,12 @@ def _judge_versions(session: Session, address: Address, planned: PlannedPut) -> 
     except TypeError:
         increases = False
     if increases:
-        session.sheet.agree(contract)
+        context.facts.agree(VERSION)
     else:
-        session.sheet.differ(contract, "version", address, f"above {older}", new, settled=True)
+        context.facts.differ(VERSION, address, f"above {older}", new)
 
 
-def _judge_inputs(session: Session, address: Address, call: Any, untouched: Any) -> None:
+def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any) -> None:
     pairs: tuple[tuple[str, Any, Any], ...]
     if isinstance(call, PutCall):
         pairs = (
@@ -145,9 +144,9 @@ def _judge_inputs(session: Session, address: Address, call: Any, untouched: Any)
         )
     for name, before, after in pairs:
         if _unchanged(before, after):
-            session.sheet.agree(UNTOUCHED)
+            context.facts.agree(INPUT)
         else:
-            session.sheet.differ(UNTOUCHED, f"input:{name}", address, before, after, settled=True)
+            context.facts.differ(INPUT, address, before, after, detail=name)
 
 
 def _unchanged(before: Any, after: Any) -> bool:
@@ -176,75 +175,58 @@ def spoil(value: Any) -> None:
         value.add("changed after the call")
 
 
-@perform.register
-def _(step: PutWrites, session: Session) -> None:
-    if not session.takes_paths and step.path:
+def take_put_writes(step: PutWrites, context: Context) -> None:
+    if not context.takes_paths and step.path:
         step = replace(step, path="")
-    session.last_change = step
+    context.last_change = step
     address = (step.thread, step.namespace, step.number)
-    thread = session.real(step.thread)
+    thread = context.real(step.thread)
     call = put_writes_call(step, thread)
-    answer = session.attempt(lambda: session.driver.put_writes(call))
+    answer = context.attempt(lambda: context.driver.put_writes(call))
     if isinstance(answer, Raised):
-        contract = _contract_of_refused_batch(session, step, address)
-        session.sheet.differ(contract, "raised", address, "the writes to be stored", answer)
-        session.model.doubted_writes.add(address)
+        context.facts.differ(RAISED, address, "the writes to be stored", answer)
+        context.model.doubted_writes.add(address)
         return
-    if session.watch_inputs:
-        _judge_inputs(session, address, call, put_writes_call(step, thread))
+    if context.watch_inputs:
+        _judge_inputs(context, address, call, put_writes_call(step, thread))
     if step.mutate_inputs:
         spoil(call.writes)
         for _, value in call.writes[:-1]:
             spoil(value)
-    _follow_writes(session, step, address)
-    if session.thorough:
-        survey(session)
-    elif address not in session.model.ghosts:
-        read_back(session, address)
+    _follow_writes(context, step, address)
+    if context.thorough:
+        check_store(context)
+    elif address not in context.model.unexpected:
+        read_back(context, address)
     if not step.writes:
-        session.sheet.agree("pending-writes/empty-batch")
+        context.facts.agree(EMPTY_BATCH)
 
 
-def _contract_of_refused_batch(session: Session, step: PutWrites, address: Address) -> str:
-    stored = session.model.writes.get(address, {})
-    retried = {
-        channel
-        for position, (channel, _) in enumerate(step.writes)
-        if (step.task, SPECIAL_INDEX.get(channel, position)) in stored
-    }
-    if not retried:
-        return "pending-writes/complete"
-    if not retried <= SPECIAL_INDEX.keys():
-        return "upsert/regular-write-first-wins"
-    mixed = any(channel not in SPECIAL_INDEX for channel, _ in step.writes)
-    return f"upsert/special-write-last-wins{'-mixed' if mixed else ''}"
-
-
-def _follow_writes(session: Session, step: PutWrites, address: Address) -> None:
+def _follow_writes(context: Context, step: PutWrites, address: Address) -> None:
     """Put the batch into the model, and note what each write is evidence for."""
-    model = session.model
+    model = context.model
     earlier = dict(model.writes.get(address, {}))
     model.put_writes(step)
-    marks = set(evidence(step, session.features))
+    marks = set(evidence(step, context.features))
     record = model.record(address)
     if record is not None:
         latest = model.latest(step.thread, step.namespace)
         if latest != step.number or model.has_children(address):
-            marks.add("pending-writes/late-writes")
+            marks.add(records.LATE)
     had_earlier = any(key[0] == step.task and key[1] >= 0 for key in earlier)
     paths = {
         write.path for write in model.writes.get(address, {}).values() if write.task == step.task
     }
     if len(paths) > 1:
-        marks.add("pending-writes/one-task-two-paths")
+        marks.add(records.TWO_PATHS)
     for position, (channel, _) in enumerate(step.writes):
         index = SPECIAL_INDEX.get(channel, position)
         write = model.writes[address][(step.task, index)]
         write.marks |= marks
         if index < 0:
-            write.marks.add("pending-writes/special-index")
+            write.marks.add(records.SPECIAL)
             if (step.task, index) in earlier:
-                mixed = "-mixed" if write.mixed else ""
-                write.marks.add(f"upsert/special-write-last-wins{mixed}")
+                again = records.SPECIAL_AGAIN_MIXED if write.mixed else records.SPECIAL_AGAIN
+                write.marks.add(again)
         elif had_earlier:
-            write.marks.add("upsert/regular-write-first-wins")
+            write.marks.add(records.ADDED)

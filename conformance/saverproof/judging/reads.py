@@ -12,76 +12,78 @@ from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import get_config
-from saverproof.judging.features import evidence
-from saverproof.judging.puts import UNTOUCHED, spoil
-from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.sheet import Sheet
+from saverproof.judging.attribution.features import evidence
+from saverproof.judging.context import Context
+from saverproof.judging.facts import (
+    FORM,
+    INPUT,
+    ROOT_BY_DEFAULT,
+    SNAPSHOT,
+    VERSION,
+    VERSION_RAISED,
+    Cause,
+    FactLog,
+    Raised,
+)
+from saverproof.judging.puts import spoil
 from saverproof.judging.store_check import judge_latest, judge_read, read_back
 from saverproof.judging.tuples import field
 from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, NextVersions
 from saverproof.values import same
 
 
-@perform.register
-def _(step: GetTuple, session: Session) -> None:
-    sheet, observed = _ask(session, step)
-    if sheet.differences and (culprit := _culprit(session, step)):
-        session.sheet.differ(
-            culprit,
-            "form",
-            None,
-            "the answer to the same question in its plain form",
-            sheet.differences[0].observed,
-            settled=True,
-        )
+def take_get_tuple(step: GetTuple, context: Context) -> None:
+    log, observed = _ask(context, step)
+    if log.differences and (cause := _cause(context, step)):
+        expected = "the answer to the same question in its plain form"
+        context.facts.differ(FORM, None, expected, log.differences[0].observed, cause=cause)
         return
-    session.sheet.differences += sheet.differences
-    session.sheet.checked += sheet.checked
-    if not sheet.differences:
-        for contract in evidence(step, session.features):
-            session.sheet.agree(contract)
+    context.facts.merge(log)
+    if not log.differences:
+        for circumstance in evidence(step, context.features):
+            context.facts.agree(circumstance)
         if step.namespace is None:
-            session.sheet.agree("identity/get-defaults-to-root")
+            context.facts.agree(ROOT_BY_DEFAULT)
     if step.mutate_result and observed is not None and not isinstance(observed, Raised):
         _spoil_result(observed)
-        _reread(session, step)
+        _reread(context, step)
 
 
-def _ask(session: Session, step: GetTuple) -> tuple[Sheet, Any]:
-    sheet = Sheet()
-    config = get_config(step, session.real(step.thread))
-    observed = session.attempt(lambda: session.reader.get_tuple(config))
-    if session.watch_inputs:
-        fresh = get_config(step, session.real(step.thread))
-        sheet.compare(UNTOUCHED, "input:config", None, fresh, config, settled=True)
+def _ask(context: Context, step: GetTuple) -> tuple[FactLog, Any]:
+    log = FactLog()
+    config = get_config(step, context.real(step.thread))
+    observed = context.attempt(lambda: context.reader.get_tuple(config))
+    if context.watch_inputs:
+        fresh = get_config(step, context.real(step.thread))
+        log.compare(INPUT, None, fresh, config, "config")
     namespace = step.namespace or ""
     if step.number is not None:
         address = (step.thread, namespace, step.number)
-        if address not in session.model.ghosts:
-            judge_read(session, sheet, address, observed)
+        if address not in context.model.unexpected:
+            judge_read(context, log, address, observed)
     else:
-        judge_latest(session, sheet, step.thread, namespace, observed)
-    return sheet, observed
+        judge_latest(context, log, step.thread, namespace, observed)
+    return log, observed
 
 
-def _culprit(session: Session, step: GetTuple) -> str | None:
-    for contract, plain in _plainer(step):
-        config = get_config(plain, session.real(step.thread))
-        form = get_config(step, session.real(step.thread))
-        plain_answer = session.attempt(partial(session.reader.get_tuple, config))
-        answer = session.attempt(partial(session.reader.get_tuple, form))
+def _cause(context: Context, step: GetTuple) -> Cause | None:
+    for cause, plain in _plainer(step):
+        config = get_config(plain, context.real(step.thread))
+        form = get_config(step, context.real(step.thread))
+        plain_answer = context.attempt(partial(context.reader.get_tuple, config))
+        answer = context.attempt(partial(context.reader.get_tuple, form))
         if not alike(plain_answer, answer):
-            return contract
+            return cause
     return None
 
 
-def _plainer(step: GetTuple) -> Iterator[tuple[str, GetTuple]]:
+def _plainer(step: GetTuple) -> Iterator[tuple[Cause, GetTuple]]:
     if step.id_form is not IdForm.ABSENT:
-        yield "identity/none-id-is-latest", replace(step, id_form=IdForm.ABSENT)
+        yield Cause.NONE_ID, replace(step, id_form=IdForm.ABSENT)
     if step.namespace is None:
-        yield "identity/get-defaults-to-root", replace(step, namespace="")
+        yield Cause.NO_NAMESPACE, replace(step, namespace="")
     if step.extras != PLAIN:
-        yield "identity/loop-configs", replace(step, extras=PLAIN)
+        yield Cause.LOOP_CONFIG, replace(step, extras=PLAIN)
 
 
 def alike(left: Any, right: Any) -> bool:
@@ -103,38 +105,33 @@ def _spoil_result(observed: Any) -> None:
         spoil(write[2])
 
 
-def _reread(session: Session, step: GetTuple) -> None:
+def _reread(context: Context, step: GetTuple) -> None:
     number = step.number
     if number is None:
-        number = session.model.latest(step.thread, step.namespace or "")
+        number = context.model.latest(step.thread, step.namespace or "")
     if number is None:
         return
-    known = len(session.sheet.differences)
-    read_back(session, (step.thread, step.namespace or "", number))
-    for difference in session.sheet.differences[known:]:
-        difference.contract = "identity/snapshots"
-        difference.settled = True
-    if len(session.sheet.differences) == known:
-        session.sheet.agree("identity/snapshots")
+    known = len(context.facts.differences)
+    read_back(context, (step.thread, step.namespace or "", number))
+    for difference in context.facts.differences[known:]:
+        difference.cause = Cause.CHANGED_ANSWER
+    if len(context.facts.differences) == known:
+        context.facts.agree(SNAPSHOT)
 
 
-@perform.register
-def _(step: NextVersions, session: Session) -> None:
-    contract = "channels/versions-increase"
+def take_next_versions(step: NextVersions, context: Context) -> None:
     versions: list[Any] = []
     for _ in range(step.count):
         current = versions[-1] if versions else None
-        version = session.attempt(partial(session.next_version, current))
+        version = context.attempt(partial(context.next_version, current))
         if isinstance(version, Raised):
-            session.sheet.differ(contract, "raised", None, "a version", version, settled=True)
+            context.facts.differ(VERSION_RAISED, None, "a version", version)
             return
         above = current if versions else _empty_of(version)
         if not _greater(version, above):
-            session.sheet.differ(
-                contract, "version", None, f"above {above!r}", version, settled=True
-            )
+            context.facts.differ(VERSION, None, f"above {above!r}", version)
             return
-        session.sheet.agree(contract)
+        context.facts.agree(VERSION)
         versions.append(version)
 
 

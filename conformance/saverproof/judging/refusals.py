@@ -1,4 +1,4 @@
-"""Which promise a saver breaks that refuses a listing."""
+"""Why a saver refuses a listing: what it would have to be asked without."""
 
 from __future__ import annotations
 
@@ -7,70 +7,66 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.execution.calls import list_arguments
-from saverproof.judging.filters import contract_of_filter
+from saverproof.judging.context import Context
+from saverproof.judging.facts import FILTERED, RAISED, Cause, FilterSort, Raised
+from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import ask
-from saverproof.judging.session import Raised, Session
 from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
 
-SELECTS = "identity/list-selects"
-BEFORE = "ordering/before-is-exclusive"
 
-
-def judge_refusal(session: Session, step: ListTuples, error: Raised) -> None:
-    """Blame a listing that raised, unless it may be for a checkpoint that cannot be read at all."""
-    hostile = "isolation/hostile-filter-keys"
+def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
+    """Note a listing that raised, unless it may be for a checkpoint that cannot be read at all."""
     if (
         step.filter
-        and contract_of_filter(step.filter) == hostile
-        and ask(session, replace(step, filter=None)).error is None
+        and sort_of(step.filter) is FilterSort.HOSTILE_KEY
+        and ask(context, replace(step, filter=None)).error is None
     ):
         # To refuse such a key is right, as long as the same listing works without it.
-        session.sheet.agree(hostile)
+        context.facts.agree(FILTERED[FilterSort.HOSTILE_KEY])
         return
-    if refuses_nones(session, step, error):
+    if refuses_nones(context, step, error):
         return
-    if step.thread is not None and not session.model.listing(ListTuples(step.thread)):
-        contract = "identity/unknown-is-none"
-        session.sheet.differ(contract, "raised", None, "an empty listing", error, settled=True)
+    if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
+        cause = Cause.EMPTY_THREAD
+        context.facts.differ(RAISED, None, "an empty listing", error, cause=cause)
         return
-    for contract, plainer in plainer_forms(step):
-        if ask(session, plainer).error is None:
-            session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+    for cause, plainer in plainer_forms(step):
+        if ask(context, plainer).error is None:
+            context.facts.differ(RAISED, None, "a listing", error, cause=cause)
             return
-    if not session.unreadable:
-        session.sheet.differ(SELECTS, "raised", None, "a listing", error, settled=True)
+    if not context.unreadable:
+        context.facts.differ(RAISED, None, "a listing", error, cause=Cause.CRITERION)
 
 
-def refuses_nones(session: Session, step: ListTuples, error: Raised) -> bool:
+def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
     """Whether a listing raised for no more than the arguments that the loop gives as None."""
-    if isinstance(_without_nones(session, step), Raised):
+    if isinstance(_without_nones(context, step), Raised):
         return False
-    contract = "identity/loop-configs"
-    session.sheet.differ(contract, "raised", None, "a listing", error, settled=True)
+    context.facts.differ(RAISED, None, "a listing", error, cause=Cause.NONE_ARGUMENTS)
     return True
 
 
-def _without_nones(session: Session, step: ListTuples) -> Any:
+def _without_nones(context: Context, step: ListTuples) -> Any:
     """The same listing, with the arguments left out that the loop gives as None."""
-    thread = None if step.thread is None else session.real(step.thread)
+    thread = None if step.thread is None else context.real(step.thread)
     config, arguments = list_arguments(step, thread)
     given = {name: value for name, value in arguments.items() if value is not None}
     if given == arguments:
         return Raised(ValueError("nothing to leave out"))
-    return session.attempt(lambda: session.reader.list_tuples(config, given))
+    return context.attempt(lambda: context.reader.list_tuples(config, given))
 
 
-def plainer_forms(step: ListTuples) -> Iterator[tuple[str, ListTuples]]:
-    """The step without one of its criteria or forms, and the contract of what was left out."""
+def plainer_forms(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:
+    """The step without one of its criteria or forms, and what was left out."""
     if step.id_form is not IdForm.ABSENT:
-        yield "identity/none-id-is-latest", replace(step, id_form=IdForm.ABSENT)
+        yield Cause.NONE_ID, replace(step, id_form=IdForm.ABSENT)
     if step.extras != PLAIN:
-        yield "identity/loop-configs", replace(step, extras=PLAIN)
+        yield Cause.LOOP_CONFIG, replace(step, extras=PLAIN)
     if step.filter:
-        yield contract_of_filter(step.filter), replace(step, filter=None)
+        yield Cause.FILTER, replace(step, filter=None)
     if step.before is not None:
-        yield BEFORE, replace(step, before=None)
+        yield Cause.BEFORE, replace(step, before=None)
     if step.number is not None:
-        yield SELECTS, replace(step, number=None)
+        yield Cause.CRITERION, replace(step, number=None)
     if step.namespace is not None:
-        yield SELECTS, replace(step, namespace=None)
+        yield Cause.CRITERION, replace(step, namespace=None)

@@ -11,12 +11,23 @@ from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config, put_call, put_writes_call, read_config
 from saverproof.execution.store import Store, set_up
 from saverproof.execution.versions import versions_of
-from saverproof.judging.session import Raised, Session, perform
-from saverproof.judging.store_check import survey
+from saverproof.judging.context import Context
+from saverproof.judging.facts import (
+    ACCEPTED,
+    COUNT,
+    FIRST_OPERATION,
+    FIRST_OPERATION_BEFORE_SETUP,
+    PUT_ELSEWHERE,
+    RAISED,
+    SEEN_ELSEWHERE,
+    Cause,
+    Raised,
+)
+from saverproof.judging.store_check import check_store
 from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut
 from saverproof.model.store import Model
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.steps.definitions import (
     Bulk,
     Elsewhere,
@@ -29,31 +40,29 @@ from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
 
-@perform.register
-def _(step: Elsewhere, session: Session) -> None:
+def take_elsewhere(step: Elsewhere, context: Context) -> None:
     """Two workspaces: neither shows what the other holds, and both at the same time."""
-    contract = "isolation/workspaces"
-    session.last_change = step
-    answer = session.attempt(lambda: _visit(session, step))
+    context.last_change = step
+    answer = context.attempt(lambda: _visit(context, step))
     if isinstance(answer, Raised):
-        session.sheet.differ(contract, "raised", None, "a second workspace", answer)
+        context.facts.differ(RAISED, None, "a second workspace", answer)
         return
     seen_there, put_there = answer
     address = (step.thread, "", step.number)
-    session.sheet.compare(contract, "seen", address, [], seen_there, settled=True)
-    session.sheet.compare(contract, "put", address, {"notes": -1}, put_there, settled=True)
-    survey(session)
+    context.facts.compare(SEEN_ELSEWHERE, address, [], seen_there)
+    context.facts.compare(PUT_ELSEWHERE, address, {"notes": -1}, put_there)
+    check_store(context)
 
 
-def _visit(session: Session, step: Elsewhere) -> tuple[list[Any], Any]:
+def _visit(context: Context, step: Elsewhere) -> tuple[list[Any], Any]:
     """What a second workspace shows of the first one's, and of what is put into it."""
-    own = session.store
+    own = context.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         driver = other.drivers[0]
         everything = {"filter": None, "before": None, "limit": None}
         shown = list(_quietly(lambda: driver.list_tuples(None, everything)) or ())
-        for address in session.model.addresses():
-            config = read_config(address, session.real(address[0]))
+        for address in context.model.addresses():
+            config = read_config(address, context.real(address[0]))
             shown.append(_quietly(partial(driver.get_tuple, config)))
         seen = [field(item, "config") for item in shown if shown_id(item) is not None]
         put = Put(step.thread, "", step.number, changes=(("notes", Value("integer", -1)),))
@@ -77,30 +86,26 @@ def _planned(step: Put, store: Store) -> PlannedPut:
     return Model().plan_put(step, versions_of(store.saver))
 
 
-@perform.register
-def _(step: RefuseValue, session: Session) -> None:
+def take_refuse_value(step: RefuseValue, context: Context) -> None:
     """A value that cannot be serialized is refused, and nothing of the call is stored."""
-    contract = "serialization/unserializable-is-refused"
-    session.last_change = step
+    context.last_change = step
     address = (step.thread, step.namespace, step.number)
-    answer = session.attempt(lambda: _hand_over(session, step))
+    answer = context.attempt(lambda: _hand_over(context, step))
     if not isinstance(answer, Raised):
-        session.sheet.differ(
-            contract, "accepted", address, "an exception", "no exception", settled=True
-        )
-        _go_on_without(session, address)
+        context.facts.differ(ACCEPTED, address, "an exception", "no exception")
+        _go_on_without(context, address)
         return
-    known = len(session.sheet.differences)
+    known = len(context.facts.differences)
     if step.operation == "put":
-        session.model.gone.setdefault(address, "refused")
-    survey(session)
-    if len(session.sheet.differences) == known:
-        session.sheet.agree(contract)
+        context.model.gone.setdefault(address, "refused")
+    check_store(context)
+    if len(context.facts.differences) == known:
+        context.facts.agree(type(step))
 
 
-def _hand_over(session: Session, step: RefuseValue) -> Any:
+def _hand_over(context: Context, step: RefuseValue) -> Any:
     bad = Value("unserializable", 0)
-    thread = session.real(step.thread)
+    thread = context.real(step.thread)
     if step.operation == "put":
         put = Put(
             step.thread,
@@ -109,38 +114,36 @@ def _hand_over(session: Session, step: RefuseValue) -> Any:
             step.parent,
             changes=(("count", Value("integer", 1)), ("notes", bad)),
         )
-        planned = session.model.plan_put(put, session.next_version)
-        return session.driver.put(put_call(put, planned, thread))
+        planned = context.model.plan_put(put, context.next_version)
+        return context.driver.put(put_call(put, planned, thread))
     good = [("count", Value("integer", n)) for n in range(4)]
     good.insert(step.position % 5, ("notes", bad))
     batch = PutWrites(step.thread, step.namespace, step.number, 91, tuple(good))
-    return session.driver.put_writes(put_writes_call(batch, thread))
+    return context.driver.put_writes(put_writes_call(batch, thread))
 
 
-def _go_on_without(session: Session, address: Address) -> None:
-    session.model.doubted_writes.add(address)
-    if session.model.record(address) is None:
-        session.model.ghosts.add(address)
+def _go_on_without(context: Context, address: Address) -> None:
+    context.model.doubted_writes.add(address)
+    if context.model.record(address) is None:
+        context.model.unexpected.add(address)
 
 
-@perform.register
-def _(step: Bulk, session: Session) -> None:
+def take_bulk(step: Bulk, context: Context) -> None:
     """Many writes, channels or checkpoints at once: advice on limits that a saver may have."""
-    contract = "serialization/large"
     address = (step.thread, "", step.number)
-    answer = session.attempt(lambda: _in_bulk(session, step))
+    answer = context.attempt(lambda: _in_bulk(context, step))
     if isinstance(answer, Raised):
-        session.sheet.differ(contract, "raised", address, f"{step.count} {step.kind}", answer)
+        context.facts.differ(RAISED, address, f"{step.count} {step.kind}", answer)
     else:
         expected, shown = answer
-        session.sheet.compare(contract, "count", address, expected, shown, settled=True)
+        context.facts.compare(COUNT, address, expected, shown)
 
 
-def _in_bulk(session: Session, step: Bulk) -> tuple[Any, Any]:
-    thread = session.real(step.thread)
-    driver = session.driver
+def _in_bulk(context: Context, step: Bulk) -> tuple[Any, Any]:
+    thread = context.real(step.thread)
+    driver = context.driver
     if step.kind == "checkpoints":
-        return step.count, _long_history(session, step, thread)
+        return step.count, _long_history(context, step, thread)
     changes = (
         ("total", Value("integer", 0)),
         *(
@@ -149,7 +152,7 @@ def _in_bulk(session: Session, step: Bulk) -> tuple[Any, Any]:
         ),
     )
     put = Put(step.thread, "", step.number, changes=changes)
-    driver.put(put_call(put, session.model.plan_put(put, session.next_version), thread))
+    driver.put(put_call(put, context.model.plan_put(put, context.next_version), thread))
     config = read_config((step.thread, "", step.number), thread)
     if step.kind == "channels":
         return step.count + 1, len(driver.get_tuple(config).checkpoint["channel_values"])
@@ -161,8 +164,8 @@ def _in_bulk(session: Session, step: Bulk) -> tuple[Any, Any]:
     return step.count, len(shown) if right else f"{len(shown)} writes, not the ones given"
 
 
-def _long_history(session: Session, step: Bulk, thread: str) -> int:
-    driver = session.driver
+def _long_history(context: Context, step: Bulk, thread: str) -> int:
+    driver = context.driver
     model = Model()
     for number in range(step.count):
         put = Put(
@@ -173,8 +176,8 @@ def _long_history(session: Session, step: Bulk, thread: str) -> int:
             changes=(("total", Value("integer", number)),),
         )
         # One call of many, each of which may take its time.
-        pulse.beat(len(session.taken))
-        planned = model.plan_put(put, session.next_version)
+        heartbeat.beat(len(context.taken))
+        planned = model.plan_put(put, context.next_version)
         driver.put(put_call(put, planned, thread))
         model.put(put, planned)
         if number:
@@ -184,29 +187,27 @@ def _long_history(session: Session, step: Bulk, thread: str) -> int:
     return len(listed)
 
 
-@perform.register
-def _(step: FirstOperation, session: Session) -> None:
+def take_first_operation(step: FirstOperation, context: Context) -> None:
     """Any operation may be the first on a new store."""
-    before = "" if step.set_up else "-before-setup"
-    contract = f"lifecycle/any-first-operation{before}"
-    answer = session.attempt(lambda: _first_on_new(session, step))
+    fact = FIRST_OPERATION if step.set_up else FIRST_OPERATION_BEFORE_SETUP
+    answer = context.attempt(lambda: _first_on_new(context, step))
     if not isinstance(answer, Raised):
-        session.sheet.agree(contract)
+        context.facts.agree(fact)
         return
-    expected = f"{step.operation} to work on a new store"
-    if isinstance(answer.error, _SetUpError) and _works_as_opened(session, step):
+    expected, cause = f"{step.operation} to work on a new store", None
+    if isinstance(answer.error, _SetUpError) and _works_as_opened(context, step):
         # What was opened was set up already.
-        contract, expected = "lifecycle/setup-idempotent", "the store to be set up again"
-    session.sheet.differ(contract, "raised", None, expected, answer, settled=True)
+        expected, cause = "the store to be set up again", Cause.SET_UP_ALREADY
+    context.facts.differ(fact, None, expected, answer, cause=cause)
 
 
 class _SetUpError(Exception):
     """The saver's setup raised."""
 
 
-def _works_as_opened(session: Session, step: FirstOperation) -> bool:
+def _works_as_opened(context: Context, step: FirstOperation) -> bool:
     unprepared = replace(step, set_up=False)
-    answer = session.attempt(lambda: _first_on_new(session, unprepared))
+    answer = context.attempt(lambda: _first_on_new(context, unprepared))
     return not isinstance(answer, Raised)
 
 
@@ -217,8 +218,8 @@ def _prepare(store: Store) -> None:
         raise _SetUpError(error.message) from error
 
 
-def _first_on_new(session: Session, step: FirstOperation) -> None:
-    own = session.store
+def _first_on_new(context: Context, step: FirstOperation) -> None:
+    own = context.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         if step.set_up:
             _prepare(other)

@@ -6,9 +6,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
-from saverproof.judging.blame import REMOVED_BY
-from saverproof.judging.session import Raised, Session
-from saverproof.judging.sheet import Sheet
+from saverproof.judging.context import Context
+from saverproof.judging.facts import (
+    ABSENT,
+    COPIES_APART,
+    EXTRA,
+    LATEST,
+    MISSING,
+    NAMESPACES_APART,
+    REMOVED,
+    THREADS_APART,
+    UNKNOWN_RAISES,
+    UNREADABLE,
+    Cause,
+    FactLog,
+    Raised,
+)
 from saverproof.judging.tuples import field, judge_tuple, part, shown_id
 from saverproof.model.records import Address
 from saverproof.model.store import Model
@@ -18,140 +31,130 @@ _NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
 
 
-def survey(session: Session) -> None:
+def check_store(context: Context) -> None:
     """Read every checkpoint that is there or once was, and the latest of each namespace."""
-    model = session.model
+    model = context.model
     for address in [*model.addresses(), *model.gone]:
-        read_back(session, address)
+        read_back(context, address)
     for thread, namespaces in list(model.threads.items()):
         for namespace in list(namespaces):
-            look_at_latest(session, thread, namespace)
-    _count_isolation(session)
+            look_at_latest(context, thread, namespace)
+    _count_isolation(context)
 
 
-def _count_isolation(session: Session) -> None:
-    threads = session.model.threads
+def _count_isolation(context: Context) -> None:
+    threads = context.model.threads
     if len(threads) > 1:
-        session.sheet.agree("isolation/threads", len(threads))
-    copies = sum(pair <= threads.keys() for pair in session.model.copies)
+        context.facts.agree(THREADS_APART, len(threads))
+    copies = sum(pair <= threads.keys() for pair in context.model.copies)
     if copies:
-        session.sheet.agree("deletion/copy-independent", copies)
+        context.facts.agree(COPIES_APART, copies)
     many = sum(len(namespaces) > 1 for namespaces in threads.values())
     if many:
-        session.sheet.agree("isolation/namespaces", many)
+        context.facts.agree(NAMESPACES_APART, many)
 
 
-def read_back(session: Session, address: Address) -> None:
+def read_back(context: Context, address: Address) -> None:
     """Read one checkpoint by its id and compare it, whether it should be there or not."""
-    if address in session.model.ghosts:
+    if address in context.model.unexpected:
         return
-    config = read_config(address, session.real(address[0]))
-    observed = session.attempt(lambda: session.reader.get_tuple(config))
-    judge_read(session, session.sheet, address, observed)
+    config = read_config(address, context.real(address[0]))
+    observed = context.attempt(lambda: context.reader.get_tuple(config))
+    judge_read(context, context.facts, address, observed)
 
 
-def judge_read(session: Session, sheet: Sheet, address: Address, observed: Any) -> None:
+def judge_read(context: Context, log: FactLog, address: Address, observed: Any) -> None:
     """Compare the answer to a read of one address; the model goes on with what was seen."""
-    model = session.model
+    model = context.model
     present = model.record(address) is not None
-    told = address in session.unreadable
-    session.unreadable.discard(address)
+    told = address in context.unreadable
+    context.unreadable.discard(address)
     if isinstance(observed, Raised):
         if present:
-            session.unreadable.add(address)
+            context.unreadable.add(address)
         if told:
             return
-        sheet.differ(
-            "identity/put-returns-address" if present else "identity/unknown-is-none",
-            "unreadable",
-            address,
-            "the checkpoint" if present else None,
-            observed,
+        if present:
+            log.differ(UNREADABLE, address, "the checkpoint", observed)
+        else:
             # What comes for anything unknown has nothing to do with what happened here.
-            settled=not present and answers_unknown_alike(session, address, observed),
-        )
+            alike = answers_unknown_alike(context, address, observed)
+            cause = Cause.ANY_UNKNOWN if alike else None
+            log.differ(UNKNOWN_RAISES, address, None, observed, cause=cause)
         return
     if not present:
         if observed is None:
-            sheet.agree("identity/unknown-is-none")
+            log.agree(ABSENT)
             if address in model.gone:
-                sheet.agree(_removal(model.gone[address]))
+                log.agree(REMOVED.get(model.gone[address], ABSENT))
         else:
-            alike = answers_unknown_alike(session, address, observed)
-            contract = "identity/unknown-is-none"
-            if not alike:
-                contract = _taken_from(session, *address[:2], observed) or contract
-            sheet.differ(contract, "extra", address, None, observed, settled=alike)
-            model.haunt(address)
+            alike = answers_unknown_alike(context, address, observed)
+            taken = None if alike else _taken_from(context, *address[:2], observed)
+            cause = Cause.ANY_UNKNOWN if alike else taken
+            log.differ(EXTRA, address, None, observed, cause=cause)
+            model.adopt(address)
         return
     if observed is None:
-        sheet.differ("identity/put-returns-address", "missing", address, "the checkpoint", None)
-        model.lose(address)
+        log.differ(MISSING, address, "the checkpoint", None)
+        model.mark_missing(address)
         return
-    judge_tuple(sheet, model, address, observed, session.real(address[0]))
+    judge_tuple(log, model, address, observed, context.real(address[0]))
 
 
-def answers_unknown_alike(session: Session, address: Address, observed: Any) -> bool:
+def answers_unknown_alike(context: Context, address: Address, observed: Any) -> bool:
     """Whether what was never there, in a thread as known as this one, gets such an answer too."""
     thread, namespace, _ = address
-    known = thread if thread in session.model.threads else _NEVER_USED
-    config = read_config((known, namespace, _NO_SUCH_NUMBER), session.real(known))
-    answer = session.attempt(lambda: session.reader.get_tuple(config))
+    known = thread if thread in context.model.threads else _NEVER_USED
+    config = read_config((known, namespace, _NO_SUCH_NUMBER), context.real(known))
+    answer = context.attempt(lambda: context.reader.get_tuple(config))
     return answer is not None and isinstance(answer, Raised) == isinstance(observed, Raised)
-
-
-def _removal(operation: str) -> str:
-    return REMOVED_BY.get(operation, "identity/unknown-is-none")
 
 
 def leave_alone(model: Model, address: Address) -> None:
     """Stop judging a checkpoint of which the saver may do what it likes."""
     model.remove(address, "left alone")
-    model.ghosts.add(address)
+    model.unexpected.add(address)
     model.doubted_writes.add(address)
 
 
-def look_at_latest(session: Session, thread: str, namespace: str) -> None:
+def look_at_latest(context: Context, thread: str, namespace: str) -> None:
     """Read a namespace without an id and see that the newest checkpoint comes."""
-    config = address_config(session.real(thread), namespace, None)
-    observed = session.attempt(lambda: session.reader.get_tuple(config))
-    judge_latest(session, session.sheet, thread, namespace, observed)
+    config = address_config(context.real(thread), namespace, None)
+    observed = context.attempt(lambda: context.reader.get_tuple(config))
+    judge_latest(context, context.facts, thread, namespace, observed)
 
 
 def judge_latest(
-    session: Session, sheet: Sheet, thread: str, namespace: str, observed: Any
+    context: Context, log: FactLog, thread: str, namespace: str, observed: Any
 ) -> None:
     """Compare the answer to a read without an id."""
-    contract = "ordering/latest-is-greatest-id"
-    latest = session.model.latest(thread, namespace)
+    latest = context.model.latest(thread, namespace)
     if latest is None:
         if observed is None:
-            sheet.agree("identity/unknown-is-none")
-        elif not _is_ghost(session, thread, namespace, observed):
-            address = _shown_address(session, thread, namespace, observed)
-            sheet.differ("identity/unknown-is-none", "extra", address, None, observed)
+            log.agree(ABSENT)
+        elif not _is_unexpected(context, thread, namespace, observed):
+            address = _shown_address(context, thread, namespace, observed)
+            log.differ(EXTRA, address, None, observed)
             if address is not None:
-                session.model.haunt(address)
+                context.model.adopt(address)
         return
-    if isinstance(observed, Raised) and (thread, namespace, latest) in session.unreadable:
+    if isinstance(observed, Raised) and (thread, namespace, latest) in context.unreadable:
         return
     if isinstance(observed, Raised) or observed is None:
-        sheet.differ(contract, "latest", None, mint(latest), observed, settled=True)
+        log.differ(LATEST, None, mint(latest), observed)
         return
     shown = shown_id(observed)
     if shown == mint(latest):
-        sheet.agree(contract)
-        judge_tuple(
-            sheet, session.model, (thread, namespace, latest), observed, session.real(thread)
-        )
-    elif not _is_ghost(session, thread, namespace, observed):
-        contract = _taken_from(session, thread, namespace, observed) or contract
-        sheet.differ(contract, "latest", None, mint(latest), shown, settled=True)
+        log.agree(LATEST)
+        judge_tuple(log, context.model, (thread, namespace, latest), observed, context.real(thread))
+    elif not _is_unexpected(context, thread, namespace, observed):
+        cause = _taken_from(context, thread, namespace, observed)
+        log.differ(LATEST, None, mint(latest), shown, cause=cause)
 
 
-def _taken_from(session: Session, thread: str, namespace: str, observed: Any) -> str | None:
-    """The contract on keeping apart that is broken where another place's checkpoint is shown."""
-    model, shown = session.model, shown_id(observed)
+def _taken_from(context: Context, thread: str, namespace: str, observed: Any) -> Cause | None:
+    """Which other place's checkpoint is shown, if it is one."""
+    model, shown = context.model, shown_id(observed)
     own = model.history(thread, namespace)
     if not own or shown in map(mint, own):
         return None
@@ -164,34 +167,34 @@ def _taken_from(session: Session, thread: str, namespace: str, observed: Any) ->
         return None
     named = part(field(observed, "config"), "thread_id")
     here = any(other == thread for other, _ in owners)
-    if here and named == session.real(thread):
-        return "isolation/namespaces"
-    return "isolation/threads" if any(other != thread for other, _ in owners) else None
+    if here and named == context.real(thread):
+        return Cause.OTHER_NAMESPACE
+    return Cause.OTHER_THREAD if any(other != thread for other, _ in owners) else None
 
 
-def _shown_address(session: Session, thread: str, namespace: str, observed: Any) -> Address | None:
+def _shown_address(context: Context, thread: str, namespace: str, observed: Any) -> Address | None:
     shown = shown_id(observed)
-    numbers = known_numbers(session, [(thread, namespace)])
+    numbers = known_numbers(context, [(thread, namespace)])
     number = next((n for n in numbers if mint(n) == shown), None)
     return None if number is None else (thread, namespace, number)
 
 
-def _is_ghost(session: Session, thread: str, namespace: str, observed: Any) -> bool:
-    return _shown_address(session, thread, namespace, observed) in session.model.ghosts
+def _is_unexpected(context: Context, thread: str, namespace: str, observed: Any) -> bool:
+    return _shown_address(context, thread, namespace, observed) in context.model.unexpected
 
 
-def known_numbers(session: Session, places: Iterable[tuple[str, str]]) -> set[int]:
-    """Every number that was ever put in these namespaces, or is a ghost there."""
-    model = session.model
+def known_numbers(context: Context, places: Iterable[tuple[str, str]]) -> set[int]:
+    """Every number that was ever put in these namespaces, or is unexpected there."""
+    model = context.model
     wanted = set(places)
     numbers = {n for t, ns in wanted for n in model.history(t, ns)}
-    numbers |= {n for t, ns, n in [*model.gone, *model.ghosts] if (t, ns) in wanted}
+    numbers |= {n for t, ns, n in [*model.gone, *model.unexpected] if (t, ns) in wanted}
     return numbers
 
 
-def touch(session: Session, address: Address) -> None:
+def touch(context: Context, address: Address) -> None:
     """After a step that wrote: look at what it touched, or at everything if thorough."""
-    if session.thorough:
-        survey(session)
+    if context.thorough:
+        check_store(context)
     else:
-        read_back(session, address)
+        read_back(context, address)

@@ -7,7 +7,19 @@ from typing import Any
 
 from saverproof.execution.calls import checkpoint_format
 from saverproof.judging.expected import expected_of
-from saverproof.judging.sheet import Sheet
+from saverproof.judging.facts import (
+    ADDRESS,
+    FIELD,
+    MALFORMED,
+    METADATA,
+    METADATA_BARRED,
+    METADATA_MERGED,
+    METADATA_STALE,
+    PARENT,
+    VALUES,
+    Fact,
+    FactLog,
+)
 from saverproof.judging.writes import judge_writes
 from saverproof.model.metadata import equal
 from saverproof.model.records import Address, Channel, Provenance, Record
@@ -16,14 +28,6 @@ from saverproof.steps.identifiers import mint, timestamp
 from saverproof.values import same
 
 ABSENT = "absent"
-_MERGED = "serialization/config-metadata-merged"
-
-VALUE_CONTRACT = {
-    Provenance.GIVEN: "serialization/channel-values",
-    Provenance.CARRIED: "channels/unchanged-carried",
-    Provenance.COPIED: "channels/copy-fork",
-    Provenance.DROPPED: "channels/dropped-stays-dropped",
-}
 
 
 def part(config: Any, key: str) -> Any:
@@ -58,71 +62,66 @@ def shown_id(observed: Any) -> Any:
     return checkpoint.get("id") if is_mapping(checkpoint) else None
 
 
-def judge_tuple(sheet: Sheet, model: Model, address: Address, observed: Any, thread: str) -> None:
+def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thread: str) -> None:
     """Compare every fact of a tuple that stands for ``address``; ``thread`` is its real id."""
     record = model.record(address)
     assert record is not None
     if not is_mapping(field(observed, "checkpoint")):
-        sheet.differ(
-            "identity/tuple-addresses-itself", "malformed", address, "a CheckpointTuple", observed
-        )
+        log.differ(MALFORMED, address, "a CheckpointTuple", observed)
         return
-    _judge_address(sheet, address, observed, thread)
-    _judge_parent(sheet, record, address, observed, thread)
-    _judge_fields(sheet, record, address, observed.checkpoint)
-    _judge_metadata(sheet, record, address, field(observed, "metadata"))
-    _judge_values(sheet, model, record, address, observed.checkpoint.get("channel_values"))
+    _judge_address(log, address, observed, thread)
+    _judge_parent(log, record, address, observed, thread)
+    _judge_fields(log, record, address, observed.checkpoint)
+    _judge_metadata(log, record, address, field(observed, "metadata"))
+    _judge_values(log, model, record, address, observed.checkpoint.get("channel_values"))
     if address not in model.doubted_writes:
-        judge_writes(sheet, model, address, field(observed, "pending_writes"))
+        judge_writes(log, model, address, field(observed, "pending_writes"))
     for mark in record.marks:
-        sheet.agree(mark)
+        log.agree(mark)
 
 
-def _judge_address(sheet: Sheet, address: Address, observed: Any, thread: str) -> None:
+def _judge_address(log: FactLog, address: Address, observed: Any, thread: str) -> None:
     shown = place(observed.config)
     expected = (thread, address[1], mint(address[2]))
-    sheet.compare(
-        "identity/tuple-addresses-itself", "address", address, expected, shown, settled=True
-    )
+    log.compare(ADDRESS, address, expected, shown)
 
 
 def _judge_parent(
-    sheet: Sheet, record: Record, address: Address, observed: Any, thread: str
+    log: FactLog, record: Record, address: Address, observed: Any, thread: str
 ) -> None:
     if "parent" in record.doubts:
         return
     config = field(observed, "parent_config")
     if record.parent is None or (config is None and record.parent_may_be_gone):
         if config is not None:
-            _doubt(sheet, record, "parent", "identity/parent", address, None, config)
+            _doubt(log, record, PARENT, address, None, config)
         else:
-            sheet.agree("identity/parent")
+            log.agree(PARENT)
         return
     expected = (thread, address[1], mint(record.parent))
     shown = place(config)
     if expected == shown:
-        sheet.agree("identity/parent")
+        log.agree(PARENT)
     else:
-        _doubt(sheet, record, "parent", "identity/parent", address, expected, shown)
+        _doubt(log, record, PARENT, address, expected, shown)
 
 
 def _doubt(
-    sheet: Sheet,
+    log: FactLog,
     record: Record,
-    fact: str,
-    contract: str,
+    fact: Fact,
     address: Address,
     expected: Any,
     observed: Any,
+    detail: str | None = None,
 ) -> None:
-    record.doubts.add(fact)
-    sheet.differ(contract, fact, address, expected, observed)
+    log.differ(fact, address, expected, observed, detail=detail)
+    record.doubts.add(log.differences[-1].fact)
 
 
 def _judge_fields(
-    sheet: Sheet, record: Record, address: Address, checkpoint: Mapping[str, Any]
+    log: FactLog, record: Record, address: Address, checkpoint: Mapping[str, Any]
 ) -> None:
-    contract = "serialization/checkpoint-fields"
     versions = {name: channel.version for name, channel in record.channels.items()}
     step = record.step
     expected: dict[str, Any] = {
@@ -141,44 +140,38 @@ def _judge_fields(
             continue
         shown = checkpoint.get(name, ABSENT)
         if same(value, shown):
-            sheet.agree(contract)
+            log.agree(FIELD)
         else:
-            _doubt(sheet, record, name, contract, address, {name: value}, {name: shown})
+            _doubt(log, record, FIELD, address, {name: value}, {name: shown}, name)
     if step.fields != "usual" and "updated_channels" not in record.doubts:
         shown = checkpoint.get("updated_channels")
         if shown:
-            _doubt(sheet, record, "updated_channels", contract, address, None, shown)
+            _doubt(log, record, FIELD, address, None, shown, "updated_channels")
         else:
-            sheet.agree(contract)
+            log.agree(FIELD)
 
 
-def _judge_metadata(sheet: Sheet, record: Record, address: Address, metadata: Any) -> None:
+def _judge_metadata(log: FactLog, record: Record, address: Address, metadata: Any) -> None:
     shown = metadata if is_mapping(metadata) else {}
     for key, value in record.stale.items():
         if f"stale:{key}" not in record.doubts and key in shown and equal(value, shown[key]):
-            fact = f"stale:{key}"
-            _doubt(sheet, record, fact, "upsert/put-replaces", address, {}, {key: value})
+            _doubt(log, record, METADATA_STALE, address, {}, {key: value}, key)
     for key in record.barred.intersection(shown):
         if f"metadata:{key}" not in record.doubts:
-            fact, found = f"metadata:{key}", {key: shown[key]}
-            _doubt(sheet, record, fact, _MERGED, address, {}, found)
-    for contract, expected in (
-        ("serialization/metadata", record.metadata),
-        (_MERGED, record.merged),
-    ):
+            _doubt(log, record, METADATA_BARRED, address, {}, {key: shown[key]}, key)
+    for fact, expected in ((METADATA, record.metadata), (METADATA_MERGED, record.merged)):
         for key, value in expected.items():
-            fact = f"metadata:{key}"
-            if fact in record.doubts:
+            if f"metadata:{key}" in record.doubts:
                 continue
             if key in shown and equal(value, shown[key]):
-                sheet.agree(contract)
+                log.agree(fact)
             else:
                 found = {key: shown[key]} if key in shown else metadata
-                _doubt(sheet, record, fact, contract, address, {key: value}, found)
+                _doubt(log, record, fact, address, {key: value}, found, key)
 
 
 def _judge_values(
-    sheet: Sheet, model: Model, record: Record, address: Address, values: Any
+    log: FactLog, model: Model, record: Record, address: Address, values: Any
 ) -> None:
     shown = values if is_mapping(values) else {}
     thread, namespace, _ = address
@@ -186,26 +179,18 @@ def _judge_values(
         if (thread, namespace, name, channel.version) in model.doubted_values:
             continue
         if value_agrees(channel, name, shown):
-            sheet.agree(VALUE_CONTRACT[channel.provenance])
+            log.agree(VALUES[channel.provenance])
             continue
         model.doubted_values.add((thread, namespace, name, channel.version))
         expected = {} if channel.value is None else {name: expected_of(channel.value)}
         found = {name: shown[name]} if name in shown else {}
-        contract = VALUE_CONTRACT[channel.provenance]
-        if channel.optional and name in shown:
-            contract = "channels/dropped-stays-dropped"
-        sheet.differ(contract, f"value:{name}", address, expected, found)
+        optional = channel.optional and name in shown
+        fact = VALUES[Provenance.DROPPED if optional else channel.provenance]
+        log.differ(fact, address, expected, found, detail=name)
     for name in shown:
         if name not in record.channels and f"value:{name}" not in record.doubts:
-            _doubt(
-                sheet,
-                record,
-                f"value:{name}",
-                "channels/dropped-stays-dropped",
-                address,
-                {},
-                {name: shown[name]},
-            )
+            fact, found = VALUES[Provenance.DROPPED], {name: shown[name]}
+            _doubt(log, record, fact, address, {}, found, name)
 
 
 def value_agrees(channel: Channel, name: str, shown: Mapping[str, Any]) -> bool:

@@ -6,30 +6,37 @@ from collections.abc import Sequence
 from typing import Any
 
 from saverproof.judging.expected import expected_of
-from saverproof.judging.sheet import Sheet
+from saverproof.judging.facts import (
+    WRITE,
+    WRITE_EXTRA,
+    WRITE_FOREIGN,
+    WRITE_MISSING,
+    WRITE_ORDER,
+    WRITE_TWICE,
+    WRITE_VALUE,
+    WRITES_SCOPED,
+    FactLog,
+)
 from saverproof.model.records import Address, PendingWrite
 from saverproof.model.store import Model
 from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
-COMPLETE = "pending-writes/complete"
-SORTED = "ordering/writes-sorted"
 
-
-def judge_writes(sheet: Sheet, model: Model, address: Address, observed: Any) -> None:
+def judge_writes(log: FactLog, model: Model, address: Address, observed: Any) -> None:
     """Compare all writes of one checkpoint: which there are, their values, their order."""
     expected = model.pending(address)
     shown = list(observed) if isinstance(observed, Sequence) else []
     if len(expected) == len(shown) and all(map(_matches, expected, shown)):
         for write in expected:
-            sheet.agree(COMPLETE)
+            log.agree(WRITE)
             for mark in write.marks:
-                sheet.agree(mark)
-        sheet.agree("pending-writes/scoped")
+                log.agree(mark)
+        log.agree(WRITES_SCOPED)
         if len(expected) > 1:
-            sheet.agree(SORTED)
+            log.agree(WRITE_ORDER)
         return
-    _judge_unequal(sheet, model, address, expected, shown)
+    _judge_unequal(log, model, address, expected, shown)
 
 
 def _matches(write: PendingWrite, shown: Any) -> bool:
@@ -45,7 +52,7 @@ def _matches(write: PendingWrite, shown: Any) -> bool:
 
 
 def _judge_unequal(
-    sheet: Sheet,
+    log: FactLog,
     model: Model,
     address: Address,
     expected: list[PendingWrite],
@@ -59,24 +66,17 @@ def _judge_unequal(
         write.doubted = True
         instead = _instead(write, extra)
         if instead is None:
-            sheet.differ(COMPLETE, "write:missing", address, as_shown(write), shown, write=write)
+            log.differ(WRITE_MISSING, address, as_shown(write), shown, write=write)
         else:
             extra.remove(instead)
-            sheet.differ(
-                "serialization/write-values",
-                "write:value",
-                address,
-                as_shown(write),
-                instead,
-                write=write,
-            )
+            log.differ(WRITE_VALUE, address, as_shown(write), instead, write=write)
     for item in extra:
         if not any(write.doubted and _same_slot(write, item) for write in expected):
-            _judge_extra(sheet, model, address, item, shown)
+            _judge_extra(log, model, address, item, shown)
             model.doubted_writes.add(address)
     if not missing:
         # A write that shows another's value may be taken for it, and seem out of place.
-        _judge_order(sheet, address, found_in_order, shown)
+        _judge_order(log, address, found_in_order, shown)
 
 
 def _pair_up(
@@ -108,20 +108,20 @@ def _instead(write: PendingWrite, extra: list[Any]) -> Any:
     return next((item for item in extra if _same_slot(write, item)), None)
 
 
-def _judge_extra(sheet: Sheet, model: Model, address: Address, item: Any, shown: list[Any]) -> None:
+def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown: list[Any]) -> None:
     """A write is shown that should not be: another checkpoint's, an older one, or one too many."""
     expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)
     replaced = twin is not None and twin.replaced is not None and _is(twin.replaced, item)
     if not replaced and _stored_elsewhere(model, address, item):
-        contract, fact = "pending-writes/scoped", "write:foreign"
+        fact = WRITE_FOREIGN
     elif twin is None:
-        contract, fact = COMPLETE, "write:extra"
+        fact = WRITE_EXTRA
     else:
-        contract, fact = COMPLETE, "write:twice"
+        fact = WRITE_TWICE
         twin.doubted = True
     wanted = [as_shown(write) for write in expected]
-    sheet.differ(contract, fact, address, wanted, shown, write=twin, item=item)
+    log.differ(fact, address, wanted, shown, write=twin, item=item)
 
 
 def _is(value: Value, item: Any) -> bool:
@@ -138,15 +138,15 @@ def _stored_elsewhere(model: Model, address: Address, item: Any) -> bool:
 
 
 def _judge_order(
-    sheet: Sheet, address: Address, found: list[PendingWrite], shown: list[Any]
+    log: FactLog, address: Address, found: list[PendingWrite], shown: list[Any]
 ) -> None:
     ordered = sorted(found, key=sort_key)
     if [sort_key(w) for w in found] == [sort_key(w) for w in ordered]:
         if len(found) > 1:
-            sheet.agree(SORTED)
+            log.agree(WRITE_ORDER)
         return
     expected = [as_shown(write) for write in ordered]
-    sheet.differ(SORTED, "write:order", address, expected, shown, settled=True)
+    log.differ(WRITE_ORDER, address, expected, shown)
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:

@@ -14,7 +14,6 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from saverproof.execution.store import Store
-from saverproof.judging import handlers
 from saverproof.judging.session import Breach, Session
 from saverproof.model.store import Model
 from saverproof.programs import asking, making
@@ -26,7 +25,7 @@ from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 from saverproof.values import show
 
-__all__ = ["CHOICES", "ContractBroken", "SaverMachine", "handlers", "making_rule"]
+__all__ = ["CHOICES", "ContractBroken", "SaverMachine", "making_rule"]
 
 CHOICES = st.randoms(use_true_random=False, note_method_calls=False)
 """What rules draw: choices that Hypothesis controls, through the interface of ``random.Random``."""

@@ -26,6 +26,36 @@ SPECIAL_INDEX: Mapping[str, int] = {
 """The fixed index of each special channel (``WRITES_IDX_MAP`` of the base module)."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Circumstance:
+    """What something stored has been through, so that comparing it shows more than its content.
+
+    They are compared by identity, because counting them is hot.
+    """
+
+    name: str
+
+
+COPIED = Circumstance("its thread was copied")
+PRUNED_TO = Circumstance("prune kept it")
+PUT_AGAIN = Circumstance("the same was put again")
+REPLACED = Circumstance("another content was put under its id")
+WRITES_BEFORE_REPUT = Circumstance("it had writes when it was put again")
+HAS_CHILD = Circumstance("a child was put")
+EARLY = Circumstance("written before its checkpoint")
+LATE = Circumstance("written when its checkpoint had a successor")
+TWO_PATHS = Circumstance("its task wrote under two paths")
+SPECIAL = Circumstance("written to a special channel")
+SPECIAL_AGAIN = Circumstance("written to a special channel again")
+SPECIAL_AGAIN_MIXED = Circumstance("written to a special channel again, beside regular writes")
+ADDED = Circumstance("its task had regular writes before")
+RETURNED = {
+    operation: Circumstance(f"put again after {operation}")
+    for operation in ("delete_thread", "delete_for_runs", "prune")
+}
+"""That an id was put that had been removed, by the operation that had removed it."""
+
+
 class Provenance(StrEnum):
     """Why a channel of a checkpoint has the value it has."""
 
@@ -51,7 +81,7 @@ class Channel:
 
 @dataclass(slots=True)
 class PendingWrite:
-    """One stored write; ``marks`` are the contracts that its presence is evidence for.
+    """One stored write; ``marks`` are the circumstances that its presence is evidence of.
 
     ``position`` is its place in the batch that stored it, ``replaced`` the value it replaced.
     """
@@ -64,7 +94,7 @@ class PendingWrite:
     position: int = 0
     replaced: Value | None = None
     mixed: bool = False
-    marks: set[str] = field(default_factory=set)
+    marks: set[Circumstance] = field(default_factory=set)
     doubted: bool = False
 
 
@@ -73,7 +103,7 @@ class Record:
     """One checkpoint.
 
     ``doubts`` names facts that the saver was already seen to get wrong, which are not compared
-    again; ``marks`` are the contracts that comparing the record is evidence for, ``last_marks``
+    again; ``marks`` are the circumstances that comparing the record is evidence of, ``last_marks``
     those that its last put added. ``stale`` is metadata of an earlier put that is gone now;
     ``barred`` are keys that it must not have; ``before`` is the operation that had removed the
     id before it was put.
@@ -90,8 +120,8 @@ class Record:
     before: str | None = None
     parent_may_be_gone: bool = False
     doubts: set[str] = field(default_factory=set)
-    marks: set[str] = field(default_factory=set)
-    last_marks: set[str] = field(default_factory=set)
+    marks: set[Circumstance] = field(default_factory=set)
+    last_marks: set[Circumstance] = field(default_factory=set)
 
     @property
     def parent(self) -> int | None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from saverproof.model import metadata as metadata_rules
 from saverproof.model.records import (
+    COPIED,
+    PRUNED_TO,
     SPECIAL_INDEX,
     Address,
     Channel,
@@ -54,9 +56,9 @@ class Model:
         self.doubted_writes: set[Address] = set()
         self.copies: set[frozenset[str]] = set()
         """Pairs of threads of which one was copied from the other."""
-        self.ghosts: set[Address] = set()
+        self.unexpected: set[Address] = set()
         """Checkpoints that the saver shows although it should not, already reported."""
-        self.strayed = False
+        self.diverged = False
         """Whether the saver lost checkpoints or showed foreign ones, and the model went along."""
 
     # --- reading ---------------------------------------------------------------------------
@@ -241,7 +243,7 @@ class Model:
             record
         )
         record.before = self.gone.pop(address, record.before)
-        self.ghosts.discard(address)
+        self.unexpected.discard(address)
         return record
 
     def put_writes(self, step: PutWrites) -> dict[WriteKey, PendingWrite]:
@@ -311,17 +313,17 @@ class Model:
         if not self.threads[thread]:
             del self.threads[thread]
 
-    def lose(self, address: Address) -> None:
+    def mark_missing(self, address: Address) -> None:
         """Go on as the saver does: without a checkpoint that should be there."""
-        self.strayed = True
+        self.diverged = True
         self.remove(address, "lost")
-        self.ghosts.add(address)
+        self.unexpected.add(address)
         self.doubted_writes.add(address)
 
-    def haunt(self, address: Address) -> None:
+    def adopt(self, address: Address) -> None:
         """Go on although the saver shows a checkpoint that should not be there."""
-        self.strayed = True
-        self.ghosts.add(address)
+        self.diverged = True
+        self.unexpected.add(address)
 
     def copy_thread(self, source: str, target: str) -> None:
         """Copy checkpoints and writes, those without a checkpoint too."""
@@ -333,15 +335,14 @@ class Model:
                     step=replace(record.step, thread=target),
                     channels={n: replace(c) for n, c in record.channels.items()},
                     doubts=set(record.doubts),
-                    marks={"deletion/copy-complete"},
+                    marks={COPIED},
                     before=self.gone.pop((target, namespace, number), None),
                 )
                 self.threads.setdefault(target, {}).setdefault(namespace, {})[number] = copied
-                self.ghosts.discard((target, namespace, number))
+                self.unexpected.discard((target, namespace, number))
         for address in [a for a in self.writes if a[0] == source]:
             self.writes[(target, *address[1:])] = {
-                key: replace(w, marks={"deletion/copy-complete"})
-                for key, w in self.writes[address].items()
+                key: replace(w, marks={COPIED}) for key, w in self.writes[address].items()
             }
         self.doubted_writes |= {(target, *a[1:]) for a in self.doubted_writes if a[0] == source}
         self.doubted_values |= {(target, *d[1:]) for d in self.doubted_values if d[0] == source}
@@ -366,7 +367,7 @@ class Model:
             open_ += [(thread, namespace, n) for n in records if n != newest or optional]
             if not optional:
                 records[newest].parent_may_be_gone = True
-                records[newest].marks.add("deletion/prune-latest")
+                records[newest].marks.add(PRUNED_TO)
         for address in self.writes:
             if address[0] == thread and self.record(address) is None:
                 self.doubted_writes.add(address)

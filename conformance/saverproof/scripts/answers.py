@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import singledispatch
 
-from saverproof.judging.session import Breach, Raised
+from saverproof.judging.facts import Raised
+from saverproof.judging.session import Breach
 from saverproof.model.records import Address
 from saverproof.scripts.checks import complain, guarded, names, say, unequal
 from saverproof.scripts.source import literal

@@ -7,8 +7,8 @@ By which read a script looks is its manner's ``via``: ``step`` (the last step is
 from __future__ import annotations
 
 from saverproof.execution.calls import checkpoint_format
-from saverproof.judging.session import Breach, Raised
-from saverproof.judging.sheet import Difference
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.session import Breach
 from saverproof.model.records import Address, PendingWrite, Record
 from saverproof.scripts.source import dict_source, literal, quoted
 from saverproof.scripts.statements import NoScriptError, read

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from saverproof.judging.session import Breach, Raised
+from saverproof.judging.facts import Raised
+from saverproof.judging.session import Breach
 from saverproof.scripts.answers import check_answer, check_latest
 from saverproof.scripts.checks import (
     check_fact,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from saverproof.judging.session import Breach, Raised
-from saverproof.judging.sheet import Difference
+from saverproof.judging.facts import RAISED, Difference, Raised
+from saverproof.judging.session import Breach
 from saverproof.scripts.final import manners, write_program
 from saverproof.scripts.layout import script, statement_of
 from saverproof.scripts.opening import looks_of, opening_of, opens_asynchronously
@@ -84,7 +84,7 @@ def operation_reproducer(target: Target, operation: str, api: str, *, name: str)
     """
     step = OPERATIONS[operation]
     missing = Raised(NotImplementedError())
-    difference = Difference(name, "raised", None, f"{operation} to be there", missing)
+    difference = Difference(RAISED, None, f"{operation} to be there", missing)
     voice = Voice(api, opens_asynchronously(target))
     return _proved(target, (step,), Breach(name, difference, 1, step), voice, Looks(), name)
 

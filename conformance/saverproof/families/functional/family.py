@@ -16,7 +16,6 @@ from saverproof.contracts.tables import lifecycle, serialization
 from saverproof.execution.store import Store
 from saverproof.families.answer import Answer
 from saverproof.families.family import Blame
-from saverproof.families.functional.deaths import contract_of_death
 from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.findings import finding
@@ -27,11 +26,12 @@ from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
 from saverproof.families.tally import Tally
 from saverproof.items import Outcome, Plan
-from saverproof.judging.features import of_family
+from saverproof.judging.attribution import answered
+from saverproof.judging.attribution.features import of_family
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
 from saverproof.scripts import death_reproducer
-from saverproof.steps.codec import from_json, step_to_json
+from saverproof.steps.codec import from_json, step_from_json, step_to_json
 from saverproof.steps.definitions import Step
 from saverproof.steps.describing import describe
 from saverproof.targets.opening import EventLoop
@@ -59,7 +59,7 @@ class FunctionalFamily:
 
     def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
         """The contract of the last step: the journal has the steps of one program."""
-        contract = contract_of_death(journal[-1])
+        contract = answered(step_from_json(journal[-1]))
         program = from_json(journal)
         return Blame(
             contract=contract,

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from saverproof.contracts.tables import parity
 from saverproof.families.functional.trials import Run, Trials
-from saverproof.judging.features import REFUSED, Feature, asked_about
+from saverproof.judging.attribution.features import REFUSED, Feature, asked_about
 from saverproof.judging.session import Breach
 from saverproof.programs.shrinking import shrink
 from saverproof.steps.definitions import Program
 
-SAME = "parity/same-answers"
+SAME = parity.SAME_ANSWERS.id
 _DISMISS_AFTER = 3
 _LOOKS_AT_WHAT_IS_KNOWN = 12
 
@@ -193,7 +194,7 @@ class Search:
 
 def _plain(run: Run) -> list[Breach]:
     """The breaches that do not come after the saver and the model had parted."""
-    return [breach for breach in run.breaches if not breach.stray]
+    return [breach for breach in run.breaches if not breach.diverged]
 
 
 def _kind(breach: Breach) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from saverproof.contracts.tables import interface, pending_writes
 from saverproof.items import Finding, Plan
 from saverproof.scripts import operation_reproducer
 from saverproof.targets.target import Target
 
+COMPLETE = interface.COMPLETE.id
+TASK_PATH = pending_writes.ACCEPTS_TASK_PATH.id
 BASE = ("put", "put_writes", "get_tuple", "list", "delete_thread")
 
 
@@ -25,14 +28,14 @@ def judge_standing(
     """Judge the contracts on which operations there are and which parameters they have."""
     standing = Standing()
     operations = plan.facts["operations"]
-    if "interface/complete" in wanted:
-        standing.checked["interface/complete"] = len(BASE)
+    if COMPLETE in wanted:
+        standing.checked[COMPLETE] = len(BASE)
         there = {name for names in operations.values() for name in names}
         missing = [name for name in BASE if name not in there]
         if missing:
             standing.findings.append(
                 Finding(
-                    "interface/complete",
+                    COMPLETE,
                     plan.api,
                     "functional",
                     f"there is no {', '.join(missing)}",
@@ -40,17 +43,16 @@ def judge_standing(
                     ", ".join(name for name in BASE if name in there),
                     (),
                     [],
-                    operation_reproducer(target, missing[0], plan.api, name="interface/complete"),
+                    operation_reproducer(target, missing[0], plan.api, name=COMPLETE),
                 )
             )
-    if "pending-writes/accepts-task-path" in wanted:
-        standing.checked["pending-writes/accepts-task-path"] = 1
+    if TASK_PATH in wanted:
+        standing.checked[TASK_PATH] = 1
         if not takes_path:
             method = "aput_writes" if plan.api == "async" else "put_writes"
-            contract = "pending-writes/accepts-task-path"
             standing.findings.append(
                 Finding(
-                    contract,
+                    TASK_PATH,
                     plan.api,
                     "functional",
                     f"{method} has no parameter named task_path",
@@ -58,7 +60,7 @@ def judge_standing(
                     f"{method} without task_path",
                     (),
                     [],
-                    operation_reproducer(target, "task_path", plan.api, name=contract),
+                    operation_reproducer(target, "task_path", plan.api, name=TASK_PATH),
                 )
             )
     return standing

@@ -9,16 +9,13 @@ from pathlib import Path
 from random import Random
 
 from saverproof.execution.store import Store
-from saverproof.judging import handlers
-from saverproof.judging.features import Feature
+from saverproof.judging.attribution.features import Feature
 from saverproof.judging.session import Breach, Session
 from saverproof.programs.generating import next_step
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Step
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
-
-__all__ = ["Run", "Trials", "handlers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ class Trials:
                 self._charge(store)
 
     def _count(self, session: Session) -> None:
-        for contract, times in session.sheet.checked.items():
+        for contract, times in session.checked.items():
             self.checked[contract] = self.checked.get(contract, 0) + times
 
     def _charge(self, store: Store) -> None:

@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from saverproof.judging.filters import FILTER_CONTRACTS
+from saverproof.contracts.tables import (
+    channels,
+    filtering,
+    identity,
+    isolation,
+    lifecycle,
+    ordering,
+    pending_writes,
+    serialization,
+    upsert,
+)
+from saverproof.model.records import Circumstance
 from saverproof.programs import renaming, rewriting
 from saverproof.programs.rewriting import is_mixed, is_special
 from saverproof.steps.definitions import (
@@ -41,7 +52,7 @@ _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_
 Kind = type[Put] | type[PutWrites]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Feature:
     """A feature with a contract: which steps have it, and the program without it.
 
@@ -88,9 +99,9 @@ def of_family(contracts: Iterable[str]) -> tuple[Feature, ...]:
     return tuple(f for f in FEATURES if f.evident and f.contract in wanted)
 
 
-def evidence(step: Step, features: Iterable[Feature]) -> Iterable[str]:
-    """The contracts that a step's own features put to the test."""
-    return (feature.contract for feature in features if feature.touches(step))
+def evidence(step: Step, features: Iterable[Feature]) -> Iterable[Circumstance]:
+    """What judging a step is evidence of, by its own features."""
+    return (EVIDENCE[feature.contract] for feature in features if feature.touches(step))
 
 
 def _values(step: Step) -> list[Value]:
@@ -229,90 +240,97 @@ def _writes_none(step: Step) -> bool:
 REFUSED = frozenset({"raised", "unreadable"})
 LIFE = (
     _between(
-        "lifecycle/any-first-operation-before-setup", _is(Step), rewriting.begun, facts=REFUSED
+        lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id, _is(Step), rewriting.begun, facts=REFUSED
     ),
-    _between("lifecycle/setup-idempotent", _is(SetUp), rewriting.without(SetUp)),
-    _between("lifecycle/close-idempotent", _is(CloseAgain), rewriting.reopened_only),
-    _between("", _is(Reopen), rewriting.set_up_only, "lifecycle/reopen"),
-    _between("lifecycle/reopen", _is(Reopen), rewriting.without(Reopen)),
-    _between("lifecycle/abandoned-list", _is(AbandonList), rewriting.without(AbandonList)),
-    _between("lifecycle/shallow-clone", _is(*CLONES), rewriting.without(*CLONES)),
+    _between(lifecycle.SETUP_IDEMPOTENT.id, _is(SetUp), rewriting.without(SetUp)),
+    _between(lifecycle.CLOSE_IDEMPOTENT.id, _is(CloseAgain), rewriting.reopened_only),
+    _between("", _is(Reopen), rewriting.set_up_only, lifecycle.REOPEN.id),
+    _between(lifecycle.REOPEN.id, _is(Reopen), rewriting.without(Reopen)),
+    _between(lifecycle.ABANDONED_LIST.id, _is(AbandonList), rewriting.without(AbandonList)),
+    _between(lifecycle.SHALLOW_CLONE.id, _is(*CLONES), rewriting.without(*CLONES)),
 )
-COMPLETE = "pending-writes/complete"
-INDEX = "pending-writes/special-index"
+COMPLETE = pending_writes.COMPLETE.id
+INDEX = pending_writes.SPECIAL_INDEX.id
 WRITES = (
     COMPLETE,
     INDEX,
-    "pending-writes/scoped",
-    "serialization/write-values",
-    "upsert/reput-keeps-writes",
-    "upsert/regular-write-first-wins",
-    "upsert/special-write-last-wins",
-    "upsert/special-write-last-wins-mixed",
+    pending_writes.SCOPED.id,
+    serialization.WRITE_VALUES.id,
+    upsert.REPUT_KEEPS_WRITES.id,
+    upsert.REGULAR_WRITE_FIRST_WINS.id,
+    upsert.SPECIAL_WRITE_LAST_WINS.id,
+    upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
 )
 """The contracts that a lost or changed write may be blamed on."""
-ORDERED = ("ordering/writes-sorted", *WRITES)
-SELECTING = ("ordering/pages-tile", *FILTER_CONTRACTS)
+ORDERED = (ordering.WRITES_SORTED.id, *WRITES)
+_FILTERS = (
+    *(contract.id for contract in filtering.CONTRACTS),
+    isolation.HOSTILE_FILTER_KEYS.id,
+)
+SELECTING = (ordering.PAGES_TILE.id, *_FILTERS)
 """The contracts of what selects checkpoints, and may find one that was replaced."""
 FEATURES: tuple[Feature, ...] = (
     *LIFE,
-    _values_of("serialization/non-finite", Put, lambda group: group == "non-finite", "raised"),
+    _values_of(serialization.NON_FINITE.id, Put, lambda group: group == "non-finite", "raised"),
     _values_of(
-        "serialization/non-finite", PutWrites, lambda group: group == "non-finite", "raised"
+        serialization.NON_FINITE.id, PutWrites, lambda group: group == "non-finite", "raised"
     ),
-    _values_of("serialization/nul-in-strings", Put, lambda group: group == "nul", "raised"),
-    _values_of("serialization/nul-in-strings", PutWrites, lambda group: group == "nul", "raised"),
-    Feature("isolation/hostile-identifiers", _hostile_thread, renaming.plain_threads),
-    Feature("isolation/nested-namespaces", _named_namespace, renaming.plain_namespaces),
+    _values_of(serialization.NUL_IN_STRINGS.id, Put, lambda group: group == "nul", "raised"),
+    _values_of(serialization.NUL_IN_STRINGS.id, PutWrites, lambda group: group == "nul", "raised"),
+    Feature(isolation.HOSTILE_IDENTIFIERS.id, _hostile_thread, renaming.plain_threads),
+    Feature(isolation.NESTED_NAMESPACES.id, _named_namespace, renaming.plain_namespaces),
     _between(
-        "isolation/nested-namespaces",
+        isolation.NESTED_NAMESPACES.id,
         _in_a_namespace,
         renaming.namespaces_as_threads,
         facts=REFUSED,
     ),
     Feature(
-        "serialization/names",
+        serialization.NAMES.id,
         _odd_name,
         renaming.plain_names,
-        never_for=frozenset({"ordering/writes-sorted"}),
+        never_for=frozenset({ordering.WRITES_SORTED.id}),
     ),
-    _field("serialization/older-checkpoints", "format", None),
-    _field("serialization/older-checkpoints", "fields", "usual"),
-    _field("serialization/legacy-writes-metadata", "legacy_writes", None),
-    _extras("identity/loop-configs", "loop"),
-    _extras("serialization/config-metadata-merged", "configurable"),
-    _extras("serialization/config-metadata-merged", "metadata"),
-    _field("identity/none-id-is-latest", "id_form", IdForm.ABSENT),
-    _field("pending-writes/namespace-defaults", "give_namespace", True),
-    _field("identity/snapshots", "mutate_inputs", False),
-    _field("identity/snapshots", "mutate_result", False),
-    Feature("pending-writes/empty-batch", _is_empty_batch, rewriting.batches_filled),
-    _between("", _is(Put), rewriting.put_once, "upsert/put-replaces", "upsert/put-is-idempotent"),
-    _between("upsert/put-replaces", _is(Put), rewriting.put_once, *SELECTING),
+    _field(serialization.OLDER_CHECKPOINTS.id, "format", None),
+    _field(serialization.OLDER_CHECKPOINTS.id, "fields", "usual"),
+    _field(serialization.LEGACY_WRITES_METADATA.id, "legacy_writes", None),
+    _extras(identity.LOOP_CONFIGS.id, "loop"),
+    _extras(serialization.CONFIG_METADATA_MERGED.id, "configurable"),
+    _extras(serialization.CONFIG_METADATA_MERGED.id, "metadata"),
+    _field(identity.NONE_ID_IS_LATEST.id, "id_form", IdForm.ABSENT),
+    _field(pending_writes.NAMESPACE_DEFAULTS.id, "give_namespace", True),
+    _field(identity.SNAPSHOTS.id, "mutate_inputs", False),
+    _field(identity.SNAPSHOTS.id, "mutate_result", False),
+    Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting.batches_filled),
+    _between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
+    _between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING),
     _between(
-        "upsert/special-write-last-wins-mixed",
+        upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
         is_mixed,
         rewriting.unmixed,
-        "upsert/regular-write-first-wins",
+        upsert.REGULAR_WRITE_FIRST_WINS.id,
     ),
     _between(COMPLETE, _is(PutWrites), rewriting.distinct_channels, COMPLETE, INDEX),
     _between(COMPLETE, _writes_none, rewriting.without_nones, COMPLETE, INDEX),
-    _between("serialization/channel-values", _puts_none, rewriting.put_no_nones, facts=REFUSED),
-    _between("serialization/write-values", _writes_none, rewriting.without_nones, facts=REFUSED),
+    _between(serialization.CHANNEL_VALUES.id, _puts_none, rewriting.put_no_nones, facts=REFUSED),
+    _between(serialization.WRITE_VALUES.id, _writes_none, rewriting.without_nones, facts=REFUSED),
     _between(COMPLETE, is_special, rewriting.special_split, COMPLETE, INDEX),
     _between(INDEX, is_special, rewriting.special_apart, COMPLETE, INDEX),
-    _between("pending-writes/early-writes-kept", _is(PutWrites), rewriting.early_on_time, *WRITES),
-    _between("pending-writes/late-writes", _is(PutWrites), rewriting.writes_on_time, *WRITES),
-    _between("pending-writes/late-writes", _is(PutWrites), rewriting.all_on_time, *WRITES),
-    _between("pending-writes/one-task-two-paths", _is(PutWrites), rewriting.one_path, *ORDERED),
-    Feature("channels/copy-fork", _is_copy, rewriting.without_copies),
-    _values_of("serialization/channel-values", Put, lambda group: group not in _PLAIN_GROUPS),
-    _values_of("serialization/write-values", PutWrites, lambda group: group not in _PLAIN_GROUPS),
-    _metadata_keys("serialization/metadata", lambda key: key not in _PLAIN_KEYS, *FILTER_CONTRACTS),
+    _between(pending_writes.EARLY_WRITES_KEPT.id, _is(PutWrites), rewriting.early_on_time, *WRITES),
+    _between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting.writes_on_time, *WRITES),
+    _between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting.all_on_time, *WRITES),
+    _between(pending_writes.ONE_TASK_TWO_PATHS.id, _is(PutWrites), rewriting.one_path, *ORDERED),
+    Feature(channels.COPY_FORK.id, _is_copy, rewriting.without_copies),
+    _values_of(serialization.CHANNEL_VALUES.id, Put, lambda group: group not in _PLAIN_GROUPS),
+    _values_of(serialization.WRITE_VALUES.id, PutWrites, lambda group: group not in _PLAIN_GROUPS),
+    _metadata_keys(serialization.METADATA.id, lambda key: key not in _PLAIN_KEYS, *_FILTERS),
 )
 """In the order in which they are tried: what an author would name first comes first."""
+EVIDENCE = {
+    feature.contract: Circumstance(feature.contract) for feature in FEATURES if feature.evident
+}
 
 NEVER_BEHIND_A_FEATURE = frozenset(
-    {"identity/inputs-untouched", "isolation/workspaces", "channels/versions-increase"}
+    {identity.INPUTS_UNTOUCHED.id, isolation.WORKSPACES.id, channels.VERSIONS_INCREASE.id}
 )
 """Contracts whose breach says all: no feature of the program excuses it."""

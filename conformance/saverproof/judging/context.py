@@ -1,0 +1,92 @@
+"""What judging a step has at hand: the saver, the model of it, and the facts noted so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from saverproof.execution.driver import Driver, writer_at
+from saverproof.execution.store import Store
+from saverproof.execution.versions import versions_of
+from saverproof.judging.attribution.features import Feature
+from saverproof.judging.facts import FactLog, Raised
+from saverproof.model.records import Address, Version
+from saverproof.model.store import Model
+from saverproof.process import heartbeat
+from saverproof.steps.definitions import Step
+
+
+class Context:
+    """One run of one program, as the judging of its steps sees it.
+
+    ``thorough`` looks at everything after every step that writes, so that each difference is
+    seen right after the step that made it; otherwise only what a step touched is read back.
+    ``watch_inputs`` compares the arguments of each call before and after. ``features`` are those
+    of which judging a step is to count as evidence. ``shallow`` is for a saver that keeps only
+    the newest checkpoint of a namespace.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        thorough: bool,
+        watch_inputs: bool = False,
+        prefix: str = "",
+        features: tuple[Feature, ...] = (),
+        shallow: bool = False,
+    ) -> None:
+        self.store = store
+        self.thorough = thorough
+        self.watch_inputs = watch_inputs
+        self.prefix = prefix
+        self.features = features
+        self.shallow = shallow
+        self.model = Model()
+        self.unreadable: set[Address] = set()
+        """Checkpoints that raise when they are read: told once, and nothing that shows them."""
+        self.facts = FactLog()
+        self.taken: list[Step] = []
+        self.last_change: Step | None = None
+        self._turn = 0
+
+    @property
+    def driver(self) -> Driver:
+        """The driver to write with; they take turns where several APIs are in use."""
+        drivers = self.store.drivers
+        self._turn += 1
+        return drivers[writer_at(self._turn, len(drivers))]
+
+    @property
+    def reader(self) -> Driver:
+        """The driver to read with: where several APIs are in use, not the one that wrote last."""
+        drivers = self.store.drivers
+        return drivers[writer_at(self._turn, len(drivers)) - 1]
+
+    def real(self, thread: str) -> str:
+        """The thread id that the saver sees."""
+        return self.prefix + thread
+
+    def attempt(self, operation: Callable[[], Any]) -> Any:
+        """Do it; an exception of the saver becomes a :class:`Raised`."""
+        heartbeat.beat(len(self.taken))
+        try:
+            answer = operation()
+            # Some objects raise whatever is asked of them, their class included.
+            isinstance(answer, Raised)
+            return answer
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a saver may raise anything
+            return Raised(error)
+        finally:
+            heartbeat.answered()
+
+    @property
+    def takes_paths(self) -> bool:
+        """Whether put_writes has a parameter for the task path."""
+        return self.reader.takes_paths
+
+    def next_version(self, current: Version | None) -> Version:
+        """A channel version from the saver itself."""
+        return versions_of(self.store.saver)(current)

@@ -1,0 +1,254 @@
+"""What comparing notes: facts that are as they should be, counted, and those that are not.
+
+Facts are neutral: they say what was compared. Which contract makes a fact expected, and which is
+broken where it differs, is for :mod:`saverproof.judging.attribution` alone to say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from saverproof.errors import describe
+from saverproof.model.records import Address, Circumstance, PendingWrite, Provenance, Record
+from saverproof.steps.definitions import Step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """One kind of fact: its name in programs and scripts, and what is said where it differs.
+
+    Several kinds may share a name where the same check shows them. One without a name goes by
+    the detail that differs. They are compared by identity, because counting them is hot.
+    """
+
+    name: str
+    words: str = ""
+
+
+# --- checkpoints and their content -------------------------------------------------------------
+
+ABSENT = Fact("absent")
+EXTRA = Fact("extra", "something is there that should not be")
+MISSING = Fact("missing", "a checkpoint is missing")
+UNREADABLE = Fact("unreadable", "it cannot be read any more")
+UNKNOWN_RAISES = Fact("unreadable", "it cannot be read any more")
+MALFORMED = Fact("malformed", "the answer is not a checkpoint")
+ADDRESS = Fact("address", "the answer names a different checkpoint")
+PARENT = Fact("parent", "the parent differs")
+FIELD = Fact("", "field {detail!r} of the checkpoint differs")
+METADATA = Fact("metadata", "metadata {detail!r} differs from what was stored")
+METADATA_MERGED = Fact("metadata", "metadata {detail!r} differs from what was stored")
+METADATA_BARRED = Fact("metadata", "metadata {detail!r} should not be there")
+METADATA_STALE = Fact("stale", "metadata {detail!r} of an earlier put is still there")
+VALUES = {
+    provenance: Fact("value", "the value of channel {detail!r} differs")
+    for provenance in Provenance
+}
+LATEST = Fact("latest", "a different checkpoint is taken for the latest")
+
+# --- pending writes ----------------------------------------------------------------------------
+
+WRITE = Fact("write")
+WRITE_MISSING = Fact("write:missing", "a pending write is missing")
+WRITE_VALUE = Fact("write:value", "the value of a pending write differs")
+WRITE_EXTRA = Fact("write:extra", "a pending write is shown that should not be")
+WRITE_TWICE = Fact("write:twice", "a pending write is shown twice")
+WRITE_FOREIGN = Fact("write:foreign", "a pending write of another checkpoint is shown")
+WRITE_ORDER = Fact("write:order", "the order of the pending writes differs")
+WRITES_SCOPED = Fact("writes scoped")
+EMPTY_BATCH = Fact("empty batch")
+
+# --- calls that write --------------------------------------------------------------------------
+
+RAISED = Fact("raised")
+RETURNED = Fact("returned", "put returns the address of a different checkpoint")
+VERSION = Fact("version", "a new channel version is not greater than the one before")
+VERSION_RAISED = Fact("raised")
+INPUT = Fact("input", "the saver changed its argument {detail!r}")
+
+# --- reads and listings ------------------------------------------------------------------------
+
+FORM = Fact("form", "the same question asked in another form gets a different answer")
+ROOT_BY_DEFAULT = Fact("root by default")
+NONE_ID = Fact("none id")
+LOOP_CONFIG = Fact("loop config")
+SNAPSHOT = Fact("snapshot")
+SELECTION = Fact("selection", "a listing selects different checkpoints than it should")
+SELECTED = Fact("selection", SELECTION.words)
+SELECTED_TWICE = Fact("selection", SELECTION.words)
+BEFORE = Fact("before")
+LISTED_ALIKE = Fact("listed alike")
+LISTED_ORDER = Fact("order", "the order differs")
+ORDER_OF_ALL = Fact("order", "the order differs")
+LIMIT = Fact("limit", "a limited listing is not the start of the whole one")
+LIMIT_RAISED = Fact("raised")
+PAGES = Fact("pages", "pages do not make up the whole listing")
+
+# --- deleting and copying ----------------------------------------------------------------------
+
+REMOVED = {name: Fact(name) for name in ("delete_thread", "delete_for_runs", "prune")}
+"""That a checkpoint is gone, by the operation that was to remove it."""
+KEPT = Fact("kept", "older checkpoints are kept")
+REBUILT = Fact("delta", "a channel that is stored as changes is rebuilt wrongly")
+REFUSED_PRUNE = Fact("refused prune")
+COPIES_APART = Fact("copies apart")
+
+# --- keeping apart -----------------------------------------------------------------------------
+
+THREADS_APART = Fact("threads apart")
+NAMESPACES_APART = Fact("namespaces apart")
+HOSTILE_REFUSED = Fact("hostile refused")
+SEEN_ELSEWHERE = Fact("seen", "what is stored elsewhere is seen")
+PUT_ELSEWHERE = Fact("put", "storing it changes what is stored elsewhere")
+MODE = Fact("mode", "others may read what the saver stores")
+
+# --- the rest ----------------------------------------------------------------------------------
+
+ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
+COUNT = Fact("count", "not everything that was stored is there")
+PLAINTEXT = Fact("plaintext", "secrets can be read in the files")
+CHANNELS = Fact("channels", "the answer is about other channels than were asked about")
+HISTORY = Fact("history", "the history of a channel is not what was stored")
+HISTORY_RAISED = Fact("raised")
+SAME_ANSWERS = Fact("", "{detail}: the two APIs give different answers")
+HANG = Fact("hang", "the call never returns")
+WRITE_HANG = Fact("hang", "the call never returns")
+FIRST_OPERATION = Fact("raised")
+FIRST_OPERATION_BEFORE_SETUP = Fact("raised")
+
+OF_VALUES = frozenset(VALUES.values())
+OF_WRITES = frozenset(
+    {WRITE_MISSING, WRITE_VALUE, WRITE_EXTRA, WRITE_TWICE, WRITE_FOREIGN, WRITE_ORDER}
+)
+
+
+class FilterSort(Enum):
+    """Sorts of metadata filters: what an entry asks for, the most special last."""
+
+    EQUALITY = auto()
+    NONE = auto()
+    NESTED = auto()
+    DOTTED_KEY = auto()
+    HOSTILE_KEY = auto()
+
+
+FILTERED = {sort: Fact("filtered") for sort in FilterSort}
+
+
+class Cause(Enum):
+    """What a second look found that a difference depends on."""
+
+    ANY_UNKNOWN = "whatever is unknown is answered like this"
+    OTHER_THREAD = "it is a checkpoint of another thread"
+    OTHER_NAMESPACE = "it is a checkpoint of another namespace"
+    LISTING_ALONE = "it is right when it is read by its id"
+    CHANGED_ANSWER = "an earlier answer was changed by the caller"
+    REFUSED_PRUNE = "the prune was refused"
+    AGAIN = "the same was stored before"
+    SET_UP_ALREADY = "the store works without being set up again"
+    EMPTY_THREAD = "nothing is stored in the thread"
+    NONE_ARGUMENTS = "it is right without the arguments that are None"
+    NONE_ID = "it is right without the id that is None"
+    NO_NAMESPACE = "it is right with a namespace"
+    LOOP_CONFIG = "it is right without the entries that LangGraph's loop adds"
+    FILTER = "it is right without the filter"
+    BEFORE = "it is right without before"
+    CRITERION = "it is right without the id or the namespace asked for"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What was known of a checkpoint when a listing was wrong about it.
+
+    ``removed_by`` is the operation that removed it, ``wrong_metadata`` the keys that the saver
+    shows wrongly anyway; ``filters_ignored`` says that a filter nothing fits selects as much.
+    """
+
+    address: Address
+    record: Record | None
+    removed_by: str | None = None
+    wrong_metadata: frozenset[str] = frozenset()
+    filters_ignored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An operation that raised instead of answering."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        return f"raised {describe(self.error)}"
+
+
+@dataclass(slots=True)
+class Difference:
+    """One fact about the saver that is not as the model has it.
+
+    ``detail`` is the channel, key or argument concerned, ``write`` the pending write, ``item``
+    one that is shown and should not be, ``listed`` the checkpoint that a listing is wrong about.
+    """
+
+    kind: Fact
+    address: Address | None
+    expected: Any
+    observed: Any
+    detail: str | None = None
+    write: PendingWrite | None = None
+    item: Any = None
+    cause: Cause | None = None
+    listed: Listed | None = None
+
+    @property
+    def fact(self) -> str:
+        """The name of what differs, its detail after a colon."""
+        if self.detail is None:
+            return self.kind.name
+        return f"{self.kind.name}:{self.detail}" if self.kind.name else self.detail
+
+
+Judged = Fact | Circumstance | type[Step]
+"""What is counted: a fact, a circumstance of what was compared, or a step that did its work and
+nothing beside it."""
+
+
+class FactLog:
+    """Collects what agreed, as counts, and what differed."""
+
+    __slots__ = ("differences", "judged")
+
+    def __init__(self) -> None:
+        self.judged: Counter[Judged] = Counter()
+        self.differences: list[Difference] = []
+
+    def agree(self, fact: Judged, times: int = 1) -> None:
+        """Count that a fact was as it should be."""
+        self.judged[fact] += times
+
+    def differ(
+        self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
+    ) -> None:
+        """Note that a fact was not as expected; what is ``known`` are fields of the difference."""
+        self.differences.append(Difference(fact, address, expected, observed, **known))
+
+    def compare(
+        self,
+        fact: Fact,
+        address: Address | None,
+        expected: Any,
+        observed: Any,
+        detail: str | None = None,
+    ) -> None:
+        """Compare two plain values (exact by ``==``) and note which it was."""
+        if expected == observed:
+            self.judged[fact] += 1
+        else:
+            self.differ(fact, address, expected, observed, detail=detail)
+
+    def merge(self, other: FactLog) -> None:
+        """Take over what another log has."""
+        self.judged.update(other.judged)
+        self.differences += other.differences
