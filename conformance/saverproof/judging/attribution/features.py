@@ -264,7 +264,7 @@ WRITES = (
 """The contracts that a lost or changed write may be blamed on."""
 ORDERED = (ordering.WRITES_SORTED.id, *WRITES)
 _FILTERS = (
-    *(contract.id for contract in filtering.CONTRACTS),
+    *(contract.id for contract in filtering.TABLE.contracts),
     isolation.HOSTILE_FILTER_KEYS.id,
 )
 SELECTING = (ordering.PAGES_TILE.id, *_FILTERS)
