@@ -11,22 +11,23 @@ from typing import Any
 
 FAKE_JUDGE = '''
 """A judge that finds what script.json tells it to find."""
-import json, os, threading
+import json, os, sys, threading
+from dataclasses import asdict
 from pathlib import Path
-import saverproof.plugin.judging as judging
-import saverproof.families.replay_process as running
-from saverproof.families.atomicity.worker import Worker
+import saverproof.plugin.starting as starting
+from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, REPLAY
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
 from saverproof.process import heartbeat as pulse
+from saverproof.process.requests import Handlers, Service
+from saverproof.process.server import serve
 
-judging.WORK = "fake_judge:judge"
-judging._BLAME = "fake_judge:blame"
-running.WORK = "fake_judge:replay"
+starting.JUDGING = Service("fake_judge")
+starting.IN_PROCESS = "fake_judge"
 
 
-def judge(data, progress):
-    plan = data["plan"]
+def judge(plan, progress):
+    plan = asdict(plan)
     script = Path("script.json")
     acts = json.loads(script.read_text()) if script.exists() else {}
     act = acts.get(f"{plan['family']}-{plan['api']}", acts.get(plan["family"], {}))
@@ -50,6 +51,7 @@ def judge(data, progress):
         case "tell":
             progress({"operations": 12_000, "faults": 3, "kills": 0})
         case "give up":
+            from saverproof.families.atomicity.worker import Worker
             Worker()
             with open("judges", "a") as judges:
                 print(os.getpid(), file=judges)
@@ -75,9 +77,41 @@ def replay(data, progress):
     return {"status": "fixed", "said": "it shows nothing", "expected": "", "observed": "", **act}
 
 
-def blame(data, progress):
-    return {"contract": "upsert/put-replaces", "steps": [str(step) for step in data["steps"]],
-            "program": data["steps"], "reproducer": ""}
+def blame(death, progress):
+    return {"contract": "upsert/put-replaces", "steps": [str(step) for step in death.journal],
+            "program": death.journal, "reproducer": ""}
+
+
+def is_spent(nothing, progress):
+    from saverproof.families.atomicity.worker import any_left
+    return any_left()
+
+
+def clean(left, progress):
+    pass
+
+
+class InProcess:
+    closed = False
+
+    def ask(self, request, data, *, silence_s=None, limit_s=None, listener=None):
+        answer = HANDLERS.answer(request, data, listener or (lambda figures: None))
+        return request.read_answer(answer)
+
+    def take_output(self):
+        return ""
+
+    def close(self):
+        pass
+
+
+HANDLERS = Handlers()
+for request, function in (
+    (JUDGE, judge), (BLAME, blame), (REPLAY, replay), (IS_SPENT, is_spent), (CLEAN, clean)
+):
+    HANDLERS.add(request, function)
+if __name__ == "__main__":
+    serve(HANDLERS, *map(int, sys.argv[1:]))
 '''
 
 TOY = """

@@ -1,5 +1,6 @@
 """The judge process: answers, and what happens when a saver ends or blocks it."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -16,11 +17,14 @@ from saverproof.errors import JudgeError, TargetError
 from saverproof.process import heartbeat as pulse
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
+from saverproof.process.requests import Request, Service, as_it_is
 
 WORK = """
 import ctypes, faulthandler, os, signal, subprocess, sys, threading, time
 from saverproof.errors import TargetError
 from saverproof.process import heartbeat as pulse
+from saverproof.process.requests import Handlers, Request, Service, as_it_is
+from saverproof.process.server import serve
 
 def where(data, progress):
     return {"folder": os.getcwd(), "first": sys.path[0], "secret": os.environ.get("SECRET")}
@@ -90,19 +94,32 @@ def start_another(data, progress):
 def close_everything(data, progress):
     os.closerange(3, 100)
     time.sleep(1000)
+
+if __name__ == "__main__":
+    handlers = Handlers()
+    for name, function in list(globals().items()):
+        if getattr(function, "__module__", None) == __name__:
+            handlers.add(Request(Service("work"), name, as_it_is, as_it_is), function)
+    serve(handlers, *map(int, sys.argv[1:]))
 """
+WORKING = Service("work")
+
+
+def asked(name: str) -> Request[Any, Any]:
+    return Request(WORKING, name, as_it_is, as_it_is)
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Iterator[JudgeProcess]:
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeProcess]:
     (tmp_path / "work.py").write_text(WORK)
-    with JudgeProcess(Setting.current(tmp_path)) as judge:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with JudgeProcess(Setting.current(tmp_path), WORKING) as judge:
         yield judge
 
 
 def gone(judge: JudgeProcess, work: str, **limits: Any) -> JudgeGone:
     with pytest.raises(JudgeGone) as caught:
-        judge.ask(f"work:{work}", {}, **limits)
+        judge.ask(asked(work), {}, **limits)
     assert judge.closed
     return caught.value
 
@@ -120,31 +137,32 @@ def test_the_child_works_in_the_same_folder_and_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "42")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "work.py").write_text(WORK)
-    with JudgeProcess(Setting.current(tmp_path)) as judge:
-        answer = judge.ask("work:where", {})
+    with JudgeProcess(Setting.current(tmp_path), WORKING) as judge:
+        answer = judge.ask(asked("where"), {})
     assert answer == {"folder": str(tmp_path), "first": str(tmp_path), "secret": "42"}
 
 
 def test_printing_does_not_disturb_the_answer(judge: JudgeProcess) -> None:
     data = {"text": "line\nbreak \ud800 ☃", "numbers": [1, 2.5, None]}
-    assert judge.ask("work:echo", data) == data
+    assert judge.ask(asked("echo"), data) == data
     assert judge.take_output() == "not JSON\n{}\n{}\n"
-    assert judge.ask("work:echo", {"large": "x" * 3_000_000}) == {"large": "x" * 3_000_000}
+    assert judge.ask(asked("echo"), {"large": "x" * 3_000_000}) == {"large": "x" * 3_000_000}
     assert judge.take_output() == "not JSON\n{}\n{}\n"
 
 
 def test_one_child_serves_many_requests(judge: JudgeProcess) -> None:
     heard: list[Any] = []
-    judge.ask("work:tell", {}, listener=heard.append)
-    judge.ask("work:tell", {}, listener=heard.append)
+    judge.ask(asked("tell"), {}, listener=heard.append)
+    judge.ask(asked("tell"), {}, listener=heard.append)
     assert heard == 2 * [{"operations": 0}, {"operations": 1}, {"operations": 2}]
 
 
 def test_a_refusal_keeps_its_class_and_line(judge: JudgeProcess) -> None:
     with pytest.raises(TargetError, match=r"^no such table$"):
-        judge.ask("work:refuse", {})
-    assert judge.ask("work:echo", {"still": "there"}) == {"still": "there"}
+        judge.ask(asked("refuse"), {})
+    assert judge.ask(asked("echo"), {"still": "there"}) == {"still": "there"}
 
 
 @pytest.mark.parametrize(
@@ -153,10 +171,10 @@ def test_a_refusal_keeps_its_class_and_line(judge: JudgeProcess) -> None:
 def test_any_other_exception_is_an_error_of_the_kit(
     judge: JudgeProcess, work: str, line: str
 ) -> None:
-    with pytest.raises(JudgeError, match=f"work:{work}: {line}") as caught:
-        judge.ask(f"work:{work}", {})
+    with pytest.raises(JudgeError, match=f"{work}: {line}") as caught:
+        judge.ask(asked(work), {})
     assert "work.py" in caught.value.details
-    assert judge.ask("work:echo", {}) == {}
+    assert judge.ask(asked("echo"), {}) == {}
 
 
 def test_a_crash_is_told_with_the_stack(judge: JudgeProcess) -> None:
@@ -191,14 +209,14 @@ def test_a_hang_inside_c_is_ended(judge: JudgeProcess) -> None:
 
 def test_a_saver_that_has_answered_is_not_blamed_for_silence(judge: JudgeProcess) -> None:
     with pytest.raises(JudgeError, match="gave no sign of life") as caught:
-        judge.ask("work:think", {}, silence_s=0.3)
+        judge.ask(asked("think"), {}, silence_s=0.3)
     assert "in think" in caught.value.details
     assert judge.closed
 
 
 @pytest.mark.parametrize("work", ["beat", "chatter"])
 def test_a_sign_of_life_holds_the_watchdog_off(judge: JudgeProcess, work: str) -> None:
-    assert judge.ask(f"work:{work}", {}, silence_s=1.5) == "done"
+    assert judge.ask(asked(work), {}, silence_s=1.5) == "done"
 
 
 def test_a_child_that_closes_its_connection_is_ended(judge: JudgeProcess) -> None:
@@ -207,7 +225,7 @@ def test_a_child_that_closes_its_connection_is_ended(judge: JudgeProcess) -> Non
 
 
 def test_what_the_child_started_ends_with_it(judge: JudgeProcess) -> None:
-    started = psutil.Process(judge.ask("work:start_another", {}))
+    started = psutil.Process(judge.ask(asked("start_another"), {}))
     judge.close()
     assert eventually(lambda: not started.is_running() or started.status() == "zombie")
 
@@ -216,10 +234,12 @@ PARENT = """
 import os, pathlib, signal, threading
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
+from saverproof.process.requests import Request, Service, as_it_is
 
-judge = JudgeProcess(Setting.current())
+judge = JudgeProcess(Setting.current(), Service("work"))
 print(judge.pid, flush=True)
-threading.Thread(target=judge.ask, args=("work:hang_in_c", {}), daemon=True).start()
+hang = Request(Service("work"), "hang_in_c", as_it_is, as_it_is)
+threading.Thread(target=judge.ask, args=(hang, {}), daemon=True).start()
 while not pathlib.Path("hanging").exists():
     threading.Event().wait(0.02)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -231,6 +251,7 @@ def test_the_child_dies_with_the_process_that_started_it(tmp_path: Path) -> None
     parent = subprocess.run(
         [sys.executable, "-c", PARENT],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
         stdout=subprocess.PIPE,
         timeout=60,
         check=False,

@@ -24,8 +24,9 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.families.answer import Answer, Status
 from saverproof.families.functional.family import hunt
+from saverproof.families.handlers import replay
 from saverproof.families.registry import judged
-from saverproof.families.requests import replay
+from saverproof.families.requests import Recorded
 from saverproof.items import Finding, Plan
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.scripts import trying
@@ -75,8 +76,7 @@ def found(wrong: WrongSaver, folder: Path) -> Finding:
 
 
 def replayed(plan: Plan, finding: Finding) -> Answer:
-    data = {"plan": asdict(plan), "contract": finding.contract, "program": finding.program}
-    return Answer.from_json(replay(data, lambda _: None))
+    return replay(Recorded(plan, finding.contract, finding.program), lambda _: None)
 
 
 def exit_of(script: str, family: str, folder: Path) -> int:

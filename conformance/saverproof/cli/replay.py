@@ -12,6 +12,7 @@ from saverproof.contracts.registry import Contract, UnknownContract, contract
 from saverproof.facts import Facts
 from saverproof.families.answer import Answer, Status
 from saverproof.families.replay_process import run_again
+from saverproof.families.requests import JUDGING
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
@@ -60,7 +61,7 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     ref = _target(recorded, saver, Path(setting.folder), artefact)
     with working(f"replaying {promised.id} on {one_line(ref.saver, 80)}"):
         facts = probe(ref, setting)
-        with scratch_folder() as folder, JudgeProcess(setting) as process:
+        with scratch_folder() as folder, JudgeProcess(setting, JUDGING) as process:
             answer = run_again(process, recorded, facts, folder, silence_s=watchdog)
     for line in _changed(recorded["versions"], facts):
         told(line)

@@ -1,11 +1,13 @@
-"""What running a recorded violation again comes to."""
+"""What families answer: of a recorded violation, and of the journal of a process that died."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
+
+from saverproof.contracts.family_table import FamilyTable
 
 
 class Status(StrEnum):
@@ -37,3 +39,23 @@ class Answer:
 def unclear(why: object) -> Answer:
     """The answer if nothing can be said."""
     return Answer(Status.UNCLEAR, str(why))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """The fields of a finding that follow from a journal."""
+
+    contract: str
+    steps: tuple[str, ...] = ()
+    program: Any = None
+    reproducer: str = ""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The blame that ``asdict`` gave."""
+        return cls(**{**data, "steps": tuple(data["steps"])})
+
+    @classmethod
+    def first(cls, table: FamilyTable, journal: Sequence[Any]) -> Self:
+        """That of a family whose journal does not tell its contracts apart: the first of them."""
+        return cls(contract=table.contracts[0].id, program=list(journal))

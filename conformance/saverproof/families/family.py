@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from saverproof.contracts.family_table import FamilyTable
-from saverproof.families.answer import Answer
+from saverproof.families.answer import Answer, Blame
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target
@@ -41,18 +40,3 @@ class Family(Protocol):
         ``journal`` holds the lines that were written to ``plan.journal``, at least one; the last
         tells what was not survived.
         """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blame:
-    """The fields of a finding that follow from a journal."""
-
-    contract: str
-    steps: tuple[str, ...] = ()
-    program: Any = None
-    reproducer: str = ""
-
-    @classmethod
-    def first(cls, table: FamilyTable, journal: Sequence[Any]) -> Self:
-        """That of a family whose journal does not tell its contracts apart: the first of them."""
-        return cls(contract=table.contracts[0].id, program=list(journal))

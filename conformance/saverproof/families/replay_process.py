@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.facts import Facts
 from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.requests import REPLAY, Recorded
 from saverproof.items import Plan
-from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.client import JudgeGone
+from saverproof.process.requests import Child
 
-WORK = "saverproof.families.requests:replay"
 _HUNG = "no answer after"
 
 
@@ -31,7 +31,7 @@ def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Plan:
 
 
 def run_again(
-    process: JudgeProcess,
+    process: Child,
     artefact: Mapping[str, Any],
     facts: Facts,
     folder: Path,
@@ -46,33 +46,12 @@ def run_again(
     objection = _objection(artefact, facts)
     if objection is not None:
         return unclear(objection)
+    plan = plan_for(artefact, facts, folder)
+    recorded = Recorded(plan, artefact["contract"], artefact["program"])
     try:
-        answer = process.ask(WORK, _data(artefact, facts, folder), silence_s=silence_s)
+        return process.ask(REPLAY, recorded, silence_s=silence_s)
     except JudgeGone as gone:
         return _of_death(artefact, gone)
-    return Answer.from_json(answer)
-
-
-def run_here(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Answer:
-    """The same in this process, which a saver that hangs or crashes takes with it.
-
-    Raises:
-        OpeningError: the target could not be opened or closed.
-    """
-    from saverproof.families.requests import replay
-
-    objection = _objection(artefact, facts)
-    if objection is not None:
-        return unclear(objection)
-    return Answer.from_json(replay(_data(artefact, facts, folder), lambda figures: None))
-
-
-def _data(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> dict[str, Any]:
-    return {
-        "plan": asdict(plan_for(artefact, facts, folder)),
-        "contract": artefact["contract"],
-        "program": artefact["program"],
-    }
 
 
 def _objection(artefact: Mapping[str, Any], facts: Facts) -> str | None:

@@ -1,58 +1,64 @@
-"""What the judge process is asked to do for an item."""
+"""What the judge process can be asked for. Light: the families themselves are in ``handlers``."""
 
-from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from saverproof.families.answer import unclear
-from saverproof.families.atomicity.worker import any_left
-from saverproof.families.registry import family, judged
-from saverproof.items import Plan
-from saverproof.targets.loading import load
-from saverproof.targets.opening import drop
-from saverproof.targets.reference import TargetRef
-from saverproof.workspace import Workspace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
-Progress = Callable[[dict[str, Any]], None]
+from saverproof.families.answer import Answer, Blame
+from saverproof.items import Outcome, Plan
+from saverproof.process.requests import Request, Service, as_it_is
 
 
-def judge(data: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Judge ``data["plan"]``; the outcome as plain data."""
-    plan = Plan.from_json(data["plan"])
-    return asdict(judged(plan, load(TargetRef.from_json(plan.target)), progress))
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A violation that was recorded: a finding's ``program``, in the plan in which it is tried."""
+
+    plan: Plan
+    contract: str
+    program: Any
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``asdict`` gave."""
+        return cls(Plan.from_json(data["plan"]), data["contract"], data["program"])
 
 
-def blame(data: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Which contract a saver violated that died or hung at the last of ``data["steps"]``.
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A judge process that ended or hung; ``journal`` has the lines that it wrote, one or more."""
 
-    The answer has the fields of a finding that follow from the journal alone.
-    """
-    plan = Plan.from_json(data["plan"])
-    of = family(plan.family)
-    target = load(TargetRef.from_json(plan.target))
-    return asdict(of.blame_of_death(plan, target, data["steps"])) | {"phase": of.table.phase}
+    plan: Plan
+    journal: tuple[Any, ...]
 
-
-def replay(data: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run ``data["program"]`` again for ``data["contract"]``; the answer as plain data."""
-    plan = Plan.from_json(data["plan"])
-    target = load(TargetRef.from_json(plan.target))
-    try:
-        answer = family(plan.family).replay(plan, target, data["contract"], data["program"])
-    except ValueError as error:
-        answer = unclear(f"the artefact cannot be used: {error}")
-    return asdict(answer)
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``asdict`` gave."""
+        return cls(Plan.from_json(data["plan"]), tuple(data["journal"]))
 
 
-def is_spent(data: dict[str, Any], progress: Progress) -> bool:
-    """Whether a call was given up that may come back, and would be heard in the next item."""
-    return any_left()
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """The names of workspaces below a plan's folder, left by a process that was killed."""
+
+    plan: Plan
+    names: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``asdict`` gave."""
+        return cls(Plan.from_json(data["plan"]), tuple(data["names"]))
 
 
-def clean(data: dict[str, Any], progress: Progress) -> None:
-    """Drop the workspaces named in ``data["names"]``, which a killed process left behind."""
-    plan = Plan.from_json(data["plan"])
-    target = load(TargetRef.from_json(plan.target))
-    for name in data["names"]:
-        drop(target, Workspace(Path(plan.folder) / name, name))
+JUDGING = Service(f"{__package__}")
+"""The judge process: ``python -m saverproof.families``."""
+
+JUDGE: Request[Plan, Outcome] = Request(JUDGING, "judge", Plan.from_json, Outcome.from_json)
+BLAME: Request[Death, Blame] = Request(JUDGING, "blame", Death.from_json, Blame.from_json)
+"""Which contract a saver violated that ended or hung the process in which it was judged."""
+REPLAY: Request[Recorded, Answer] = Request(JUDGING, "replay", Recorded.from_json, Answer.from_json)
+CLEAN: Request[Leftovers, None] = Request(JUDGING, "clean", Leftovers.from_json, as_it_is)
+"""Drop workspaces that a killed process left behind."""
+IS_SPENT: Request[None, bool] = Request(JUDGING, "is spent", as_it_is, bool)
+"""Whether a call was given up that may come back, and would be heard in the next item."""

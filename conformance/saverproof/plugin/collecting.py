@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from saverproof.plugin.item import FamilyItem, WithoutSaver
-from saverproof.plugin.judging import JUDGE
+from saverproof.plugin.judging import KEPT_JUDGE
 from saverproof.plugin.run import RUN
 from saverproof.plugin.suite_only import NODE, SUITE
 from saverproof.suite.planning import planned
@@ -96,6 +96,6 @@ class Collecting:
 
     def pytest_unconfigure(self) -> None:
         """End the judge process."""
-        self._config.stash[JUDGE].close()
+        self._config.stash[KEPT_JUDGE].close()
         if self._terminates:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

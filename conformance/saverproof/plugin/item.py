@@ -15,7 +15,7 @@ from saverproof.facts import Facts
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.known.entries import Entry, entry_for
 from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
-from saverproof.plugin.judging import JUDGE, Judged
+from saverproof.plugin.judging import KEPT_JUDGE, Judged
 from saverproof.plugin.known_examples import pinned, run_examples
 from saverproof.plugin.progress import Live
 from saverproof.plugin.run import FOLDER, RUN, Run
@@ -64,7 +64,7 @@ class FamilyItem(pytest.Item):
         """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
         run = self.config.stash[RUN]
         live = Live(self.config, self.name)
-        judge = self.config.stash[JUDGE]
+        judge = self.config.stash[KEPT_JUDGE]
         root = in_memory() if family_table(self.family).in_memory else None
         with scratch_folder(run.token, root) as folder:
             plan = self._plan(run, str(folder))

@@ -1,29 +1,23 @@
-"""Having a plan judged: in the judge process, twice if it dies, or in this process on request."""
+"""Having a plan judged by a child process, twice if that dies."""
 
-import importlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from saverproof.contracts.registry import contracts, family_table
 from saverproof.errors import JudgeError, SaverproofError
 from saverproof.families.answer import Answer, unclear
-from saverproof.families.replay_process import run_again, run_here
+from saverproof.families.replay_process import run_again
+from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, Death, Leftovers
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.plugin.run import Run
-from saverproof.process.client import JudgeGone, JudgeProcess, Listener
-from saverproof.process.environment import Setting
-
-WORK = "saverproof.families.requests:judge"
-"""The function that judges a plan in the judge process."""
-
-_BLAME = "saverproof.families.requests:blame"
-_CLEAN = "saverproof.families.requests:clean"
-_IS_SPENT = "saverproof.families.requests:is_spent"
+from saverproof.process.client import JudgeGone, Listener
+from saverproof.process.requests import Child
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +34,15 @@ class Judged:
 class Judge:
     """Judges one plan after the other in one kept process, a new one after each death."""
 
-    def __init__(self, run: Run, setting: Setting) -> None:
+    def __init__(self, run: Run, start: Callable[[], Child]) -> None:
         self._run = run
-        self._setting = setting
-        self._process: JudgeProcess | None = None
+        self._start = start
+        self._process: Child | None = None
 
     def judge(self, plan: Plan, listener: Listener | None = None) -> Judged:
         """The outcome of ``plan``; a saver that kills or hangs the process has violated a
         contract.
         """
-        if self._run.in_process:
-            return _here(plan, listener)
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
@@ -62,8 +54,6 @@ class Judge:
     def replay(self, artefact: Mapping[str, Any], plan: Plan, folder: Path) -> Answer:
         """Whether the flaw of ``artefact`` is still there, in the saver of ``plan``."""
         try:
-            if self._run.in_process:
-                return run_here(artefact, plan.facts, folder)
             return run_again(
                 self._running(), artefact, plan.facts, folder, silence_s=self._run.watchdog_s
             )
@@ -72,19 +62,17 @@ class Judge:
 
     def _ask(self, plan: Plan, listener: Listener | None) -> tuple[Outcome, str]:
         process = self._running()
-        answer = process.ask(
-            WORK, {"plan": asdict(plan)}, silence_s=self._run.watchdog_s, listener=listener
-        )
+        outcome = process.ask(JUDGE, plan, silence_s=self._run.watchdog_s, listener=listener)
         output = process.take_output()
         # What becomes of the process now is no longer this item's affair.
         with suppress(JudgeGone):
-            if process.ask(_IS_SPENT, {}, limit_s=30.0):
+            if process.ask(IS_SPENT, None, limit_s=30.0):
                 process.close()
-        return Outcome.from_json(answer), output
+        return outcome, output
 
-    def _running(self) -> JudgeProcess:
+    def _running(self) -> Child:
         if self._process is None or self._process.closed:
-            self._process = JudgeProcess(self._setting)
+            self._process = self._start()
         return self._process
 
     def _again(self, plan: Plan, first: JudgeGone, listener: Listener | None) -> Judged:
@@ -109,21 +97,20 @@ class Judge:
             return Judged(_nothing(plan, gone.reason), trouble, gone.output)
         self._clean(plan)
         try:
-            answer = self._running().ask(
-                _BLAME, {"plan": asdict(plan), "steps": steps}, limit_s=60.0
-            )
+            blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
         except (JudgeGone, SaverproofError) as error:
             trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
             return Judged(_nothing(plan, gone.reason), trouble, gone.output)
-        finding = Finding.from_json(
-            {
-                "api": plan.api,
-                "phase": "functional",
-                "summary": gone.reason,
-                "expected": "an answer or an exception",
-                "observed": f"{gone.reason}\n{gone.stacks}".strip(),
-                **answer,
-            }
+        finding = Finding(
+            contract=blame.contract,
+            api=plan.api,
+            phase=family_table(plan.family).phase,
+            summary=gone.reason,
+            expected="an answer or an exception",
+            observed=f"{gone.reason}\n{gone.stacks}".strip(),
+            steps=blame.steps,
+            program=blame.program,
+            reproducer=blame.reproducer,
         )
         outcome = _nothing(plan, f"not judged to the end: {gone.reason}")
         unknown = {key: why for key, why in outcome.unknown.items() if key != finding.contract}
@@ -137,9 +124,9 @@ class Judge:
         """Have the target drop what a killed process left on a server."""
         if not plan.facts.get("drops"):
             return
-        left = [path.name for path in Path(plan.folder).iterdir() if path.is_dir()]
+        left = tuple(path.name for path in Path(plan.folder).iterdir() if path.is_dir())
         try:
-            self._running().ask(_CLEAN, {"plan": asdict(plan), "names": left}, limit_s=30.0)
+            self._running().ask(CLEAN, Leftovers(plan, left), limit_s=30.0)
         except (JudgeGone, SaverproofError):
             # The server may be what hangs; the finding that follows tells of it.
             return
@@ -150,18 +137,8 @@ class Judge:
             self._process.close()
 
 
-JUDGE = pytest.StashKey[Judge]()
+KEPT_JUDGE = pytest.StashKey[Judge]()
 """Where a process with items keeps its judge."""
-
-
-def _here(plan: Plan, listener: Listener | None) -> Judged:
-    module, _, function = WORK.partition(":")
-    work: Callable[..., dict[str, Any]] = getattr(importlib.import_module(module), function)
-    try:
-        answer = work({"plan": asdict(plan)}, listener or (lambda figures: None))
-    except SaverproofError as error:
-        return _unjudged(plan, error)
-    return Judged(Outcome.from_json(answer))
 
 
 def _unjudged(plan: Plan, error: SaverproofError) -> Judged:
@@ -184,8 +161,6 @@ def _nothing(plan: Plan, why: str) -> Outcome:
 
 
 def _all_unknown(plan: Plan, why: str) -> dict[str, str]:
-    from saverproof.contracts.registry import contracts
-
     return {contract.id: why for contract in contracts(plan.family)}
 
 

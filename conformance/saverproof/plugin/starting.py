@@ -3,8 +3,9 @@
 import difflib
 import random
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,24 @@ import pytest
 from saverproof.contracts.registry import FAMILIES
 from saverproof.errors import KnownFileError, SaverproofError, TargetError
 from saverproof.facts import Facts
+from saverproof.families.requests import JUDGING
 from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
 from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
-from saverproof.plugin.judging import JUDGE, Judge
+from saverproof.plugin.judging import KEPT_JUDGE, Judge
 from saverproof.plugin.run import FOLDER, RUN, Run
+from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
+from saverproof.process.requests import Child
 from saverproof.process.scratch import new_token
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
 from saverproof_reports import Baseline, ReportError, load_report
 from saverproof_reports.text import slug
+
+IN_PROCESS = "saverproof.plugin.in_process"
 
 
 def start(config: pytest.Config) -> None:
@@ -48,8 +54,19 @@ def start(config: pytest.Config) -> None:
     if str(run.folder) not in sys.path[:1]:
         sys.path.insert(0, str(run.folder))
     config.stash[RUN] = run
-    config.stash[JUDGE] = Judge(run, Setting.current(run.folder))
+    config.stash[KEPT_JUDGE] = Judge(run, _start_of_children(config, run))
     config.pluginmanager.register(Collecting(config), "saverproof-collecting")
+
+
+def _start_of_children(config: pytest.Config, run: Run) -> Callable[[], Child]:
+    """How a child that judges is started."""
+    if not run.in_process:
+        return partial(JudgeProcess, Setting.current(run.folder), JUDGING)
+    # Imported by pytest when it is asked for: it imports every family, which takes seconds.
+    config.pluginmanager.import_plugin(IN_PROCESS)
+    module: Any = config.pluginmanager.get_plugin(IN_PROCESS)
+    start: Callable[[], Child] = module.InProcess
+    return start
 
 
 def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from typing import IO, Any, Self
 
 from saverproof import errors
@@ -16,13 +15,14 @@ from saverproof.errors import JudgeError, SaverproofError
 from saverproof.process.channel import Channel, Message
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Pulse
+from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
 from saverproof.process.server import STACKS_SIGNAL
 
 _POLL_S = 0.1
 _TAIL = 4096
 _STACKS = 16384
 
-Listener = Callable[[dict[str, Any]], None]
+Listener = Progress
 
 
 class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expected to do this
@@ -44,7 +44,7 @@ class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expe
 class JudgeProcess:
     """One child process that works on one request at a time. It dies with this process."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, service: Service) -> None:
         # Both live as long as the child, and leave nothing on disk.
         self._stacks: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
@@ -56,7 +56,7 @@ class JudgeProcess:
         arguments = [str(number) for number in (*descriptors, os.getpid())]
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "saverproof.process", *arguments],
+                [sys.executable, "-P", "-m", service.module, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
@@ -83,19 +83,18 @@ class JudgeProcess:
 
     def ask(
         self,
-        work: str,
-        data: dict[str, Any],
+        request: Request[Data, Answer],
+        data: Data,
         *,
         silence_s: float | None = None,
         limit_s: float | None = None,
         listener: Listener | None = None,
-    ) -> Any:
-        """Have the child call the function ``work`` ("module:function") with ``data``, and return
-        its answer.
+    ) -> Answer:
+        """Have the child answer a request of its service.
 
         Args:
-            work: a function of ``data`` and a progress callback.
-            data: plain data.
+            request: what is asked for.
+            data: what it is asked for with.
             silence_s: seconds without a beat or a progress message after which it counts as hung.
             limit_s: seconds after which it counts as hung in any case.
             listener: gets the progress messages.
@@ -110,7 +109,8 @@ class JudgeProcess:
             self._started = True
             # Starting Python is no fault of a saver, so it has its own, generous limit.
             self._exchange({"setting": self._setting.to_json()}, None, 60.0, None)
-        return self._exchange({"work": work, "data": data}, silence_s, limit_s, listener)
+        message = {"request": request.name, "data": as_json(data)}
+        return request.read_answer(self._exchange(message, silence_s, limit_s, listener))
 
     def _exchange(
         self,
@@ -134,7 +134,7 @@ class JudgeProcess:
             raise _refusal(message["refusal"])
         if "failure" in message:
             details = message["failure"]
-            raise JudgeError(f"{request['work']}: {details.strip().splitlines()[-1]}", details)
+            raise JudgeError(f"{request['request']}: {details.strip().splitlines()[-1]}", details)
         return message["answer"]
 
     def _wait(
@@ -226,9 +226,13 @@ class JudgeProcess:
 
 def _theirs(stacks: str) -> str:
     """The stacks without the frames that only say how the judge process works."""
+    package = os.path.dirname(os.path.dirname(__file__))
     ours = (os.path.dirname(__file__), "<frozen runpy>")
     return "\n".join(
-        line for line in stacks.splitlines() if not any(place in line for place in ours)
+        line
+        for line in stacks.splitlines()
+        if not any(place in line for place in ours)
+        and not (package in line and '/__main__.py"' in line)
     )
 
 

@@ -4,13 +4,11 @@ gone.
 
 import ctypes
 import faulthandler
-import importlib
 import os
 import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 from saverproof.errors import SaverproofError
@@ -18,21 +16,18 @@ from saverproof.process import heartbeat as pulse
 from saverproof.process.channel import Channel, Message
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Pulse
-
-Progress = Callable[[dict[str, Any]], None]
-Work = Callable[[dict[str, Any], Progress], Any]
-"""A request's function: plain data in and out, and a way to tell how far it is."""
+from saverproof.process.requests import Handlers
 
 STACKS_SIGNAL = signal.SIGUSR1
 _PR_SET_PDEATHSIG = 1
 
 
-def serve(connection: int, counter: int, stacks: int, parent: int) -> None:
+def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent: int) -> None:
     """Answer requests on the socket ``connection`` until its other end is closed.
 
-    ``counter`` and ``stacks`` are descriptors: of the shared counter, and of the file that
-    faulthandler writes to when this process crashes or is asked to by a signal. ``parent`` is the
-    pytest process.
+    ``handlers`` have the answers. ``counter`` and ``stacks`` are descriptors: of the shared
+    counter, and of the file that faulthandler writes to when this process crashes or is asked to by
+    a signal. ``parent`` is the pytest process.
     """
     _die_with(parent)
     faulthandler.enable(file=stacks, all_threads=True)
@@ -42,7 +37,7 @@ def serve(connection: int, counter: int, stacks: int, parent: int) -> None:
     try:
         while (request := channel.receive()) is not None:
             pulse.beat(0)
-            answer = _answer(request, channel)
+            answer = _answer(request, handlers, channel)
             sys.stdout.flush()
             sys.stderr.flush()
             channel.send(answer)
@@ -59,7 +54,7 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
-def _answer(request: Message, channel: Channel) -> Message:
+def _answer(request: Message, handlers: Handlers, channel: Channel) -> Message:
     def progress(figures: dict[str, Any]) -> None:
         channel.send({"progress": figures})
 
@@ -67,14 +62,8 @@ def _answer(request: Message, channel: Channel) -> Message:
         if "setting" in request:
             Setting.from_json(request["setting"]).apply()
             return {"answer": None}
-        return {"answer": _work(request["work"])(request["data"], progress)}
+        return {"answer": handlers.answer_json(request["request"], request["data"], progress)}
     except SaverproofError as error:
         return {"refusal": {"kind": type(error).__name__, "message": error.message}}
     except BaseException:  # noqa: BLE001 - told to the pytest process, which reports it
         return {"failure": traceback.format_exc(limit=-30)}
-
-
-def _work(name: str) -> Work:
-    module, _, function = name.partition(":")
-    work: Work = getattr(importlib.import_module(module), function)
-    return work

@@ -12,11 +12,13 @@ from saverproof.errors import OpeningError, SaverproofError, TargetError
 from saverproof.facts import APIS, METHODS, Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
+from saverproof.process.requests import Progress
 from saverproof.targets import probe_calls as trial
 from saverproof.targets.distribution import distribution_of, versions
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
+from saverproof.targets.requests import LOOK, PROBING, Unknown, Written
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
@@ -37,13 +39,12 @@ class Survey:
         return trial.Caller(saver, self.loop, self.stage)
 
 
-def survey(data: dict[str, Any], progress: Callable[[dict[str, Any]], None]) -> Facts:
+def survey(data: Unknown, progress: Progress) -> Facts:
     """Find out everything that ``Facts`` holds.
 
     Raises:
         TargetError: the target cannot be judged as it is.
     """
-    ref = TargetRef.from_json(data["ref"])
 
     def stage(text: str) -> None:
         progress({"stage": text})
@@ -51,9 +52,9 @@ def survey(data: dict[str, Any], progress: Callable[[dict[str, Any]], None]) -> 
     stage("importing langgraph.checkpoint")
     importlib.import_module("langgraph.checkpoint.base")
     stage("importing the target")
-    target = load(ref)
+    target = load(data.ref)
     with EventLoop() as loop:
-        return _facts(Survey(target, loop, stage), Path(data["folder"]))
+        return _facts(Survey(target, loop, stage), Path(data.folder))
 
 
 def _facts(work: Survey, folder: Path) -> Facts:
@@ -218,30 +219,22 @@ def _alone(work: Survey, workspace: Workspace, api: str) -> str | None:
 
 def _look_elsewhere(target: Target, workspace: Workspace, api: str) -> bool:
     assert target.ref is not None  # load() sets it
-    request = {
-        "ref": target.ref.to_json(),
-        "path": str(workspace.path),
-        "name": workspace.name,
-        "api": api,
-    }
-    with JudgeProcess(Setting.current()) as other:
-        found = other.ask(
-            "saverproof.targets.probe_child:look", request, limit_s=_OTHER_PROCESS_LIMIT_S
-        )
-    return bool(found)
+    written = Written(target.ref, str(workspace.path), workspace.name, api)
+    with JudgeProcess(Setting.current(), PROBING) as other:
+        return other.ask(LOOK, written, limit_s=_OTHER_PROCESS_LIMIT_S)
 
 
-def look(data: dict[str, Any], progress: Callable[[dict[str, Any]], None]) -> bool:
+def look(data: Written, progress: Progress) -> bool:
     """Whether the checkpoint that a survey wrote can be read in this process.
 
     Raises:
         TargetError: the saver cannot be opened here.
     """
-    target = load(TargetRef.from_json(data["ref"]))
-    workspace = Workspace(Path(data["path"]), data["name"])
+    target = load(data.ref)
+    workspace = Workspace(Path(data.path), data.name)
     with EventLoop() as loop, opened(target, workspace, loop) as saver:
         caller = trial.Caller(saver, loop, lambda stage: progress({"stage": stage}))
-        return trial.reads_back(caller, data["api"], THREAD)
+        return trial.reads_back(caller, data.api, THREAD)
 
 
 def _opening_time(work: Survey, folder: Path) -> float:

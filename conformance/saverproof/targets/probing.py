@@ -10,6 +10,7 @@ from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
 from saverproof.targets.reference import TargetRef
+from saverproof.targets.requests import PROBE, PROBING, Unknown
 
 PROBE_LIMIT_S = 30.0
 """Seconds that importing, opening and trying out a target may take."""
@@ -28,18 +29,12 @@ def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> F
         stage = str(progress["stage"])
 
     try:
-        with scratch_folder() as folder, JudgeProcess(setting) as child:
-            facts: Facts = child.ask(
-                "saverproof.targets.probe_child:survey",
-                {"ref": ref.to_json(), "folder": str(folder)},
-                limit_s=limit_s,
-                listener=listen,
-            )
+        with scratch_folder() as folder, JudgeProcess(setting, PROBING) as child:
+            return child.ask(PROBE, Unknown(ref, str(folder)), limit_s=limit_s, listener=listen)
     except JudgeGone as gone:
         raise TargetError(
             f"--saver {ref.saver}: {gone.reason} while {stage}{_last_words(gone)}"
         ) from None
-    return facts
 
 
 def _last_words(gone: JudgeGone) -> str:

@@ -15,7 +15,7 @@ from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import OpeningError
 from saverproof.execution.storage_errors import room_in
-from saverproof.families.answer import Answer
+from saverproof.families.answer import Answer, Blame
 from saverproof.families.atomicity.bench import Bench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
@@ -34,7 +34,6 @@ from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import Sweep, swept
 from saverproof.families.atomicity.worker import HungError
-from saverproof.families.family import Blame
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target

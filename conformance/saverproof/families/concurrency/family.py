@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
-from saverproof.families.answer import Answer
+from saverproof.families.answer import Answer, Blame
 from saverproof.families.concurrency.bench import Bench
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
@@ -38,7 +38,6 @@ from saverproof.families.concurrency.reporting import finding
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.families.concurrency.workload import Able, able_of
-from saverproof.families.family import Blame
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target

@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.durability import TABLE
 from saverproof.execution.storage_errors import room_in
-from saverproof.families.answer import Answer
+from saverproof.families.answer import Answer, Blame
 from saverproof.families.durability.bench import Bench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
@@ -19,7 +19,6 @@ from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
 from saverproof.families.durability.shortening import shortened
 from saverproof.families.durability.sweep import Sweep
-from saverproof.families.family import Blame
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target

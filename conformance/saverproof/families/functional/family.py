@@ -14,8 +14,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables import lifecycle, serialization
 from saverproof.execution.store import Store
-from saverproof.families.answer import Answer
-from saverproof.families.family import Blame
+from saverproof.families.answer import Answer, Blame
 from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.findings import finding

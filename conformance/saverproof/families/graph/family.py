@@ -14,8 +14,7 @@ from langsmith.run_helpers import tracing_context
 from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.graph import TABLE
-from saverproof.families.answer import Answer
-from saverproof.families.family import Blame
+from saverproof.families.answer import Answer, Blame
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.findings import finding, program_json
 from saverproof.families.graph.installed import durability_modes

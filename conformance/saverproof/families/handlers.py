@@ -1,0 +1,71 @@
+"""What the judge process does for each request. Importing this imports every family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from saverproof.families.answer import Answer, Blame, unclear
+from saverproof.families.atomicity.worker import any_left
+from saverproof.families.registry import family, judged
+from saverproof.families.requests import (
+    BLAME,
+    CLEAN,
+    IS_SPENT,
+    JUDGE,
+    REPLAY,
+    Death,
+    Leftovers,
+    Recorded,
+)
+from saverproof.items import Outcome, Plan
+from saverproof.process.requests import Handlers, Progress
+from saverproof.targets.loading import load
+from saverproof.targets.opening import drop
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+
+
+def judge(plan: Plan, progress: Progress) -> Outcome:
+    """The outcome of a plan."""
+    return judged(plan, _target(plan), progress)
+
+
+def blame(death: Death, progress: Progress) -> Blame:
+    """What the family makes of the journal."""
+    plan = death.plan
+    return family(plan.family).blame_of_death(plan, _target(plan), death.journal)
+
+
+def replay(recorded: Recorded, progress: Progress) -> Answer:
+    """Whether the flaw is still there."""
+    plan = recorded.plan
+    of = family(plan.family)
+    try:
+        return of.replay(plan, _target(plan), recorded.contract, recorded.program)
+    except ValueError as error:
+        return unclear(f"the artefact cannot be used: {error}")
+
+
+def is_spent(nothing: None, progress: Progress) -> bool:
+    """Whether a thread that was given up is still there."""
+    return any_left()
+
+
+def clean(left: Leftovers, progress: Progress) -> None:
+    """Drop each of the workspaces."""
+    target = _target(left.plan)
+    for name in left.names:
+        drop(target, Workspace(Path(left.plan.folder) / name, name))
+
+
+def _target(plan: Plan) -> Target:
+    return load(TargetRef.from_json(plan.target))
+
+
+HANDLERS = Handlers()
+HANDLERS.add(JUDGE, judge)
+HANDLERS.add(BLAME, blame)
+HANDLERS.add(REPLAY, replay)
+HANDLERS.add(IS_SPENT, is_spent)
+HANDLERS.add(CLEAN, clean)

@@ -1,0 +1,14 @@
+"""``python -m saverproof.targets``: the process in which a target is imported and tried out."""
+
+import sys
+
+from saverproof.process.requests import Handlers
+from saverproof.process.server import serve
+from saverproof.targets.probe_child import look, survey
+from saverproof.targets.requests import LOOK, PROBE
+
+if __name__ == "__main__":
+    handlers = Handlers()
+    handlers.add(PROBE, survey)
+    handlers.add(LOOK, look)
+    serve(handlers, *(int(argument) for argument in sys.argv[1:]))

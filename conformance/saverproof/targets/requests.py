@@ -1,0 +1,47 @@
+"""What the process that gets to know a target can be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from saverproof.facts import Facts
+from saverproof.process.requests import Request, Service, as_it_is
+from saverproof.targets.reference import TargetRef
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A target that is to be got to know, and a scratch folder for its workspaces."""
+
+    ref: TargetRef
+    folder: str
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``asdict`` gave."""
+        return cls(TargetRef.from_json(data["ref"]), data["folder"])
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A workspace in which a checkpoint was put, to be read through ``api`` by another process."""
+
+    ref: TargetRef
+    path: str
+    name: str
+    api: str
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``asdict`` gave."""
+        return cls(**{**data, "ref": TargetRef.from_json(data["ref"])})
+
+
+PROBING = Service(f"{__package__}")
+"""``python -m saverproof.targets``."""
+
+PROBE: Request[Unknown, Facts] = Request(PROBING, "probe", Unknown.from_json, as_it_is)
+LOOK: Request[Written, bool] = Request(PROBING, "look", Written.from_json, bool)
+"""Whether a second process sees what a first one wrote."""
