@@ -8,7 +8,11 @@ PACKAGES := conformance savers faults reports
 SOURCES := $(PACKAGES) tests
 FUNCTIONAL := interface,ordering,upsert,pending-writes,identity,serialization,channels,isolation,filter,deletion,delta-history,parity,lifecycle
 
-.PHONY: run test lint types imports check tests selftest-full oldest bench lock clean
+# More than there are cores: many tests wait, for a process that ends or a call that never does.
+WORKERS ?= 3
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: run test lint types imports check tests nightly selftest-full oldest bench lock clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -28,10 +32,12 @@ imports: $(VENV)/ready
 	$(BIN)/lint-imports
 
 tests: $(VENV)/ready
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(PYTEST)
+
+nightly: check oldest selftest-full tests bench
 
 selftest-full: $(VENV)/ready
-	SAVERPROOF_SEEDS=5 $(BIN)/pytest -n 2 tests/conformance/test_selftest.py tests/conformance/test_replays.py
+	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest

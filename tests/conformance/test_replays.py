@@ -6,6 +6,7 @@ longer; ``SAVERPROOF_SEEDS`` (``make selftest-full``) tries all of them.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -23,6 +24,9 @@ from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.families.answer import Answer, Status
+from saverproof.families.atomicity import effort as atomicity
+from saverproof.families.concurrency import effort as concurrency
+from saverproof.families.durability import effort as durability
 from saverproof.families.functional.family import hunt
 from saverproof.families.handlers import replay
 from saverproof.families.registry import judged
@@ -36,6 +40,20 @@ ROOT = Path(__file__).parents[2]
 
 FEW = {"no-rollback", "commit-every-third", "parents-not-stored", "read-is-counted"}
 """Of the families that are not judged by programs alone: one each."""
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quick profile with just enough faults, kills and callers to find those few."""
+    faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=60)
+    kills = dataclasses.replace(
+        durability.EFFORTS["quick"], swept=45, instants=0, beside=0, afresh=0, images=0, graphs=0
+    )
+    callers = dataclasses.replace(
+        concurrency.EFFORTS["quick"], shared=2, instances=1, processes=1, races=0
+    )
+    for family, effort in ((atomicity, faults), (durability, kills), (concurrency, callers)):
+        monkeypatch.setitem(family.EFFORTS, "quick", effort)
 
 
 def chosen() -> Iterator[WrongSaver]:
@@ -98,6 +116,7 @@ def is_repaired(wrong: WrongSaver) -> bool:
     return any(right in wrong.saver.__bases__ for right in (ReferenceSaver, SqliteReference))
 
 
+@pytest.mark.usefixtures("little")
 @pytest.mark.parametrize("wrong", list(chosen()), ids=lambda wrong: wrong.name)
 def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
