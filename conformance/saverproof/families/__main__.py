@@ -3,7 +3,9 @@
 import sys
 
 from saverproof.families.handlers import HANDLERS
+from saverproof.families.trial_processes import keep_harness
 from saverproof.process.server import serve
 
 if __name__ == "__main__":
+    keep_harness()
     serve(HANDLERS, *(int(argument) for argument in sys.argv[1:]))

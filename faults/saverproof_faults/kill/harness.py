@@ -86,6 +86,11 @@ class Harness:
     ) -> None:
         self.close()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether trials can be run: it was entered, and has neither been closed nor gone down."""
+        return self._close is not None and self._close.alive
+
     def close(self) -> None:
         """End every process and remove every folder; more than once is fine."""
         if self._close is not None:
@@ -198,7 +203,7 @@ class Harness:
     def _order(
         self, tasks: list[Json], after_s: list[float | None], deadline_s: float, start: Start
     ) -> Json:
-        if self._close is None or not self._close.alive:
+        if not self.is_open:
             raise HarnessError("the harness is not open")
         order = {
             "tasks": tasks,

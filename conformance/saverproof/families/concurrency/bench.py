@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from saverproof.execution.preloading import MODULE, write_module
 from saverproof.families.concurrency.watching import LIMIT_S
 from saverproof.families.durability.bench import beating
+from saverproof.families.trial_processes import harness_for
 from saverproof.items import Plan
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
@@ -19,8 +18,6 @@ from saverproof_faults.kill import Harness, TrialResult, View, Writer
 
 DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
-
-_CHILDREN = ("child", "firstuse", "iteration", "lockheld", "read_side_effects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +38,8 @@ class Bench:
         """
         folder = Path(plan.folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with beating():
-            write_module(folder, plan.target, plan.api, map(_body, _CHILDREN))
-            path = [*sys.path, str(folder)]
-            with Harness(imports=[MODULE], path=path, scratch=folder) as harness:
-                yield cls(plan, target, folder, harness)
+        with beating(), harness_for(plan) as harness:
+            yield cls(plan, target, folder, harness)
 
     @property
     def slow(self) -> bool:

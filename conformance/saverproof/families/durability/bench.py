@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,13 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from saverproof.execution.preloading import MODULE, write_module
 from saverproof.families.durability.judging import Run
 from saverproof.families.durability.kill_places import KillPlace, Kind
 from saverproof.families.durability.workloads import AFTERWARDS, Workload
+from saverproof.families.trial_processes import harness_for
 from saverproof.items import Plan
 from saverproof.process import heartbeat as pulse
-from saverproof.process.scratch import in_memory
 from saverproof.steps.codec import decode, encode, to_json
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
@@ -29,7 +27,6 @@ DEADLINE_S = 15.0
 MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
 _BEAT_S = 1.0
-_CHILDREN = [f"{__package__}.{name}" for name in ("child", "graph_child", "power_child")]
 
 
 class NoCleanRunError(Exception):
@@ -57,11 +54,7 @@ class Bench:
         with ExitStack() as stack:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             stack.enter_context(beating())
-            write_module(self.folder, self.plan.target, self.plan.api, _CHILDREN)
-            path = [*sys.path, str(self.folder)]
-            self.harness = stack.enter_context(
-                Harness(imports=[MODULE], path=path, scratch=in_memory() or self.folder)
-            )
+            self.harness = stack.enter_context(harness_for(self.plan))
             self.stores = stack.enter_context(self.harness.folder())
             self._exit = stack.pop_all()
         return self

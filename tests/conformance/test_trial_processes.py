@@ -1,0 +1,96 @@
+"""The process that trials are forked from: kept in the judge process, and nowhere else."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from saverproof.facts import METHODS
+from saverproof.families.trial_processes import harness_for, keep_harness, release_harness
+from saverproof.items import Plan
+from saverproof_faults.kill import Harness
+
+SQLITE = {
+    "saver": "sqlite",
+    "module": "saverproof_savers.targets",
+    "file": None,
+    "attribute": "sqlite",
+}
+
+
+@pytest.fixture
+def keeping() -> Iterator[None]:
+    keep_harness()
+    yield
+    release_harness()
+
+
+def plan_in(folder: Path, family: str = "durability", api: str = "sync") -> Plan:
+    facts = {"operations": {name: list(methods) for name, methods in METHODS.items()}}
+    return Plan(SQLITE, facts, family, api, "quick", 0, str(folder))
+
+
+def modules_in_a_trial(harness: Harness) -> set[str]:
+    view = harness.look(f"{__name__}:imported")
+    return set(view.value)
+
+
+def imported(arguments: object) -> list[str]:
+    return sorted(sys.modules)
+
+
+def children() -> set[int]:
+    return {child.pid for child in psutil.Process().children()}
+
+
+@pytest.mark.usefixtures("keeping")
+def test_a_kept_harness_serves_all_families_and_apis_of_a_target(tmp_path: Path) -> None:
+    with harness_for(plan_in(tmp_path / "one")) as first:
+        pass
+    with harness_for(plan_in(tmp_path / "two", "concurrency", "async")) as second:
+        assert second is first
+        assert modules_in_a_trial(second) >= {
+            "saverproof.families.concurrency.child",
+            "saverproof.families.durability.graph_child",
+            "saverproof.families.graph.definitions.nested",
+            "langgraph.graph.state",
+            "saverproof_savers.saver",
+        }
+
+
+@pytest.mark.usefixtures("keeping")
+def test_a_harness_that_went_down_is_replaced(tmp_path: Path) -> None:
+    with harness_for(plan_in(tmp_path)) as first:
+        first.close()
+    with harness_for(plan_in(tmp_path)) as second:
+        assert second is not first
+        assert second.is_open
+
+
+@pytest.mark.usefixtures("keeping")
+def test_another_target_gets_a_harness_of_its_own(tmp_path: Path) -> None:
+    with harness_for(plan_in(tmp_path)) as first:
+        pass
+    other = replace(plan_in(tmp_path), target=SQLITE | {"attribute": "sqlite_json"})
+    with harness_for(other) as second:
+        assert second is not first
+        assert not first.is_open
+
+
+def test_nothing_is_left_once_it_is_released(tmp_path: Path) -> None:
+    before = children()
+    keep_harness()
+    with harness_for(plan_in(tmp_path)) as harness:
+        assert children() > before
+    release_harness()
+    assert not harness.is_open
+    assert children() == before
+
+
+def test_nothing_is_kept_where_nobody_asked_for_it(tmp_path: Path) -> None:
+    with harness_for(plan_in(tmp_path)) as harness:
+        assert harness.is_open
+    assert not harness.is_open
