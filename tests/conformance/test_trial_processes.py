@@ -9,10 +9,13 @@ import psutil
 import pytest
 
 from saverproof.facts import METHODS
+from saverproof.families.concurrency import bench as concurrency
+from saverproof.families.durability import bench as durability
 from saverproof.families.trial_processes import harness_for, keep_harness, release_harness
 from saverproof.items import Plan
 from saverproof_faults.kill import Harness
 
+EVERY = (*concurrency.CHILDREN, *durability.CHILDREN)
 SQLITE = {
     "saver": "sqlite",
     "module": "saverproof_savers.targets",
@@ -23,7 +26,7 @@ SQLITE = {
 
 @pytest.fixture
 def keeping() -> Iterator[None]:
-    keep_harness()
+    keep_harness(EVERY)
     yield
     release_harness()
 
@@ -48,9 +51,9 @@ def children() -> set[int]:
 
 @pytest.mark.usefixtures("keeping")
 def test_a_kept_harness_serves_all_families_and_apis_of_a_target(tmp_path: Path) -> None:
-    with harness_for(plan_in(tmp_path / "one")) as first:
+    with harness_for(plan_in(tmp_path / "one"), EVERY) as first:
         pass
-    with harness_for(plan_in(tmp_path / "two", "concurrency", "async")) as second:
+    with harness_for(plan_in(tmp_path / "two", "concurrency", "async"), EVERY) as second:
         assert second is first
         assert modules_in_a_trial(second) >= {
             "saverproof.families.concurrency.child",
@@ -63,27 +66,27 @@ def test_a_kept_harness_serves_all_families_and_apis_of_a_target(tmp_path: Path)
 
 @pytest.mark.usefixtures("keeping")
 def test_a_harness_that_went_down_is_replaced(tmp_path: Path) -> None:
-    with harness_for(plan_in(tmp_path)) as first:
+    with harness_for(plan_in(tmp_path), EVERY) as first:
         first.close()
-    with harness_for(plan_in(tmp_path)) as second:
+    with harness_for(plan_in(tmp_path), EVERY) as second:
         assert second is not first
         assert second.is_open
 
 
 @pytest.mark.usefixtures("keeping")
 def test_another_target_gets_a_harness_of_its_own(tmp_path: Path) -> None:
-    with harness_for(plan_in(tmp_path)) as first:
+    with harness_for(plan_in(tmp_path), EVERY) as first:
         pass
     other = replace(plan_in(tmp_path), target=SQLITE | {"attribute": "sqlite_json"})
-    with harness_for(other) as second:
+    with harness_for(other, EVERY) as second:
         assert second is not first
         assert not first.is_open
 
 
 def test_nothing_is_left_once_it_is_released(tmp_path: Path) -> None:
     before = children()
-    keep_harness()
-    with harness_for(plan_in(tmp_path)) as harness:
+    keep_harness(EVERY)
+    with harness_for(plan_in(tmp_path), EVERY) as harness:
         assert children() > before
     release_harness()
     assert not harness.is_open
@@ -91,6 +94,6 @@ def test_nothing_is_left_once_it_is_released(tmp_path: Path) -> None:
 
 
 def test_nothing_is_kept_where_nobody_asked_for_it(tmp_path: Path) -> None:
-    with harness_for(plan_in(tmp_path)) as harness:
+    with harness_for(plan_in(tmp_path), EVERY) as harness:
         assert harness.is_open
     assert not harness.is_open

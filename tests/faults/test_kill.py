@@ -16,6 +16,7 @@ from saverproof_faults.kill import (
     KillMissed,
     Writer,
 )
+from saverproof_faults.kill.plan import body_name
 
 HERE = str(Path(__file__).parent)
 
@@ -145,6 +146,14 @@ def test_results_can_be_told_as_json(harness: Harness) -> None:
 def test_a_body_is_named_by_module_and_function(harness: Harness) -> None:
     with pytest.raises(ValueError, match=r"'module:function', got 'kill_bodies\.write'"):
         harness.trial("kill_bodies.write")
+
+
+def test_a_function_is_named_as_another_process_finds_it() -> None:
+    def local() -> None: ...
+
+    assert body_name(json.dumps) == "json:dumps"
+    with pytest.raises(ValueError, match=r"that can be imported, got .*<locals>\.local"):
+        body_name(local)
 
 
 @pytest.mark.parametrize("number", [0, -1])

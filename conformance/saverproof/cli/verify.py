@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from saverproof.cli._console import told, working
+from saverproof.families.durability import child, graph_child
 from saverproof.families.durability.bench import DEADLINE_S, Bench
 from saverproof.families.durability.integrity import sqlite_files
 from saverproof.families.durability.judging import Outcome
@@ -31,8 +32,6 @@ from saverproof_reports.text import harmless, one_line
 Said = tuple[bool | None, str]
 """Whether a scenario went well (None: it cannot be played here), and what was seen."""
 
-_GRAPH = "saverproof.families.durability.graph_child:run"
-_LOOK = "saverproof.families.durability.child:look"
 _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
 _COLOURS = {True: "green", False: "red", None: "yellow"}
 
@@ -81,10 +80,10 @@ def _graph_arguments(bench: Bench, store: dict[str, Any]) -> dict[str, Any]:
 def _whole_run(bench: Bench) -> Said:
     with bench.store() as store:
         arguments = _graph_arguments(bench, store)
-        result = bench.harness.trial(_GRAPH, arguments, deadline_s=DEADLINE_S)
+        result = bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
             return False, result.ending()
-        view = bench.harness.look(_LOOK, arguments, deadline_s=DEADLINE_S)
+        view = bench.harness.look(child.look, arguments, deadline_s=DEADLINE_S)
     count = _checkpoints(view.value)
     trouble = trouble_of(view)
     expected = 10 if arguments["deep"] else 1
@@ -95,14 +94,12 @@ def _crash(bench: Bench) -> Said:
     with bench.store() as store:
         arguments = _graph_arguments(bench, store)
         result = bench.harness.trial(
-            _GRAPH, arguments, kill=KillAt.place(14), deadline_s=DEADLINE_S
+            graph_child.run, arguments, kill=KillAt.place(14), deadline_s=DEADLINE_S
         )
         if result.died_by is not DiedBy.KILL:
             return False, result.ending()
         arguments["acknowledged"] = list(result.acknowledged)
-        view = bench.harness.look(
-            "saverproof.families.durability.graph_child:resume", arguments, deadline_s=DEADLINE_S
-        )
+        view = bench.harness.look(graph_child.resume, arguments, deadline_s=DEADLINE_S)
     done = len(result.acknowledged)
     if view.value is None or "raised" in view.value["seen"]["result"]:
         return False, f"killed after {done} operations, the graph cannot go on: {view.ending()}"
@@ -141,7 +138,7 @@ def _half_an_operation(bench: Bench) -> Said:
 def _raw_sql(bench: Bench) -> Said:
     with bench.store() as store:
         arguments = _graph_arguments(bench, store)
-        bench.harness.trial(_GRAPH, arguments, deadline_s=DEADLINE_S)
+        bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
         files = list(sqlite_files(Path(store["path"])))
         if not files:
             return None, "the store has no SQLite file"

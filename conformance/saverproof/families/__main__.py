@@ -2,10 +2,12 @@
 
 import sys
 
+from saverproof.families.concurrency import bench as concurrency
+from saverproof.families.durability import bench as durability
 from saverproof.families.handlers import HANDLERS
 from saverproof.families.trial_processes import keep_harness
 from saverproof.process.server import serve
 
 if __name__ == "__main__":
-    keep_harness()
+    keep_harness((*concurrency.CHILDREN, *durability.CHILDREN))
     serve(HANDLERS, *(int(argument) for argument in sys.argv[1:]))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
+from saverproof.families.preloading import preload
 from saverproof.items import Plan
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
@@ -20,39 +22,44 @@ _MODULE = "saverproof_trials_of_this_target"
 
 
 class _Kept:
-    """The harness that is kept, and for which plans."""
+    """The harness that is kept, and for which plans. None are while ``children`` is empty."""
 
-    wanted = False
+    children: tuple[ModuleType, ...] = ()
     harness: Harness | None = None
     key = ""
 
 
-def keep_harness() -> None:
-    """From now on, have this process keep the harness of an item for those that follow."""
-    _Kept.wanted = True
+def keep_harness(children: Iterable[ModuleType]) -> None:
+    """From now on, have this process keep the harness of an item for those that follow.
+
+    ``children`` are the modules of every family whose functions run in trials.
+    """
+    _Kept.children = tuple(children)
 
 
 def release_harness() -> None:
     """End the harness that is kept, if there is one, and keep none any more."""
-    _Kept.wanted = False
+    _Kept.children = ()
     _end()
 
 
 @contextmanager
-def harness_for(plan: Plan) -> Iterator[Harness]:
+def harness_for(plan: Plan, children: Iterable[ModuleType]) -> Iterator[Harness]:
     """A harness whose trials can open the plan's saver at once, through whichever API.
+
+    They run functions of the modules ``children``.
 
     Raises:
         HarnessError: it cannot be started.
     """
-    if not _Kept.wanted:
-        with _new(plan) as harness:
+    if not _Kept.children:
+        with _new(plan, children) as harness:
             yield harness
         return
     key = json.dumps([plan.target, sys.path])
     if _Kept.harness is None or not _Kept.harness.is_open or _Kept.key != key:
         _end()
-        _Kept.harness, _Kept.key = _new(plan).__enter__(), key
+        _Kept.harness, _Kept.key = _new(plan, _Kept.children).__enter__(), key
     yield _Kept.harness
 
 
@@ -62,19 +69,16 @@ def _end() -> None:
         _Kept.harness = None
 
 
-def _new(plan: Plan) -> Harness:
+def _new(plan: Plan, children: Iterable[ModuleType]) -> Harness:
     folder = Path(plan.folder)
     scratch = folder / "preloading"
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     apis = [api for api, operations in plan.facts["operations"].items() if operations]
     arguments = json.dumps([dict(plan.target), apis, str(scratch)])
     source = (
-        "import json\n"
-        "from saverproof.families.concurrency import (\n"
-        "    child, firstuse, iteration, lockheld, read_side_effects)\n"
-        "from saverproof.families.durability import child, graph_child, power_child\n"
-        "from saverproof.families.preloading import preload\n"
-        f"preload(*json.loads({arguments!r}))\n"
+        f"import json, {', '.join(module.__name__ for module in children)}\n"
+        f"from {preload.__module__} import {preload.__name__}\n"
+        f"{preload.__name__}(*json.loads({arguments!r}))\n"
     )
     (folder / f"{_MODULE}.py").write_text(source, encoding="utf-8")
     return Harness(imports=[_MODULE], path=[*sys.path, str(folder)], scratch=in_memory())

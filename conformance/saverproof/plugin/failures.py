@@ -7,6 +7,7 @@ from typing import Any
 from saverproof.contracts.registry import UnknownContract, contract
 from saverproof.facts import Facts
 from saverproof.plugin.run import Run
+from saverproof_reports.assembly import violation_name
 
 _STEPS_SHOWN = 30
 
@@ -74,8 +75,6 @@ def _field(name: str, text: str) -> list[str]:
 
 def reproducer_path(finding: Mapping[str, Any], saver: str, run: Run) -> str:
     """Where the report puts the finding's reproducer, relative to the invocation folder."""
-    from saverproof_reports.assembly import violation_name
-
     name = violation_name(saver, finding["contract"], finding["api"], finding["phase"])
     # The report numbers those that would have the same name, from the second on.
     number = finding.get("number", 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from saverproof.plugin.run import RUN
 from saverproof.process.scratch import scratch_folder
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
@@ -16,8 +17,6 @@ from saverproof.workspace import Workspace
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """One call of the test for each target; one that is skipped if there is none."""
-    from saverproof.plugin.run import RUN
-
     run = metafunc.config.stash.get(RUN, None)
     if run is None:
         skip = pytest.mark.skip(reason="the test is about what --saver names: there is no --saver")

@@ -32,6 +32,7 @@ from saverproof.steps.definitions import (
     Step,
     WalkPages,
 )
+from saverproof.values import Value
 
 LOOP = Extras(loop=True)
 
@@ -164,8 +165,6 @@ def put_older(model: Model, choose: Random, theme: Theme) -> Put:
 
 def put_with_legacy_writes(model: Model, choose: Random, theme: Theme) -> Put:
     """A put whose metadata has the legacy key ``writes``, an object inside."""
-    from saverproof.values import Value
-
     return replace(put(model, choose, theme), legacy_writes=Value("human-message", 1))
 
 

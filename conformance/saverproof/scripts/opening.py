@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError
+from saverproof.execution.driver import takes_task_path
 from saverproof.scripts.voice import Voice
 from saverproof.scripts.writer import Looks
 from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
@@ -166,8 +167,6 @@ def looks_of(target: Target, program: Program, voice: Voice) -> Looks:
 
 
 def _looks(saver: Any, voice: Voice) -> Looks:
-    from saverproof.execution.driver import takes_task_path
-
     closers = [name for name in ("close", "aclose") if hasattr(saver, name)]
     method = "put_writes" if voice.api == "sync" else "aput_writes"
     return Looks(

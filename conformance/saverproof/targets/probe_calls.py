@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from langgraph.checkpoint.base import empty_checkpoint
+
 from saverproof.errors import TargetError, describe
 from saverproof.facts import APIS, METHODS
 from saverproof.targets.opening import EventLoop
@@ -59,8 +61,6 @@ def config(thread: str, checkpoint_id: str | None = None) -> dict[str, Any]:
 
 def put_arguments(saver: Any, thread: str, parent: str | None = None) -> tuple[Any, ...]:
     """Arguments for a legal ``put`` of a new checkpoint that holds ``VALUE`` in ``CHANNEL``."""
-    from langgraph.checkpoint.base import empty_checkpoint
-
     version = saver.get_next_version(None, None)
     checkpoint: dict[str, Any] = {
         **empty_checkpoint(),

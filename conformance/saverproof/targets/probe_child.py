@@ -49,8 +49,6 @@ def survey(data: Unknown, progress: Progress) -> Facts:
     def stage(text: str) -> None:
         progress({"stage": text})
 
-    stage("importing langgraph.checkpoint")
-    importlib.import_module("langgraph.checkpoint.base")
     stage("importing the target")
     target = load(data.ref)
     with EventLoop() as loop:

@@ -1,8 +1,8 @@
 """Killing real processes with SIGKILL, a hundred times a second.
 
 A *zygote*, started by exec and never forked from the test process, imports what trials need,
-opens nothing, and forks one process per trial. That runs a *body*, a function named as
-'module:function', which marks its operations in shared memory and is killed by itself at the
+opens nothing, and forks one process per trial. That runs a *body*, a function at
+the top of a module, which marks its operations in shared memory and is killed by itself at the
 k-th place that it reaches (the body has ``Acks.reached`` called at each statement, or at each I/O
 by ``IoEach``), or by the zygote at a random instant. A second function, in a second fork or in a
 fresh interpreter, looks at what is left.
@@ -25,8 +25,8 @@ fresh interpreter, looks at what is left.
     # the test
     with Harness(imports=["bodies"]) as harness, harness.folder() as folder:
         arguments = {"path": str(folder / "a.db")}
-        result = harness.trial("bodies:write", arguments, kill=KillAt.place(7)).require_kill()
-        view = harness.look("bodies:read", arguments)
+        result = harness.trial(bodies.write, arguments, kill=KillAt.place(7)).require_kill()
+        view = harness.look(bodies.read, arguments)
         assert set(result.acknowledged) <= set(view.value)
 
 ``together`` runs several writers on one store. A body that hangs is killed after a deadline and its
@@ -37,11 +37,12 @@ process is a fresh interpreter, and ``Harness.reason`` says why. POSIX only.
 
 from saverproof_faults.kill.acks import Acks
 from saverproof_faults.kill.harness import Harness
-from saverproof_faults.kill.plan import Json, KillAt, Writer
+from saverproof_faults.kill.plan import Body, Json, KillAt, Writer
 from saverproof_faults.kill.results import DiedBy, HarnessError, KillMissed, TrialResult, View
 
 __all__ = [
     "Acks",
+    "Body",
     "DiedBy",
     "Harness",
     "HarnessError",

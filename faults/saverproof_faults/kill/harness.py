@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from saverproof_faults.kill import wire
 from saverproof_faults.kill.acks import MEMORY_SIZE, WRITERS, clear, read_marks
-from saverproof_faults.kill.plan import Json, KillAt, Start, Writer, check_body
+from saverproof_faults.kill.plan import Body, Json, KillAt, Start, Writer, body_name
 from saverproof_faults.kill.process import anonymous_file
 from saverproof_faults.kill.results import DiedBy, HarnessError, TrialResult, View
 from saverproof_faults.kill.spawn import boot
@@ -110,13 +110,13 @@ class Harness:
 
     def trial(
         self,
-        body: str,
+        body: Body,
         arguments: Mapping[str, Json] | None = None,
         *,
         kill: KillAt | None = None,
         deadline_s: float = 10.0,
     ) -> TrialResult:
-        """Run ``body`` ('module:function', called with ``Acks`` and ``arguments``) in a process.
+        """Run ``body``, called with ``Acks`` and ``arguments``, in a process.
 
         Whatever becomes of the process is in the result; see ``TrialResult.require_kill``. One that
         has not ended ``deadline_s`` seconds after its body began is killed, and its stacks told.
@@ -132,7 +132,7 @@ class Harness:
             raise ValueError(f"a trial has 1 to {WRITERS} writers, got {len(writers)}")
         tasks = [
             {
-                "body": writer.body,
+                "body": body_name(writer.body),
                 "arguments": dict(writer.arguments),
                 "slot": slot,
                 "place": writer.kill.at_place if writer.kill else None,
@@ -150,22 +150,26 @@ class Harness:
             ]
 
     def look(
-        self, body: str, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
+        self, body: Body, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
         """What ``body``, called with ``arguments``, sees in a second process."""
         return self._look(body, arguments, deadline_s, Start.LIKE_THE_REST)
 
     def look_afresh(
-        self, body: str, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
+        self, body: Body, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
         """The same by a fresh interpreter, which shares nothing with any other process."""
         return self._look(body, arguments, deadline_s, Start.FRESH)
 
     def _look(
-        self, body: str, arguments: Mapping[str, Json] | None, deadline_s: float, start: Start
+        self, body: Body, arguments: Mapping[str, Json] | None, deadline_s: float, start: Start
     ) -> View:
-        check_body(body)
-        task = {"body": body, "arguments": dict(arguments or {}), "slot": None, "place": None}
+        task = {
+            "body": body_name(body),
+            "arguments": dict(arguments or {}),
+            "slot": None,
+            "place": None,
+        }
         with self._lock:
             (ending,) = self._order([task], [None], deadline_s, start)
         outcome = ending["outcome"]

@@ -1,7 +1,8 @@
 """What to run and when to kill it, as data."""
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
@@ -9,6 +10,12 @@ from typing import Any
 
 Json = Any
 """None, bool, int, float, str, or a list or string-keyed mapping of these."""
+
+
+Body = Callable[..., Json] | str
+"""A function at the top of a module, or its name as 'module:function' where it is not to be
+imported here.
+"""
 
 
 class Start(StrEnum):
@@ -50,19 +57,32 @@ class KillAt:
 class Writer:
     """One of the processes of a trial.
 
-    ``body`` names a function as 'module:function'; it is called with an ``Acks`` and ``arguments``,
-    and returns JSON. ``kill`` is None for one that is to go on to its end.
+    ``body`` is called with an ``Acks`` and ``arguments``, and returns JSON. ``kill`` is None for
+    one that is to go on to its end.
     """
 
-    body: str
+    body: Body
     arguments: Mapping[str, Json] = field(default_factory=dict)
     kill: KillAt | None = None
 
     def __post_init__(self) -> None:
-        check_body(self.body)
+        body_name(self.body)
 
 
-def check_body(body: str) -> None:
-    """Raise ValueError unless ``body`` reads 'module:function'."""
-    if not _BODY.fullmatch(body):
-        raise ValueError(f"a body is named as 'module:function', got {body!r}")
+def body_name(body: Body) -> str:
+    """'module:function', by which another process finds a body.
+
+    Raises:
+        ValueError: the text does not read so, or the function cannot be found by its name.
+    """
+    if isinstance(body, str):
+        if not _BODY.fullmatch(body):
+            raise ValueError(f"a body is named as 'module:function', got {body!r}")
+        return body
+    name = f"{body.__module__}:{body.__qualname__}"
+    found: Any = sys.modules.get(body.__module__)
+    for part in body.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is not body or body.__module__ == "__main__":
+        raise ValueError(f"a body is a function of a module that can be imported, got {name}")
+    return name

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from saverproof.families.concurrency import child, firstuse, iteration, lockheld, read_side_effects
 from saverproof.families.concurrency.watching import LIMIT_S
-from saverproof.families.durability.bench import beating
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import Plan
+from saverproof.process.heartbeat import beating
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
-from saverproof_faults.kill import Harness, TrialResult, View, Writer
+from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
 
 DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
+
+CHILDREN = (child, firstuse, iteration, lockheld, read_side_effects)
+"""The modules whose functions run in processes of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Bench:
         """
         folder = Path(plan.folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with beating(), harness_for(plan) as harness:
+        with beating(), harness_for(plan, CHILDREN) as harness:
             yield cls(plan, target, folder, harness)
 
     @property
@@ -57,23 +61,19 @@ class Bench:
                 "name": workspace.name,
             }
 
-    def played(self, body: str, arguments: Mapping[str, Any]) -> TrialResult:
+    def played(self, body: Body, arguments: Mapping[str, Any]) -> TrialResult:
         """Play a scene in a process of its own."""
-        return self.harness.trial(_body(body), arguments, deadline_s=DEADLINE_S)
+        return self.harness.trial(body, arguments, deadline_s=DEADLINE_S)
 
-    def together(self, body: str, arguments: Sequence[Mapping[str, Any]]) -> list[TrialResult]:
+    def together(self, body: Body, arguments: Sequence[Mapping[str, Any]]) -> list[TrialResult]:
         """Play a scene in several processes that begin together."""
         return self.writers([(body, one) for one in arguments])
 
-    def writers(self, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> list[TrialResult]:
+    def writers(self, parts: Sequence[tuple[Body, Mapping[str, Any]]]) -> list[TrialResult]:
         """The same where each process has a part of its own."""
-        writers = [Writer(_body(body), arguments) for body, arguments in parts]
+        writers = [Writer(body, arguments) for body, arguments in parts]
         return self.harness.together(writers, deadline_s=DEADLINE_S)
 
-    def looked(self, body: str, arguments: Mapping[str, Any]) -> View:
+    def looked(self, body: Body, arguments: Mapping[str, Any]) -> View:
         """Do something in one more process, before or after the others."""
-        return self.harness.look(_body(body), arguments, deadline_s=DEADLINE_S)
-
-
-def _body(name: str) -> str:
-    return f"{__package__}.{name}"
+        return self.harness.look(body, arguments, deadline_s=DEADLINE_S)

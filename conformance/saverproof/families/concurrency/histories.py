@@ -8,6 +8,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any
 
+from saverproof.families.concurrency import child, lockheld
 from saverproof.families.concurrency.bench import Bench
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.firstuse import Meeting
@@ -154,7 +155,7 @@ def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
             "meeting": str(meeting),
             "hold_s": hold_s,
         }
-        caller, holder = bench.writers([("lockheld:call", arguments), ("lockheld:hold", arguments)])
+        caller, holder = bench.writers([(lockheld.call, arguments), (lockheld.hold, arguments)])
     meeting.unlink()
     if holder.died_by is not DiedBy.FINISHED or not holder.value:
         return None
@@ -179,11 +180,11 @@ def play(bench: Bench, script: Script) -> Played:
     with bench.store() as store:
         arguments = store | script.arguments()
         if script.crowd is not Crowd.PROCESSES:
-            return gathered(script, [bench.played("child:share", arguments)])
-        first = bench.looked("child:begin", arguments)
+            return gathered(script, [bench.played(child.share, arguments)])
+        first = bench.looked(child.begin, arguments)
         each = [arguments | {"caller": n} for n in range(len(script.callers))]
-        results = bench.together("child:take_part", each)
-        last = bench.looked("child:end", arguments)
+        results = bench.together(child.take_part, each)
+        last = bench.looked(child.end, arguments)
         return gathered(script, [first, *results, last])
 
 

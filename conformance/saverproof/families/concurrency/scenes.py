@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from saverproof.families.concurrency import child, firstuse, iteration, read_side_effects
 from saverproof.families.concurrency.bench import Bench
 from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHING, PROCESSES
 from saverproof.families.concurrency.firstuse import Meeting, held
@@ -41,7 +42,7 @@ def iterate(bench: Bench, by: By, record: SceneRecord) -> bool:
     operations = bench.plan.facts["operations"][bench.plan.api]
     with bench.store() as store:
         result = bench.played(
-            "iteration:call_between", store | {"by": by.value, "operations": list(operations)}
+            iteration.call_between, store | {"by": by.value, "operations": list(operations)}
         )
     record.scenes["iteration"] += 1
     end = died(ITERATION, result)
@@ -128,7 +129,7 @@ def ask(bench: Bench, record: SceneRecord) -> None:
     """Ask for what is not there, and look for what that leaves."""
     with bench.store() as store:
         result = bench.played(
-            "read_side_effects:ask", store | {"durable": bench.plan.facts["durable"]}
+            read_side_effects.ask, store | {"durable": bench.plan.facts["durable"]}
         )
     record.scenes["unknown reads"] += 1
     told = _told(result, record, NOTHING)
@@ -193,9 +194,9 @@ def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = Non
         }
         if file is not None:
             stack.enter_context(held(folder / file, meeting, RACERS))
-        results = bench.together("firstuse:race", [shared | {"caller": n} for n in range(RACERS)])
+        results = bench.together(firstuse.race, [shared | {"caller": n} for n in range(RACERS)])
         after = [encode(Operation(Kind.GET, 0, 10 + n)) for n in range(RACERS)]
-        last = bench.looked("child:end", shared | {"after": after})
+        last = bench.looked(child.end, shared | {"after": after})
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
     record.scenes["races for a new store"] += 1

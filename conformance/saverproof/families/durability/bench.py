@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -10,23 +9,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import Run
 from saverproof.families.durability.kill_places import KillPlace, Kind
 from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import Plan
-from saverproof.process import heartbeat as pulse
+from saverproof.process.heartbeat import beating
 from saverproof.steps.codec import decode, encode, to_json
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
-from saverproof_faults.kill import DiedBy, Harness, KillAt, TrialResult, View, Writer
+from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
 
-BODIES = "saverproof.families.durability.child"
 DEADLINE_S = 15.0
+CHILDREN = (child, graph_child, power_child)
+"""The modules whose functions run in processes of their own."""
 MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
-_BEAT_S = 1.0
 
 
 class NoCleanRunError(Exception):
@@ -54,7 +54,7 @@ class Bench:
         with ExitStack() as stack:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             stack.enter_context(beating())
-            self.harness = stack.enter_context(harness_for(self.plan))
+            self.harness = stack.enter_context(harness_for(self.plan, CHILDREN))
             self.stores = stack.enter_context(self.harness.folder())
             self._exit = stack.pop_all()
         return self
@@ -102,7 +102,7 @@ class Bench:
         """
         with self.store() as arguments:
             arguments |= {"program": to_json(workload.program), "threads": list(workload.threads)}
-            value = self._clean(f"{BODIES}:watch_states", arguments)
+            value = self._clean(child.watch_states, arguments)
         return Run(workload.program, tuple(value["states"])), value["versions"]
 
     def places(self, workload: Workload, versions: list[Any], kind: Kind) -> list[KillPlace]:
@@ -113,19 +113,19 @@ class Bench:
         """
         with self.store() as arguments:
             arguments |= {"program": to_json(workload.program), "versions": versions, "kind": kind}
-            value = self._clean(f"{BODIES}:rehearse", arguments)
+            value = self._clean(child.rehearse, arguments)
         return [decode(KillPlace, place) for place in value["places"]]
 
     def window_s(self, workload: Workload, versions: list[Any]) -> float:
         """How long an undisturbed run takes, in seconds."""
         with self.store() as arguments:
             arguments |= {"program": to_json(workload.program), "versions": versions}
-            result = self.harness.trial(f"{BODIES}:write", arguments, deadline_s=DEADLINE_S)
+            result = self.harness.trial(child.write, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
             raise NoCleanRunError(result.ending())
         return result.duration_s
 
-    def _clean(self, body: str, arguments: dict[str, Any]) -> Any:
+    def _clean(self, body: Body, arguments: dict[str, Any]) -> Any:
         result = self.harness.trial(body, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
             raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
@@ -137,8 +137,7 @@ class Bench:
         """Run the program of ``arguments`` in a process that dies at a place."""
         self.kills += 1
         given = {**arguments, "kill": encode(place)}
-        body = f"{BODIES}:write"
-        result = self.harness.trial(body, given, kill=kill_at(place), deadline_s=DEADLINE_S)
+        result = self.harness.trial(child.write, given, kill=kill_at(place), deadline_s=DEADLINE_S)
         self.hangs += result.died_by is DiedBy.DEADLINE
         return result
 
@@ -150,8 +149,8 @@ class Bench:
         given = {**arguments, "kill": encode(place), "insist": True}
         first, second = self.harness.together(
             [
-                Writer(f"{BODIES}:write", given, kill_at(place)),
-                Writer(f"{BODIES}:survive", other),
+                Writer(child.write, given, kill_at(place)),
+                Writer(child.survive, other),
             ],
             deadline_s=2 * DEADLINE_S,
         )
@@ -160,7 +159,7 @@ class Bench:
     def looked(self, arguments: dict[str, Any], *, afresh: bool) -> View:
         """What another process sees, ``afresh`` in an interpreter that shares nothing."""
         look = self.harness.look_afresh if afresh else self.harness.look
-        view = look(f"{BODIES}:look", arguments, deadline_s=DEADLINE_S)
+        view = look(child.look, arguments, deadline_s=DEADLINE_S)
         self.hangs += view.died_by is DiedBy.DEADLINE
         return view
 
@@ -170,9 +169,7 @@ class Bench:
         None stands for a store that was not looked at, as looking has hung too often by then.
         """
         if len(stores) > 1 and not self.hangs_too_often:
-            view = self.harness.look(
-                f"{BODIES}:look_at_each", {"stores": stores}, deadline_s=DEADLINE_S
-            )
+            view = self.harness.look(child.look_at_each, {"stores": stores}, deadline_s=DEADLINE_S)
             if view.value is not None:
                 return [replace(view, value=seen) for seen in view.value]
         return [
@@ -190,21 +187,3 @@ def kill_at(place: KillPlace) -> KillAt:
     if place.kind is Kind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)
-
-
-@contextmanager
-def beating() -> Iterator[None]:
-    """Signs of life while others work: the harness itself sees to it that nothing hangs."""
-    over = threading.Event()
-
-    def beat() -> None:
-        while not over.wait(_BEAT_S):
-            pulse.beat(0)
-
-    thread = threading.Thread(target=beat, name="saverproof-kills", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

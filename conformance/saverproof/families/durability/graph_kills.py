@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from saverproof.contracts.tables import durability
+from saverproof.families.durability import graph_child
 from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
@@ -30,7 +31,6 @@ from saverproof_faults.kill import DiedBy, KillAt, TrialResult
 
 RESUME = durability.RESUME.id
 NO_RERUN = durability.NO_RERUN.id
-_BODIES = "saverproof.families.durability.graph_child"
 _WIDTH = 1_200
 _MOST_TOLD = 4
 """Trials for which a script is tried, until one shows the flaw by itself."""
@@ -90,7 +90,7 @@ class Resuming:
 
     def _rehearsed(self, scenario: Scenario, mode: str) -> Show:
         with self._trial(scenario, mode) as arguments:
-            result = self.bench.harness.trial(f"{_BODIES}:run", arguments, deadline_s=DEADLINE_S)
+            result = self.bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
             nodes = _nodes(arguments)
@@ -118,7 +118,7 @@ class Resuming:
         self.bench.kills += 1
         with self._trial(show.scenario, show.mode) as arguments:
             result = self.bench.harness.trial(
-                f"{_BODIES}:run", arguments, kill=KillAt.place(place), deadline_s=DEADLINE_S
+                graph_child.run, arguments, kill=KillAt.place(place), deadline_s=DEADLINE_S
             )
             if result.died_by is not DiedBy.KILL:
                 self._not_killed(show, result)
@@ -127,7 +127,7 @@ class Resuming:
             self._kills += 1
             afresh = self._kills <= self.afresh
             look = self.bench.harness.look_afresh if afresh else self.bench.harness.look
-            view = look(f"{_BODIES}:resume", arguments, deadline_s=DEADLINE_S)
+            view = look(graph_child.resume, arguments, deadline_s=DEADLINE_S)
             self.bench.hangs += view.died_by is DiedBy.DEADLINE
             folder = Path(arguments["notes"])
             resumed = Resumed(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.tables import durability
+from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
 from saverproof.families.durability.judging import Outcome, Run, judge
 from saverproof.families.durability.power_scripts import power_reproducer
@@ -27,7 +28,6 @@ from saverproof_faults.power import DiskImage, PowerCuts, materialize
 
 POWER = durability.POWER_CUT.id
 NOT_SQLITE = "no I/O of SQLite was seen: power cuts are judged for SQLite's files only"
-_BODIES = "saverproof.families.durability.power_child"
 _BATCH = 20
 _RANDOM_STEPS = 16
 _WORDS = {
@@ -94,7 +94,7 @@ class Power:
                 "versions": versions,
                 "recording": str(file),
             }
-            result = self.bench.harness.trial(f"{_BODIES}:record", arguments, deadline_s=DEADLINE_S)
+            result = self.bench.harness.trial(power_child.record, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
             recording = from_text(file.read_text(encoding="utf-8"))

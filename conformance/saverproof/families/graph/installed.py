@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
+
+from langgraph.pregel import Pregel
+
+from saverproof.contracts.contract import release
 
 DELTA = "delta channels"
 COPY_UPDATE = "bulk_update_state"
@@ -19,8 +24,6 @@ def durability_modes() -> dict[str, dict[str, Any]]:
     LangGraph before 0.6 has no ``durability``, but a ``checkpoint_during`` that stands for two of
     the three modes.
     """
-    from langgraph.pregel import Pregel
-
     parameters = inspect.signature(Pregel.stream).parameters
     if "durability" in parameters:
         return {mode: {"durability": mode} for mode in ("sync", "async", "exit")}
@@ -32,21 +35,11 @@ def durability_modes() -> dict[str, dict[str, Any]]:
 @cache
 def abilities() -> frozenset[str]:
     """The names above of what is there."""
-    from langgraph.pregel import Pregel
-
-    from saverproof.contracts.contract import release
-
     found = set()
     if find_spec("langgraph.channels.delta") is not None:
         found.add(DELTA)
     if hasattr(Pregel, "bulk_update_state"):
         found.add(COPY_UPDATE)
-    if release(_version("langgraph-checkpoint")) >= release("4.3"):
+    if release(version("langgraph-checkpoint")) >= release("4.3"):
         found.add(SORTED_WRITES)
     return frozenset(found)
-
-
-def _version(distribution: str) -> str:
-    from importlib.metadata import version
-
-    return version(distribution)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from langgraph.types import Command
+
 from saverproof.errors import describe
 from saverproof.families.graph.calling import Caller, gathered
 from saverproof.families.graph.node_log import Notes
@@ -192,8 +194,6 @@ class Player:
         return plain(self._call("invoke", given, config, **self.how))
 
     def _command(self, step: Answer | AnswerEach) -> Any:
-        from langgraph.types import Command
-
         if isinstance(step, Answer):
             return Command(resume=step.answer, update=step.update)
         state = self._call("get_state", self._config(step.thread))
@@ -247,6 +247,7 @@ class Player:
                 config = self._config(step.thread, at)
                 self._call("update_state", config, None, as_node="__copy__")
             case UpdateMany(supersteps=supersteps):
+                # LangGraph before 0.4 has none, and no bulk_update_state to give it to.
                 from langgraph.types import StateUpdate
 
                 updates = [[StateUpdate(*one) for one in superstep] for superstep in supersteps]
