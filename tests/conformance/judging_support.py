@@ -10,7 +10,7 @@ from saverproof.facts import APIS, METHODS
 from saverproof.items import Plan
 from saverproof.targets.distribution import versions
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
-from saverproof.targets.probe_calls import Caller, find_operations
+from saverproof.targets.probe_calls import Prober, find_operations
 from saverproof.targets.target import Target
 
 BY_CALLING = frozenset(
@@ -33,7 +33,7 @@ def facts_of(target: Target, folder: Path) -> dict[str, Any]:
         fresh_workspace(folder, target) as workspace,
         opened(target, workspace, loop) as saver,
     ):
-        operations = find_operations(Caller(saver, loop, lambda _: None))
+        operations = find_operations(Prober(saver, loop, lambda _: None))
     return facts_from(operations, durable=target.durable)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from saverproof.execution.view import Shown, canonical, fact
+from saverproof.execution.view import ShownFacts, canonical, fact
 from saverproof.families.durability.graph_verdict import SHARES, resumable
 from saverproof.families.durability.judging import Outcome, Run, judge
 from saverproof.families.durability.kill_places import KillPlace, Kind
@@ -17,7 +17,7 @@ TASK = fact("a", "", "1", "writes", "t")
 TWO, TWO_PARENT = fact("a", "", "2", "checkpoint"), fact("a", "", "2", "parent")
 EARLY = fact("a", "", "2", "writes", "t")
 
-STATES: tuple[Shown, ...] = (
+STATES: tuple[ShownFacts, ...] = (
     {},
     {ONE: "x"},
     {ONE: "x", TASK: "[1, 2]"},
@@ -55,7 +55,7 @@ RUN = Run(
     ],
 )
 def test_each_state_has_one_outcome(
-    acknowledged: int, in_flight: bool, shown: Shown, outcome: Outcome
+    acknowledged: int, in_flight: bool, shown: ShownFacts, outcome: Outcome
 ) -> None:
     assert judge(RUN, acknowledged, in_flight, shown).outcome is outcome
 

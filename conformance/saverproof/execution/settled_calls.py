@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from saverproof.execution.calls import PutCall, PutWritesCall, copied, put_call, put_writes_call
-from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
+from saverproof.execution.driver import AwaitedDriver, Driver
 from saverproof.model.records import Version
 from saverproof.model.store import Model
 from saverproof.steps.definitions import (
@@ -59,18 +59,6 @@ class Calls:
         return Call(step)
 
 
-class _HandedOver:
-    """Stands in for an event loop: gives the coroutine back instead of running it."""
-
-    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return coroutine
-
-
-def driver_of(saver: Any, api: str) -> Driver:
-    """A driver of one API; that of the async one gives coroutines, for the caller to await."""
-    return SyncDriver(saver) if api == "sync" else AsyncDriver(saver, _HandedOver())
-
-
 def perform(driver: Driver, call: Call) -> Any:
     """Call the saver; the arguments are copies, which it may change."""
     match call.arguments:
@@ -94,9 +82,10 @@ def perform(driver: Driver, call: Call) -> Any:
 
 def awaiting(driver: Driver, call: Call) -> Callable[[], Awaitable[object]]:
     """The call through the async API, to be awaited as often as it is called."""
+    awaited = AwaitedDriver(driver.saver, driver.through)
 
     def operation() -> Awaitable[object]:
-        made: Awaitable[object] = perform(driver, call)
-        return made
+        answer: Awaitable[object] = perform(awaited, call)
+        return answer
 
     return operation

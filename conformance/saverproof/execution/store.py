@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
+from saverproof.execution.driver import Driver, driver_of
 from saverproof.process import heartbeat as pulse
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
@@ -74,10 +74,7 @@ class Store:
     def use(self, saver: Any) -> None:
         """Drive this saver object from now on."""
         self._count()
-        self.drivers = tuple(
-            SyncDriver(saver) if api == "sync" else AsyncDriver(saver, self.loop)
-            for api in self.apis
-        )
+        self.drivers = tuple(driver_of(saver, api, self.loop) for api in self.apis)
 
     def close(self) -> None:
         """Close the saver.

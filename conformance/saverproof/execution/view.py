@@ -1,16 +1,130 @@
-"""Everything that a saver shows, as JSON: what one process saw can be compared in another."""
+"""Everything that a saver shows: as plain data that can be compared, and as JSON, so that what one
+process saw can be compared in another.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from saverproof.errors import describe
 from saverproof.execution.calls import Config
 from saverproof.execution.driver import Driver
+from saverproof.execution.settled_calls import Key
+from saverproof.targets.calling import Api, every
 from saverproof.values import show
 
-Shown: TypeAlias = dict[str, str]
+Contents: TypeAlias = Mapping[str, Any]
+"""One checkpoint: "checkpoint", "metadata", "parent" (its id), and "writes" in a fixed order."""
+
+UNREADABLE = "unreadable"
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What reads by id (``by_id``; None where nothing was found) and listings (``listed``) gave.
+
+    A read that raised is shown as ``{"unreadable": its error}``. ``listed`` is None if nothing
+    was listed, and its threads are those that were asked for.
+    """
+
+    by_id: dict[Key, Contents | None] = field(default_factory=dict)
+    listed: dict[str, dict[Key, Contents]] | None = None
+
+    def thread(self, thread: str) -> Snapshot:
+        """What is shown of one thread."""
+        listed = None if self.listed is None else {thread: self.listed.get(thread, {})}
+        return Snapshot({k: shown for k, shown in self.by_id.items() if k[0] == thread}, listed)
+
+    def agrees(self, reference: Snapshot) -> bool:
+        """Whether all that is shown here is as it is shown there."""
+        return all(shown == reference.by_id.get(key) for key, shown in self.by_id.items()) and (
+            self.listed is None or reference.listed is None or self.listed == reference.listed
+        )
+
+    def at(self, key: Key) -> Contents | None:
+        """What is shown of a checkpoint, by whichever read."""
+        if key in self.by_id:
+            return self.by_id[key]
+        return (self.listed or {}).get(key[0], {}).get(key)
+
+    def keys(self) -> set[Key]:
+        """The checkpoints that are shown."""
+        listed = (self.listed or {}).values()
+        return {k for k, shown in self.by_id.items() if shown is not None}.union(*listed)
+
+    @property
+    def unreadable(self) -> str | None:
+        """The error of the first read that raised."""
+        shown = [
+            *self.by_id.values(),
+            *(s for t in (self.listed or {}).values() for s in t.values()),
+        ]
+        return next((str(s[UNREADABLE]) for s in shown if s is not None and UNREADABLE in s), None)
+
+
+def contents_of(found: Any) -> tuple[Key, Contents]:
+    """The address and the contents of a checkpoint tuple."""
+    address = found.config["configurable"]
+    key = (address["thread_id"], address.get("checkpoint_ns") or "", address["checkpoint_id"])
+    parent = (found.parent_config or {}).get("configurable", {}).get("checkpoint_id")
+    writes = sorted((list(write) for write in found.pending_writes or ()), key=repr)
+    return key, {
+        "checkpoint": found.checkpoint,
+        "metadata": found.metadata,
+        "parent": parent,
+        "writes": writes,
+    }
+
+
+def raised(error: BaseException) -> Contents:
+    """What stands for a read that raised."""
+    return {UNREADABLE: describe(error)}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be read: checkpoints by id, and listings of whole threads."""
+
+    keys: tuple[Key, ...] = ()
+    threads: tuple[str, ...] | None = None
+
+
+def config_of(key: Key) -> dict[str, Any]:
+    """The config that names a checkpoint."""
+    thread, namespace, checkpoint = key
+    names = {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint}
+    return {"configurable": names}
+
+
+def snapshot(driver: Driver, wanted: Wanted) -> Snapshot:
+    """Read; nothing is raised. All of it is one piece of work on the API's event loop."""
+    return driver.through.run(_snapshot(driver.through, driver.saver, wanted))
+
+
+async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
+    seen = Snapshot()
+    for key in wanted.keys:
+        try:
+            found = await api.ask(saver, "get_tuple", config_of(key))
+            seen.by_id[key] = None if found is None else contents_of(found)[1]
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            seen.by_id[key] = raised(error)
+    if wanted.threads is not None:
+        seen.listed = {}
+        for thread in wanted.threads:
+            config = {"configurable": {"thread_id": thread}}
+            try:
+                listing = await api.ask_items(saver, "list", every, config)
+                seen.listed[thread] = dict(map(contents_of, listing))
+            except Exception as error:  # noqa: BLE001 - a saver may raise anything
+                seen.listed[thread] = {(thread, "", ""): raised(error)}
+    return seen
+
+
+ShownFacts: TypeAlias = dict[str, str]
 """Fact -> what the saver says of it. See :func:`fact`."""
 
 
@@ -27,9 +141,9 @@ def parts_of(name: str) -> tuple[str, str, str, str, str]:
     return thread, namespace, checkpoint, kind, of
 
 
-def look(driver: Driver, threads: Iterable[str]) -> Shown:
+def listed_facts(driver: Driver, threads: Iterable[str]) -> ShownFacts:
     """All that listings of these threads show. Raises what the saver raises."""
-    shown: Shown = {}
+    shown: ShownFacts = {}
     for thread in threads:
         config: Config = {"configurable": {"thread_id": thread}}
         for found in driver.list_tuples(config, {}):
@@ -37,15 +151,13 @@ def look(driver: Driver, threads: Iterable[str]) -> Shown:
     return shown
 
 
-def facts_of(found: Any) -> Shown:
+def facts_of(found: Any) -> ShownFacts:
     """What one checkpoint tuple says."""
-    address = found.config["configurable"]
-    at = (address["thread_id"], address.get("checkpoint_ns") or "", address["checkpoint_id"])
-    parent = (found.parent_config or {}).get("configurable", {}).get("checkpoint_id")
+    at, contents = contents_of(found)
     facts = {
-        fact(*at, "checkpoint"): canonical(found.checkpoint),
-        fact(*at, "metadata"): canonical(found.metadata),
-        fact(*at, "parent"): canonical(parent),
+        fact(*at, "checkpoint"): canonical(contents["checkpoint"]),
+        fact(*at, "metadata"): canonical(contents["metadata"]),
+        fact(*at, "parent"): canonical(contents["parent"]),
     }
     tasks: dict[str, list[Any]] = {}
     for task, channel, value in found.pending_writes or ():

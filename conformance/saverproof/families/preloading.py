@@ -16,13 +16,13 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
-from saverproof.execution.driver import AsyncDriver, SyncDriver
+from saverproof.execution.driver import driver_of
 from saverproof.execution.settled_calls import Calls, perform
-from saverproof.execution.view import look
-from saverproof.families.graph.calling import caller
+from saverproof.execution.view import listed_facts
 from saverproof.families.graph.runner import Player
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.programs.small import THREAD, unrelated
+from saverproof.targets.calling import api_of
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
@@ -84,11 +84,11 @@ def _open(target: Target, api: str, scratch: Path) -> None:
         fresh_workspace(scratch, target) as workspace,
         opened(target, workspace, loop) as saver,
     ):
-        driver = SyncDriver(saver) if api == "sync" else AsyncDriver(saver, loop)
+        driver = driver_of(saver, api, loop)
         calls = Calls(lambda current: saver.get_next_version(current, None))
         for call in calls.settle(unrelated(THREAD)):
             perform(driver, call)
-        look(driver, (THREAD,))
+        listed_facts(driver, (THREAD,))
 
 
 def _play(target: Target, api: str, scratch: Path) -> None:
@@ -97,6 +97,6 @@ def _play(target: Target, api: str, scratch: Path) -> None:
     playable = [scenario for scenario in SCENARIOS if scenario.objection(able) is None]
     makers = [maker(scenario.graph, api) for scenario in playable]
     with EventLoop() as loop:
-        player = Player(makers[0], InMemorySaver(), caller(api, loop), how={})
+        player = Player(makers[0], InMemorySaver(), api_of(api, loop), how={})
         for _ in player.play(playable[0].program):
             continue

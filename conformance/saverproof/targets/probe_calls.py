@@ -10,28 +10,27 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from saverproof.errors import TargetError, describe
 from saverproof.facts import APIS, METHODS
+from saverproof.targets.calling import api_of, every
 from saverproof.targets.opening import EventLoop
 
 CHANNEL, VALUE = "probe", "what the probe wrote"
 
 
-class Caller:
+class Prober:
     """Calls a saver's operations by name, through either API."""
 
     def __init__(self, saver: Any, loop: EventLoop, stage: Callable[[str], None]) -> None:
         self.saver = saver
-        self._loop = loop
+        self._apis = {api: api_of(api, loop) for api in APIS}
         self._stage = stage
 
     def call(self, api: str, operation: str, *arguments: Any, **named: Any) -> Any:
         """The answer of ``operation`` through ``api``; a listing as a list."""
-        method = METHODS[api][operation]
-        self._stage(f"calling {method}")
-        function = getattr(self.saver, method)
-        if api == "sync":
-            answer = function(*arguments, **named)
-            return list(answer) if operation == "list" else answer
-        return self._loop.run(_awaited(function, operation, arguments, named))
+        self._stage(f"calling {METHODS[api][operation]}")
+        method = METHODS["sync"][operation]
+        if operation == "list":
+            return self._apis[api].items(self.saver, method, every, *arguments, **named)
+        return self._apis[api].call(self.saver, method, *arguments, **named)
 
     def absent(self, api: str, operation: str, *arguments: Any, **named: Any) -> str | None:
         """Why the operation is not there; None if it is, whatever else it raises."""
@@ -45,12 +44,6 @@ class Caller:
         except Exception:  # noqa: BLE001 - it is there; whether it is right is for the contracts
             return None
         return None
-
-
-async def _awaited(function: Callable[..., Any], operation: str, arguments: Any, named: Any) -> Any:
-    if operation == "list":
-        return [item async for item in function(*arguments, **named)]
-    return await function(*arguments, **named)
 
 
 def config(thread: str, checkpoint_id: str | None = None) -> dict[str, Any]:
@@ -76,30 +69,30 @@ def holds(found: Any) -> bool:
     return found is not None and found.checkpoint["channel_values"].get(CHANNEL) == VALUE
 
 
-def find_operations(caller: Caller) -> dict[str, list[str]]:
+def find_operations(prober: Prober) -> dict[str, list[str]]:
     """For each API, the operations that do not merely raise NotImplementedError."""
-    return {api: [name for name, reason in _reasons(caller, api) if reason is None] for api in APIS}
+    return {api: [name for name, reason in _reasons(prober, api) if reason is None] for api in APIS}
 
 
-def _reasons(caller: Caller, api: str) -> Iterator[tuple[str, str | None]]:
-    saver = caller.saver
+def _reasons(prober: Prober, api: str) -> Iterator[tuple[str, str | None]]:
+    saver = prober.saver
     thread = f"probe-{api}"
     written = put_arguments(saver, thread)
-    yield "put", caller.absent(api, "put", *written)
+    yield "put", prober.absent(api, "put", *written)
     task = str(uuid.uuid4())
     address = config(thread, written[1]["id"])
-    yield "put_writes", caller.absent(api, "put_writes", address, [(CHANNEL, VALUE)], task)
-    yield "get_tuple", caller.absent(api, "get_tuple", config(thread))
-    yield "list", caller.absent(api, "list", config(thread))
+    yield "put_writes", prober.absent(api, "put_writes", address, [(CHANNEL, VALUE)], task)
+    yield "get_tuple", prober.absent(api, "get_tuple", config(thread))
+    yield "list", prober.absent(api, "list", config(thread))
     named = {"config": address, "channels": [CHANNEL]}
-    yield "delta_history", caller.absent(api, "delta_history", **named)
-    yield "copy_thread", caller.absent(api, "copy_thread", thread, f"{thread}-copy")
-    yield "prune", caller.absent(api, "prune", [thread], strategy="keep_latest")
-    yield "delete_for_runs", caller.absent(api, "delete_for_runs", ["probe-run"])
-    yield "delete_thread", caller.absent(api, "delete_thread", thread)
+    yield "delta_history", prober.absent(api, "delta_history", **named)
+    yield "copy_thread", prober.absent(api, "copy_thread", thread, f"{thread}-copy")
+    yield "prune", prober.absent(api, "prune", [thread], strategy="keep_latest")
+    yield "delete_for_runs", prober.absent(api, "delete_for_runs", ["probe-run"])
+    yield "delete_thread", prober.absent(api, "delete_thread", thread)
 
 
-def write_first(caller: Caller, apis: list[str], name: str, thread: str) -> str:
+def write_first(prober: Prober, apis: list[str], name: str, thread: str) -> str:
     """Put one checkpoint through the first API that accepts it, and return that API.
 
     Raises:
@@ -108,7 +101,7 @@ def write_first(caller: Caller, apis: list[str], name: str, thread: str) -> str:
     troubles = []
     for api in apis:
         try:
-            caller.call(api, "put", *put_arguments(caller.saver, thread))
+            prober.call(api, "put", *put_arguments(prober.saver, thread))
         except Exception as error:  # noqa: BLE001 - told to the user, who must mend it
             troubles.append(f"{METHODS[api]['put']} raised {describe(error)}")
         else:
@@ -119,10 +112,10 @@ def write_first(caller: Caller, apis: list[str], name: str, thread: str) -> str:
     )
 
 
-def reads_back(caller: Caller, api: str, thread: str) -> bool:
+def reads_back(prober: Prober, api: str, thread: str) -> bool:
     """Whether the latest checkpoint of ``thread`` is the one that ``write_first`` put."""
     try:
-        return holds(caller.call(api, "get_tuple", config(thread)))
+        return holds(prober.call(api, "get_tuple", config(thread)))
     except Exception:  # noqa: BLE001 - not to give back is not to give back, however
         return False
 

@@ -13,7 +13,7 @@ from saverproof.facts import APIS, METHODS, Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Progress
-from saverproof.targets import probe_calls as trial
+from saverproof.targets import probe_calls
 from saverproof.targets.distribution import distribution_of, versions
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
@@ -34,9 +34,9 @@ class Survey:
     loop: EventLoop
     stage: Callable[[str], None]
 
-    def caller(self, saver: Any) -> trial.Caller:
+    def prober(self, saver: Any) -> probe_calls.Prober:
         """Calls ``saver``, and says so."""
-        return trial.Caller(saver, self.loop, self.stage)
+        return probe_calls.Prober(saver, self.loop, self.stage)
 
 
 def survey(data: Unknown, progress: Progress) -> Facts:
@@ -63,12 +63,12 @@ def _facts(work: Survey, folder: Path) -> Facts:
         work.stage("opening the saver")
         with opened(target, workspace, work.loop) as saver:
             kind = type(saver)
-            caller = work.caller(saver)
-            operations = trial.find_operations(caller)
+            prober = work.prober(saver)
+            operations = probe_calls.find_operations(prober)
             apis = _apis(target, operations)
-            writer = trial.write_first(caller, apis, target.name, THREAD)
-            gives_back = trial.reads_back(caller, writer, THREAD)
-            absent = _absent(work, caller, operations, apis)
+            writer = probe_calls.write_first(prober, apis, target.name, THREAD)
+            gives_back = probe_calls.reads_back(prober, writer, THREAD)
+            absent = _absent(work, prober, operations, apis)
             alone = _alone(work, workspace, writer) if target.durable and gives_back else None
         if target.durable and gives_back:
             _reopen(work, workspace, writer)
@@ -105,7 +105,7 @@ def _apis(target: Target, operations: dict[str, list[str]]) -> list[str]:
 
 
 def _absent(
-    work: Survey, caller: trial.Caller, operations: dict[str, list[str]], apis: list[str]
+    work: Survey, prober: probe_calls.Prober, operations: dict[str, list[str]], apis: list[str]
 ) -> dict[str, str]:
     absent = {str(name): f"declined: {reason}" for name, reason in work.target.capabilities.items()}
     for api in APIS:
@@ -115,25 +115,25 @@ def _absent(
         if not any(name in operations[api] for api in apis):
             methods = " and ".join(METHODS[api][name] for api in apis)
             absent.setdefault(name, f"not implemented: {methods}")
-    if not _keeps_history(caller, apis[0]):
+    if not _keeps_history(prober, apis[0]):
         absent.setdefault("history", "an older checkpoint cannot be read once there is a newer one")
-    if not _uses_serializer(caller, apis[0]):
+    if not _uses_serializer(prober, apis[0]):
         absent.setdefault("serializer", "a serializer assigned to saver.serde is never called")
     return absent
 
 
-def _keeps_history(caller: trial.Caller, api: str) -> bool:
+def _keeps_history(prober: probe_calls.Prober, api: str) -> bool:
     thread = "probe-history"
-    first = trial.put_arguments(caller.saver, thread)
-    second = trial.put_arguments(caller.saver, thread, parent=first[1]["id"])
+    first = probe_calls.put_arguments(prober.saver, thread)
+    second = probe_calls.put_arguments(prober.saver, thread, parent=first[1]["id"])
     try:
-        caller.call(api, "put", *first)
-        caller.call(api, "put", *second)
-        older = caller.call(api, "get_tuple", trial.config(thread, first[1]["id"]))
-        latest = caller.call(api, "get_tuple", trial.config(thread))
+        prober.call(api, "put", *first)
+        prober.call(api, "put", *second)
+        older = prober.call(api, "get_tuple", probe_calls.config(thread, first[1]["id"]))
+        latest = prober.call(api, "get_tuple", probe_calls.config(thread))
     except Exception:  # noqa: BLE001 - a saver that breaks here is not one that declines history
         return True
-    return trial.holds(older) or not trial.holds(latest)
+    return probe_calls.holds(older) or not probe_calls.holds(latest)
 
 
 class _Listening:
@@ -154,13 +154,13 @@ class _Listening:
         return getattr(self._inner, name)
 
 
-def _uses_serializer(caller: trial.Caller, api: str) -> bool:
-    saver = caller.saver
+def _uses_serializer(prober: probe_calls.Prober, api: str) -> bool:
+    saver = prober.saver
     original = getattr(saver, "serde", None)
     listening = _Listening(original)
     try:
         saver.serde = listening
-        caller.call(api, "put", *trial.put_arguments(saver, "probe-serializer"))
+        prober.call(api, "put", *probe_calls.put_arguments(saver, "probe-serializer"))
     except Exception:  # noqa: BLE001 - whatever it raised, what counts is whether it was called
         return listening.called
     finally:
@@ -173,7 +173,7 @@ def _reopen(work: Survey, workspace: Workspace, api: str) -> None:
     name = work.target.name
     work.stage("opening the saver again")
     with _second_opening(name), opened(work.target, workspace, work.loop) as saver:
-        found = trial.reads_back(work.caller(saver), api, THREAD)
+        found = probe_calls.reads_back(work.prober(saver), api, THREAD)
     if not found:
         raise _forgets(name, "opened again")
     work.stage("opening the saver from another process")
@@ -231,8 +231,8 @@ def look(data: Written, progress: Progress) -> bool:
     target = load(data.ref)
     workspace = Workspace(Path(data.path), data.name)
     with EventLoop() as loop, opened(target, workspace, loop) as saver:
-        caller = trial.Caller(saver, loop, lambda stage: progress({"stage": stage}))
-        return trial.reads_back(caller, data.api, THREAD)
+        prober = probe_calls.Prober(saver, loop, lambda stage: progress({"stage": stage}))
+        return probe_calls.reads_back(prober, data.api, THREAD)
 
 
 def _opening_time(work: Survey, folder: Path) -> float:
@@ -240,7 +240,7 @@ def _opening_time(work: Survey, folder: Path) -> float:
     for _ in range(3):
         with fresh_workspace(folder, work.target) as workspace:
             work.stage("opening the saver in an empty workspace")
-            with trial.timed(times), opened(work.target, workspace, work.loop):
+            with probe_calls.timed(times), opened(work.target, workspace, work.loop):
                 pass
     return round(min(times), 3)
 

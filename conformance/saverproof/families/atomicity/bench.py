@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from saverproof.execution.driver import Driver, driver_of
 from saverproof.families.atomicity.disk import Disk, watched
 from saverproof.families.atomicity.drivers import Losing, load
-from saverproof.families.atomicity.hand import Hand
 from saverproof.families.atomicity.worker import Worker
 from saverproof.items import Plan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
-from saverproof_faults import Driver, FaultsError, Injector
+from saverproof_faults import Driver as FaultDriver
+from saverproof_faults import FaultsError, Injector
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class Bench:
 
     @classmethod
     @contextmanager
-    def opened(cls, plan: Plan, target: Target, drivers: Sequence[Driver]) -> Iterator[Bench]:
+    def opened(cls, plan: Plan, target: Target, drivers: Sequence[FaultDriver]) -> Iterator[Bench]:
         """A bench with the fault layer entered, until the block ends.
 
         Raises:
@@ -78,9 +79,9 @@ class Bench:
         _stop(self.loop)
         self.loop, self.worker = EventLoop(), Worker(self.worker.patience_s)
 
-    def hand(self, saver: Any) -> Hand:
+    def driver(self, saver: Any) -> Driver:
         """The saver, called through this item's API."""
-        return Hand(saver, self.api, self.loop)
+        return driver_of(saver, self.api, self.loop)
 
 
 _BLOCKED: list[EventLoop] = []

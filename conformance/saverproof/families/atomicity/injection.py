@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from saverproof.errors import describe
+from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.commits import CommitsBefore
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Attack
@@ -73,7 +74,7 @@ def _cancel(trial: Trial, plan: Plan) -> None:
     bench = trial.bench
     bench.worker.say(f"{trial.scenario.operation}, cancelled")
     bench.calls += 1
-    operation = trial.hand.awaiting(trial.stage.script.operation)
+    operation = awaiting(trial.driver, trial.stage.script.operation)
     awaited = bench.loop.run(bench.injector.cancel(operation, plan))
     trial.sight.fired = awaited.fired
     trial.sight.ending = ENDINGS[awaited.ending]
@@ -88,7 +89,7 @@ def _lose(trial: Trial) -> None:
 
 
 def _refuse(trial: Trial, value: int) -> None:
-    with serializing(trial.hand.saver, value) as serializer:
+    with serializing(trial.driver.saver, value) as serializer:
         _operate(trial)
     trial.sight.fired = serializer is not None and serializer.fired
 

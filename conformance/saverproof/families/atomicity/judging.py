@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from saverproof.contracts.tables import atomicity
+from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.observation import Ending, Moment, Sight
 from saverproof.families.atomicity.reference_states import Group, References, State, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
-from saverproof.families.atomicity.snapshot import Snapshot
 from saverproof.families.atomicity.wording import portrait, wanted_portrait
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.steps.identifiers import mint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from saverproof.families.atomicity.snapshot import Snapshot
+from saverproof.execution.view import Snapshot
 
 
 class Ending(StrEnum):

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.settled_calls import Call, Calls, Key
-from saverproof.families.atomicity.hand import Hand
+from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.settled_calls import Call, Calls, Key, perform
+from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
-from saverproof.families.atomicity.snapshot import Snapshot, Wanted
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.programs.small import unrelated
 from saverproof.steps.definitions import CopyThread
@@ -27,14 +27,14 @@ class NoCleanRunError(Exception):
     """The operation does not work without faults either; the text says how it ended."""
 
 
-def made(hand: Hand, calls: tuple[Call, ...]) -> None:
+def made(driver: Driver, calls: tuple[Call, ...]) -> None:
     """Make calls that lead to a starting state.
 
     Raises:
         NoCleanRunError: the saver refused one.
     """
     for call in calls:
-        error = call_quietly(partial(hand.do, call))
+        error = call_quietly(partial(perform, driver, call))
         if error is not None:
             name = type(call.step).__name__
             raise NoCleanRunError(f"the starting state: {name} raised {describe(error)}")
@@ -105,10 +105,10 @@ def prepared(
     """
     with fresh_workspace(folder, target) as workspace:
         with opened(target, workspace, loop) as saver:
-            hand = Hand(saver, api, loop)
+            driver = driver_of(saver, api, loop)
             script = Script.of(scenario, saver)
-            made(hand, script.start)
-            before = hand.look(_everything(script))
+            made(driver, script.start)
+            before = snapshot(driver, _everything(script))
         databases = tuple(sorted(_databases(workspace.path)))
         stage = Stage(script, workspace.path, databases)
         if target.drop is not None or not _same(stage, before, target, folder, loop, api):
@@ -121,7 +121,7 @@ def _same(
 ) -> bool:
     """Whether a copy of the files shows what the original does."""
     with placed(stage, target, folder) as workspace, opened(target, workspace, loop) as saver:
-        return Hand(saver, api, loop).look(_everything(stage.script)) == before
+        return snapshot(driver_of(saver, api, loop), _everything(stage.script)) == before
 
 
 def _everything(script: Script) -> Wanted:

@@ -16,16 +16,16 @@ from functools import partial
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.settled_calls import Call, Calls
+from saverproof.execution.driver import Driver
+from saverproof.execution.settled_calls import Call, Calls, awaiting, perform
+from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import Bench
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Attack
-from saverproof.families.atomicity.hand import Hand
 from saverproof.families.atomicity.injection import ENDINGS
 from saverproof.families.atomicity.judging import CANCELLED, LATE, SILENT, USABLE, WHOLE, Verdict
 from saverproof.families.atomicity.observation import Ending
 from saverproof.families.atomicity.random_programs import SPELL, Route, Turn
-from saverproof.families.atomicity.snapshot import Snapshot, Wanted
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.steps.definitions import Program, Step
 from saverproof.targets.opening import fresh_workspace, opened
@@ -72,40 +72,40 @@ class Walk:
     def run(self) -> Stumble | None:
         """Take the steps; gives what went wrong, if anything did."""
         wanted = Wanted((), self.route.threads)
-        with self._saver() as (saver, hand), self._saver() as (_, shadow):
+        with self._saver() as (saver, driver), self._saver() as (_, shadow):
             calls = Calls(lambda current: saver.get_next_version(current, None))
-            before = shadow.look(wanted)
+            before = snapshot(shadow, wanted)
             while (turn := self.route.turn(len(self._taken), calls.model)) is not None:
                 (call,) = calls.settle((turn.step,))
                 self._taken.append(turn.step)
                 self._note(turn)
                 self.bench.worker.say(f"step {len(self._taken)} of a random program")
-                shadow.do(call)
-                after = shadow.look(wanted)
+                perform(shadow, call)
+                after = snapshot(shadow, wanted)
                 stumble = None
                 if turn.attack != SPELL:
-                    stumble = self._heal(hand, wanted, before)
+                    stumble = self._heal(driver, wanted, before)
                 if stumble is None:
-                    stumble = self._step(hand, call, turn.attack, wanted, before, after)
+                    stumble = self._step(driver, call, turn.attack, wanted, before, after)
                 if stumble is not None:
                     return stumble
                 if not self._waiting:
                     before = after
-            return self._heal(hand, wanted, before)
+            return self._heal(driver, wanted, before)
 
     def _note(self, turn: Turn) -> None:
         coming = {} if turn.attack is None else {len(self._taken) - 1: turn.attack}
         self.note(tuple(self._taken), self._faults | coming)
 
-    def _heal(self, hand: Hand, wanted: Wanted, before: Snapshot) -> Stumble | None:
+    def _heal(self, driver: Driver, wanted: Wanted, before: Snapshot) -> Stumble | None:
         """The spell is over: what has failed under it is called again, and works."""
         if not self._waiting:
             return None
         waiting, self._waiting = self._waiting, []
-        if hand.look(wanted) != before:
+        if snapshot(driver, wanted) != before:
             return self._stumble(LATE, "what failed is stored when all is healed", "", "")
         for call in waiting:
-            error = call_quietly(partial(hand.do, call))
+            error = call_quietly(partial(perform, driver, call))
             if error is not None:
                 observed = describe(error)
                 return self._stumble(USABLE, "a healed saver fails", "to work", observed)
@@ -113,16 +113,16 @@ class Walk:
 
     def _step(
         self,
-        hand: Hand,
+        driver: Driver,
         call: Call,
         attack: Attack | None,
         wanted: Wanted,
         before: Snapshot,
         after: Snapshot,
     ) -> Stumble | None:
-        fired, ending, error = self._do(hand, call, attack)
+        fired, ending, error = self._do(driver, call, attack)
         said = f"{ending} {error}".strip()
-        seen = hand.look(wanted)
+        seen = snapshot(driver, wanted)
         if not fired:
             right = seen == after or (bool(self._waiting) and seen == before)
             return self._unharmed(ending, said, right)
@@ -142,7 +142,7 @@ class Walk:
         if attack == SPELL and seen == before:
             self._waiting.append(call)
             return None
-        return self._again(hand, call, wanted, after, unusable)
+        return self._again(driver, call, wanted, after, unusable)
 
     def _unharmed(self, ending: Ending, said: str, right: bool) -> Stumble | None:
         self._faults.pop(len(self._taken) - 1, None)
@@ -153,13 +153,13 @@ class Walk:
         return None
 
     def _again(
-        self, hand: Hand, call: Call, wanted: Wanted, after: Snapshot, unusable: str
+        self, driver: Driver, call: Call, wanted: Wanted, after: Snapshot, unusable: str
     ) -> Stumble | None:
         """The same call, which works now."""
-        error = call_quietly(lambda: hand.do(call))
+        error = call_quietly(lambda: perform(driver, call))
         if error is not None:
             return self._stumble(unusable, "the same call again fails", "to work", describe(error))
-        if hand.look(wanted) != after:
+        if snapshot(driver, wanted) != after:
             return self._stumble(unusable, "the same call again stores something else", "", "")
         return None
 
@@ -171,45 +171,45 @@ class Walk:
         opened = {os.path.realpath(one.path) for one in injector.watch.connections if one.path}
         return sorted(path for path in opened if path.startswith(self._folder))
 
-    def _do(self, hand: Hand, call: Call, attack: Attack | None) -> tuple[bool, Ending, str]:
+    def _do(self, driver: Driver, call: Call, attack: Attack | None) -> tuple[bool, Ending, str]:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
         bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
         plan = None if attack is None else attack.plan
         if position == self.counted:
             with bench.injector.counting() as counting:
-                ended = self._ended(hand, call)
+                ended = self._ended(driver, call)
             self.places = counting.places
             return False, *ended
         if plan is None or attack is None:
-            return False, *_ended(call_quietly(lambda: hand.do(call)))
+            return False, *_ended(call_quietly(lambda: perform(driver, call)))
         self._faults[position] = attack
         if plan.fault is Fault.CANCEL:
-            awaited = bench.loop.run(bench.injector.cancel(hand.awaiting(call), plan))
+            awaited = bench.loop.run(bench.injector.cancel(awaiting(driver, call), plan))
             error = "" if awaited.error is None else describe(awaited.error)
             return awaited.fired, ENDINGS[awaited.ending], error
         if plan.fault in FAILURES:
             assert bench.disk is not None
             with bench.disk.failing(plan):
-                ended = self._ended(hand, call)
+                ended = self._ended(driver, call)
             return bool(bench.disk.fired), *ended
         with bench.injector.armed(plan) as shot:
-            ended = self._ended(hand, call)
+            ended = self._ended(driver, call)
         return shot.fired > 0, *ended
 
-    def _ended(self, hand: Hand, call: Call) -> tuple[Ending, str]:
-        ended = _ended(call_quietly(lambda: hand.do(call)))
+    def _ended(self, driver: Driver, call: Call) -> tuple[Ending, str]:
+        ended = _ended(call_quietly(lambda: perform(driver, call)))
         self.bench.loop.run(self.bench.injector.drain())
         return ended
 
     @contextmanager
-    def _saver(self) -> Iterator[tuple[Any, Hand]]:
+    def _saver(self) -> Iterator[tuple[Any, Driver]]:
         bench = self.bench
         with ExitStack() as stack:
             workspace = stack.enter_context(fresh_workspace(bench.folder, bench.target))
             self._folder = self._folder or f"{os.path.realpath(workspace.path)}/"
             saver = stack.enter_context(opened(bench.target, workspace, bench.loop))
-            yield saver, bench.hand(saver)
+            yield saver, bench.driver(saver)
 
     def _stumble(self, contract: str, summary: str, expected: str, observed: str) -> Stumble:
         verdict = Verdict(

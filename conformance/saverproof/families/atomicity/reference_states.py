@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Flag
 
 from saverproof.execution.settled_calls import Key
+from saverproof.execution.view import Contents, Snapshot
 from saverproof.families.atomicity.observation import Moment, Sight
 from saverproof.families.atomicity.scenarios import Scenario
-from saverproof.families.atomicity.snapshot import Shown, Snapshot
 
 Group = tuple[str, ...]
 """Threads that are judged as one."""
@@ -97,5 +97,5 @@ def apart(references: References, snapshot: Snapshot, moment: Moment) -> list[tu
     return found
 
 
-def _like(shown: Shown | None, reference: Shown | None) -> bool:
+def _like(shown: Contents | None, reference: Contents | None) -> bool:
     return shown == reference

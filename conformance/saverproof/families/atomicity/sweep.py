@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import Bench
 from saverproof.families.atomicity.fault_plans import Attack, attacks, lasting
 from saverproof.families.atomicity.injection import serializing, strike
@@ -119,14 +120,14 @@ def _count(trial: Trial, counted: Counted) -> None:
 
 def _count_values(trial: Trial, counted: Counted) -> None:
     """In a run of its own: with a serializer that it does not know a saver may do other things."""
-    with serializing(trial.hand.saver, 0) as serializer:
+    with serializing(trial.driver.saver, 0) as serializer:
         trial.ended(call_quietly(trial.operation))
         trial.settle()
     counted.values = 0 if serializer is None else serializer.count
 
 
 def _awaits(trial: Trial) -> tuple[Plan, ...]:
-    operation = trial.hand.awaiting(trial.stage.script.operation)
+    operation = awaiting(trial.driver, trial.stage.script.operation)
     clean = trial.bench.loop.run(count_awaits(operation))
     trial.ended(clean.error)
     return clean.plans()

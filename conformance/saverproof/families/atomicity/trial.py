@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from saverproof.errors import describe
-from saverproof.execution.settled_calls import Call, Key
+from saverproof.execution.driver import Driver
+from saverproof.execution.settled_calls import Call, Key, perform
 from saverproof.execution.store import set_up
+from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import Bench
-from saverproof.families.atomicity.hand import Hand
 from saverproof.families.atomicity.observation import Ending, Moment, Sight
 from saverproof.families.atomicity.prepared_store import Stage, made, placed
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
-from saverproof.families.atomicity.snapshot import Snapshot, Wanted
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof.targets.opening import opened
@@ -42,7 +42,7 @@ class Trial:
     wrong: Wrong = lambda _: False
     reference: bool = False
     """Whether other trials are compared with this one, so that no look may be left out."""
-    _hand: Hand | None = None
+    _driver: Driver | None = None
     _paths: dict[str, str] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
     _workspace: Workspace | None = None
@@ -73,21 +73,21 @@ class Trial:
         self._stack, self._workspace = stack, workspace
         if not self.is_setup:
             self.open()
-            hand = self.hand
+            driver = self.driver
             if self.stage.folder is None:
-                made(hand, self.stage.script.start)
+                made(driver, self.stage.script.start)
             # Whatever a saver puts off until it is first used is not to count as the operation's.
-            hand.look(Wanted(self._keys[:1]))
+            snapshot(driver, Wanted(self._keys[:1]))
         elif self.stage.folder is None:
             with opened(bench.target, workspace, bench.loop) as saver:
-                made(bench.hand(saver), self.stage.script.start)
+                made(bench.driver(saver), self.stage.script.start)
         return {name: outside_view(path) for name, path in self._paths.items()}
 
     @property
-    def hand(self) -> Hand:
+    def driver(self) -> Driver:
         """The saver under test."""
-        assert self._hand is not None
-        return self._hand
+        assert self._driver is not None
+        return self._driver
 
     def open(self) -> None:
         """Open the saver under test, and set it up as each start of an application does."""
@@ -95,11 +95,11 @@ class Trial:
         bench = self.bench
         assert self._workspace is not None
         saver = self._stack.enter_context(opened(bench.target, self._workspace, bench.loop))
-        self._hand = bench.hand(saver)
+        self._driver = bench.driver(saver)
         if self.is_setup:
             set_up(saver, bench.loop)
             # Some savers set up when they are first used.
-            found = self._hand.look(Wanted(self._keys[:1]))
+            found = snapshot(self._driver, Wanted(self._keys[:1]))
             if found.unreadable:
                 raise RuntimeError(f"the first read raised {found.unreadable}")
 
@@ -117,7 +117,7 @@ class Trial:
         self.bench.calls += 1
         started = time.perf_counter()
         try:
-            self.hand.do(call)
+            perform(self.driver, call)
         finally:
             self.bench.seconds += time.perf_counter() - started
 
@@ -151,11 +151,11 @@ class Trial:
     def _look_on(self, workspace: Workspace) -> None:
         """The looks and writes that follow while the saver is open."""
         sight, script = self.sight, self.stage.script
-        if self._hand is not None:
+        if self._driver is not None:
             self._own(Moment.OWN, Wanted(self._keys))
         if not sight.locked:
             self._look_freshly(workspace)
-        if self._hand is None or self.wrong(sight):
+        if self._driver is None or self.wrong(sight):
             return
         self._try("an unrelated write", script.unrelated)
         self._own(Moment.OWN_LATER, Wanted((), (*self._threads, UNRELATED, ELSEWHERE)))
@@ -201,7 +201,7 @@ class Trial:
     def _own(self, moment: Moment, wanted: Wanted) -> None:
         self.bench.worker.say(f"reading by {moment}")
         self.bench.calls += len(wanted.keys) + len(wanted.threads or ())
-        self.sight.looks[moment] = self.hand.look(wanted)
+        self.sight.looks[moment] = snapshot(self.driver, wanted)
 
     def _try(self, what: str, calls: tuple[Call, ...]) -> None:
         for call in calls:
@@ -220,10 +220,10 @@ class Trial:
         def visit() -> None:
             nonlocal found
             with opened(bench.target, workspace, bench.loop) as saver:
-                hand = bench.hand(saver)
-                found = hand.look(wanted)
+                driver = bench.driver(saver)
+                found = snapshot(driver, wanted)
                 for call in then:
-                    hand.do(call)
+                    perform(driver, call)
 
         error = call_quietly(visit)
         if error is not None:
@@ -236,7 +236,7 @@ class Trial:
         error = call_quietly(closing.close)
         if error is not None:
             self.sight.problems.setdefault("closing", describe(error))
-        self._hand = None
+        self._driver = None
 
     # --- what is looked at -----------------------------------------------------------------
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from saverproof.execution.settled_calls import Key
+from saverproof.execution.view import UNREADABLE, Contents, Snapshot
 from saverproof.families.atomicity.observation import Ending, Moment
 from saverproof.families.atomicity.reference_states import References, State, apart
-from saverproof.families.atomicity.snapshot import UNREADABLE, Shown, Snapshot
 from saverproof.steps.identifiers import mint
 
 _MOST = 4
@@ -54,7 +54,7 @@ def wanted_portrait(
     return f"nothing of it ({shapes(before)}), or all of it ({shapes(after)})"
 
 
-def _shape(shown: Shown | None) -> str:
+def _shape(shown: Contents | None) -> str:
     if shown is None:
         return "not there"
     if UNREADABLE in shown:
@@ -63,7 +63,7 @@ def _shape(shown: Shown | None) -> str:
     return f"{count} pending write{'' if count == 1 else 's'}"
 
 
-def _difference(shown: Shown | None, before: Shown | None, other: Shown | None) -> str:
+def _difference(shown: Contents | None, before: Contents | None, other: Contents | None) -> str:
     if shown is None or other is None or UNREADABLE in shown:
         return _shape(shown)
     reference = before or other

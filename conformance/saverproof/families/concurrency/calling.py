@@ -8,46 +8,46 @@ from functools import lru_cache
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.calls import checkpoint_format
-from saverproof.execution.driver import takes_task_path
+from saverproof.execution.calls import PutCall, PutWritesCall, checkpoint_format
+from saverproof.execution.driver import Driver
 from saverproof.families.concurrency.records import PLACES, Event, Kind, Operation, Shown
 from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
+from saverproof.programs.small import TASK_PATH
 from saverproof.steps.identifiers import mint, task_id, timestamp
 from saverproof.values import show
 
 CHANNELS = ("count", "notes")
-_PATH = "~__pregel_pull, agent"
 _MOST_NUMBERS = 400
 _WIDTH = 60
 
 
 class Caller:
-    """One user of a saver. ``tick`` is called after each operation."""
+    """One user of a saver, through a driver. ``tick`` is called after each operation."""
 
     def __init__(
-        self, saver: Any, number: int, versions: Sequence[Any], tick: Callable[[], object]
+        self, driver: Driver, number: int, versions: Sequence[Any], tick: Callable[[], object]
     ) -> None:
-        self.saver = saver
         self.number = number
         self.events: list[Event] = []
+        self._driver = driver
         self._versions = versions
         self._tick = tick
 
     def call(self, operation: Operation) -> None:
-        """Make a call through the sync API and keep what came of it."""
+        """Make a call and keep what came of it."""
         began = time.monotonic_ns()
         try:
-            answer = self._made(operation)
+            answer = self._asked(operation)
         except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
             self._keep(operation, began, error=error)
         else:
             self._keep(operation, began, answer)
 
     async def await_call(self, operation: Operation) -> None:
-        """The same through the async API."""
+        """The same with a driver whose answers are awaited."""
         began = time.monotonic_ns()
         try:
-            answer = await self._awaited(operation)
+            answer = await self._asked(operation)
         except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
             self._keep(operation, began, error=error)
         else:
@@ -66,33 +66,19 @@ class Caller:
         self.events.append(Event(self.number, operation, began, ended, said, shown))
         self._tick()
 
-    def _made(self, operation: Operation) -> Any:
-        saver = self.saver
+    def _asked(self, operation: Operation) -> Any:
+        driver = self._driver
         match operation.kind:
             case Kind.PUT:
-                return saver.put(*put_arguments(operation, self._versions))
+                return driver.put(put_call(operation, self._versions))
             case Kind.WRITES:
-                return saver.put_writes(*write_arguments(operation, saver.put_writes))
+                return driver.put_writes(put_writes_call(operation))
             case Kind.LIST:
-                return list(saver.list(config_of(operation)))
+                return driver.list_tuples(config_of(operation), {})
             case Kind.DELETE:
-                return saver.delete_thread(PLACES[operation.place][0])
+                return driver.invoke("delete_thread", PLACES[operation.place][0])
             case _:
-                return saver.get_tuple(config_of(operation))
-
-    async def _awaited(self, operation: Operation) -> Any:
-        saver = self.saver
-        match operation.kind:
-            case Kind.PUT:
-                return await saver.aput(*put_arguments(operation, self._versions))
-            case Kind.WRITES:
-                return await saver.aput_writes(*write_arguments(operation, saver.aput_writes))
-            case Kind.LIST:
-                return [found async for found in saver.alist(config_of(operation))]
-            case Kind.DELETE:
-                return await saver.adelete_thread(PLACES[operation.place][0])
-            case _:
-                return await saver.aget_tuple(config_of(operation))
+                return driver.get_tuple(config_of(operation))
 
 
 def minted(saver: Any) -> list[Any]:
@@ -114,7 +100,7 @@ def config_of(operation: Operation) -> dict[str, Any]:
     return {"configurable": configurable}
 
 
-def put_arguments(operation: Operation, versions: Sequence[Any]) -> tuple[Any, ...]:
+def put_call(operation: Operation, versions: Sequence[Any]) -> PutCall:
     """The arguments of a put: every part of it names its tag."""
     thread, namespace = PLACES[operation.place]
     configurable = {"thread_id": thread, "checkpoint_ns": namespace}
@@ -133,17 +119,16 @@ def put_arguments(operation: Operation, versions: Sequence[Any]) -> tuple[Any, .
     }
     parents = {"": mint(KNOWN[0])} if namespace else {}
     metadata = {"source": "loop", "step": operation.number, "parents": parents, "said": said}
-    return {"configurable": configurable}, checkpoint, metadata, dict(version)
+    return PutCall({"configurable": configurable}, checkpoint, metadata, dict(version))
 
 
-def write_arguments(operation: Operation, method: Any) -> tuple[Any, ...]:
+def put_writes_call(operation: Operation) -> PutWritesCall:
     """The arguments of a put_writes: each value names the batch's tag and its place in it."""
     writes = [
         (CHANNELS[place % len(CHANNELS)], f"w{operation.tag}.{place}")
         for place in range(operation.count)
     ]
-    path = (_PATH,) if takes_task_path(method) else ()
-    return config_of(operation), writes, task_id(operation.task), *path
+    return PutWritesCall(config_of(operation), writes, task_id(operation.task), TASK_PATH)
 
 
 @lru_cache(maxsize=1)

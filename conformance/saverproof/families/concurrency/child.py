@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
+from saverproof.execution.driver import AwaitedDriver, Driver
 from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.records import Event, Operation, Phase
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
 from saverproof.steps.codec import decode, encode
+from saverproof.targets.calling import api_of
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, opened
 from saverproof.targets.reference import TargetRef
@@ -55,7 +57,9 @@ class Scene:
 
     def caller(self, saver: Any, number: int) -> Caller:
         """One more user of a saver."""
-        caller = Caller(saver, number, minted(saver), self._moved)
+        kind = Driver if self.api == "sync" else AwaitedDriver
+        driver = kind(saver, api_of(self.api, self.loop))
+        caller = Caller(driver, number, minted(saver), self._moved)
         self.callers.append(caller)
         return caller
 
@@ -76,7 +80,7 @@ class Scene:
         """Let callers begin at the same moment, in threads or in tasks; wait for all of them."""
         in_step = self._arguments["in_step"]
         callers = [(self.caller(saver, number), made) for saver, number, made in users]
-        self.pauses.trace(callers[0][0].saver)
+        self.pauses.trace(users[0][0])
         self.pauses.on = True
         if self.api == "async":
             self.loop.run(_gathered(callers, in_step))

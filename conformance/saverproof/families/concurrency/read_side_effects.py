@@ -11,8 +11,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import AsyncDriver, SyncDriver
-from saverproof.execution.view import look
+from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.view import listed_facts
 from saverproof.families.concurrency.child import BEFORE, Scene
 from saverproof.families.concurrency.records import Kind, Operation
 from saverproof.families.concurrency.watching import PATIENCE_S, watch
@@ -67,8 +67,8 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> None:
-    driver = _driver(scene, saver)
-    listed = look(driver, ("a",))
+    driver = driver_of(saver, scene.api, scene.loop)
+    listed = listed_facts(driver, ("a",))
     # A first read may still set something up; what matters is what the next ones do.
     _read(driver, next(iter(unknown(0))))
     before = dumped(scene.workspace.path)
@@ -92,16 +92,12 @@ def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> 
     if not told["looked"]:
         # On a server, say: what can be seen is what another saver shows of it.
         with scene.saver() as other:
-            traces += _shown(_driver(scene, other))
-    if look(driver, ("a",)) != listed:
+            traces += _shown(driver_of(other, scene.api, scene.loop))
+    if listed_facts(driver, ("a",)) != listed:
         traces.append("a listing of another thread has changed")
 
 
-def _driver(scene: Scene, saver: Any) -> SyncDriver | AsyncDriver:
-    return SyncDriver(saver) if scene.api == "sync" else AsyncDriver(saver, scene.loop)
-
-
-def _shown(driver: SyncDriver | AsyncDriver) -> Iterator[str]:
+def _shown(driver: Driver) -> Iterator[str]:
     """What a saver lists of all that nobody put. That it lists nothing of it proves nothing."""
     for found in driver.list_tuples(None, {}):
         address = found.config["configurable"]
@@ -110,7 +106,7 @@ def _shown(driver: SyncDriver | AsyncDriver) -> Iterator[str]:
             return
 
 
-def _read(driver: SyncDriver | AsyncDriver, read: tuple[str, dict[str, Any]]) -> None:
+def _read(driver: Driver, read: tuple[str, dict[str, Any]]) -> None:
     operation, configurable = read
     config = {"configurable": dict(configurable)}
     if operation == "list":

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import AsyncDriver, Driver, SyncDriver
+from saverproof.execution.driver import Driver, driver_of
 from saverproof.execution.settled_calls import Call, Calls, perform
-from saverproof.execution.view import look as look_at
+from saverproof.execution.view import listed_facts
 from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
 from saverproof.families.durability.kill_points import places
@@ -37,7 +37,7 @@ def saver_for(arguments: Arguments) -> Iterator[tuple[Driver, EventLoop]]:
     """The saver that the arguments name, open, driven through their API; and its event loop."""
     target = load(TargetRef.from_json(arguments["target"]))
     with EventLoop() as loop, opened(target, workspace_of(arguments), loop) as saver:
-        yield SyncDriver(saver) if arguments["api"] == "sync" else AsyncDriver(saver, loop), loop
+        yield driver_of(saver, arguments["api"], loop), loop
 
 
 def workspace_of(arguments: Arguments) -> Workspace:
@@ -80,10 +80,10 @@ def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     threads = arguments["threads"]
     with saver_for(arguments) as (driver, _):
         calls, versions = settled(driver, arguments)
-        states = [look_at(driver, threads)]
+        states = [listed_facts(driver, threads)]
         for call in calls:
             perform(driver, call)
-            states.append(look_at(driver, threads))
+            states.append(listed_facts(driver, threads))
         return {"versions": versions, "states": states}
 
 
@@ -179,7 +179,7 @@ def look(arguments: Arguments) -> dict[str, Any]:
             stage = "reading"
             driver.get_tuple({"configurable": {"thread_id": UNRELATED, "checkpoint_ns": ""}})
             seen["first_answer_ms"] = (time.perf_counter() - began) * 1_000
-            seen["shown"] = look_at(driver, arguments["threads"])
+            seen["shown"] = listed_facts(driver, arguments["threads"])
             problems = wrong_with(target, workspace_of(arguments))
             if problems:
                 seen["integrity"] = problems[:5]
@@ -188,7 +188,7 @@ def look(arguments: Arguments) -> dict[str, Any]:
             calls, _ = settled(driver, {**arguments, "program": arguments["afterwards"]})
             for call in calls:
                 perform(driver, call)
-            if not look_at(driver, (UNRELATED,)):
+            if not listed_facts(driver, (UNRELATED,)):
                 seen["writing"] = "an unrelated put returned, and is not there"
     except BaseException as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
         seen[stage] = describe(error)

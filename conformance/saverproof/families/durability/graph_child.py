@@ -10,12 +10,12 @@ from saverproof.execution.driver import Driver
 from saverproof.execution.view import canonical
 from saverproof.families.durability.child import saver_for
 from saverproof.families.durability.graph_log import GraphLog, read_log
-from saverproof.families.graph.calling import caller
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.node_log import FileNotes
 from saverproof.families.graph.runner import HISTORY, RESULT, STATE, Observation, Player
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.families.graph.steps import Answer, Invoke, Program, Update, to_json
+from saverproof.targets.calling import api_of
 from saverproof.targets.opening import EventLoop
 from saverproof_faults.kill import Acks
 
@@ -85,7 +85,7 @@ def _player(arguments: Arguments, graph: str, driver: Driver, loop: EventLoop) -
     player = Player(
         maker(graph, arguments["api"]),
         driver.saver,
-        caller(arguments["api"], loop),
+        api_of(arguments["api"], loop),
         how=durability_modes()[arguments["mode"]],
         deep=arguments["deep"],
     )

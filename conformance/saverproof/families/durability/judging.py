@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from saverproof.execution.view import Shown, parts_of
+from saverproof.execution.view import ShownFacts, parts_of
 from saverproof.steps.definitions import Program, Put
 
 
@@ -26,7 +26,7 @@ class Run:
     """A program, and what a saver shows in a clean run of it: ``states[n]`` after n operations."""
 
     program: Program
-    states: tuple[Shown, ...]
+    states: tuple[ShownFacts, ...]
 
     def last_changed(self, name: str, until: int) -> int | None:
         """The position of the last of the first ``until`` operations that changed a fact."""
@@ -55,7 +55,7 @@ class Verdict:
         return self.outcome in (Outcome.WHOLE, Outcome.ABSENT)
 
 
-def judge(run: Run, acknowledged: int, in_flight: bool, shown: Shown) -> Verdict:
+def judge(run: Run, acknowledged: int, in_flight: bool, shown: ShownFacts) -> Verdict:
     """Compare what is shown after a kill with what may be there.
 
     The first ``acknowledged`` operations must be; the next one, if it was ``in_flight``, may be,
@@ -114,7 +114,7 @@ class _Sorting:
         position = self.run.last_changed(name, self.acknowledged)
         self.lost[name] = self.acknowledged - 1 if position is None else position
 
-    def verdict(self, shown: Shown) -> Verdict:
+    def verdict(self, shown: ShownFacts) -> Verdict:
         self._settle_revealed()
         torn = [*self.torn, *(self.new if self.old and self.new else ())]
         lost = tuple(sorted({position for position in self.lost.values() if position >= 0}))
@@ -137,7 +137,7 @@ class _Sorting:
         before, after = (self.run.states[self.acknowledged + n] for n in (0, int(self.in_flight)))
         return name not in before and name in after
 
-    def _later(self, first: int, shown: Shown) -> tuple[int, ...]:
+    def _later(self, first: int, shown: ShownFacts) -> tuple[int, ...]:
         """Acknowledged operations after the first lost one of which something new is there."""
         found: set[int] = set()
         for name, value in shown.items():

@@ -11,7 +11,6 @@ from typing import Any
 from langgraph.types import Command
 
 from saverproof.errors import describe
-from saverproof.families.graph.calling import Caller, gathered
 from saverproof.families.graph.node_log import Notes
 from saverproof.families.graph.normalise import (
     plain,
@@ -36,6 +35,7 @@ from saverproof.families.graph.steps import (
     UpdateMany,
 )
 from saverproof.process import heartbeat as pulse
+from saverproof.targets.calling import Api, every
 
 Maker = Callable[[Any, Any], Any]
 """Makes a compiled graph of a note and a saver."""
@@ -75,7 +75,7 @@ class Player:
         self,
         make: Maker,
         saver: Any,
-        caller: Caller,
+        api: Api,
         *,
         how: Mapping[str, Any],
         prefix: str = "",
@@ -84,7 +84,7 @@ class Player:
     ) -> None:
         self.notes = Notes()
         self.saver = saver
-        self.caller = caller
+        self.api = api
         self.how = how
         self.prefix = prefix
         self.deep = deep
@@ -140,19 +140,19 @@ class Player:
 
     def _state(self, thread: str) -> Any:
         return plain_snapshot(
-            self.caller.call(self._graph, "get_state", self._config(thread), subgraphs=True)
+            self.api.call(self._graph, "get_state", self._config(thread), subgraphs=True)
         )
 
     def _history(self, thread: str) -> Any:
         config = self._config(thread)
-        self._snapshots[thread] = gathered(self.caller, self._graph, "get_state_history", config)
+        self._snapshots[thread] = self.api.items(self._graph, "get_state_history", every, config)
         return plain_history(self._snapshots[thread])
 
     def _writes(self, thread: str) -> Any:
         if self.deep:
             config = {"configurable": {"thread_id": self.prefix + thread}}
-            return plain_writes(gathered(self.caller, self.saver, "list", config))
-        found = self.caller.call(self.saver, "get_tuple", self._config(thread))
+            return plain_writes(self.api.items(self.saver, "list", every, config))
+        found = self.api.call(self.saver, "get_tuple", self._config(thread))
         return plain_writes([] if found is None else [found])
 
     # --- acting ------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Player:
                 return None
 
     def _call(self, method: str, *arguments: Any, **named: Any) -> Any:
-        return self.caller.call(self._graph, method, *arguments, **named)
+        return self.api.call(self._graph, method, *arguments, **named)
 
     def _run(self, given: Any, config: dict[str, Any]) -> Any:
         return plain(self._call("invoke", given, config, **self.how))
@@ -217,7 +217,7 @@ class Player:
         if step.subgraphs:
             named["subgraphs"] = True
         try:
-            self.caller.gather(
+            self.api.items(
                 self._graph, "stream", take, step.given, self._config(step.thread), **named
             )
         except Exception as error:  # noqa: BLE001 - a part of what the caller sees
@@ -232,7 +232,7 @@ class Player:
             named["filter"] = {"source": step.source}
         config = self._config(step.thread)
         return plain_history(
-            gathered(self.caller, self._graph, "get_state_history", config, **named)
+            self.api.items(self._graph, "get_state_history", every, config, **named)
         )
 
     def _update(self, step: Step) -> None:

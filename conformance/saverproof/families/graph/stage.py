@@ -17,13 +17,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
 from saverproof.execution.store import Store
-from saverproof.families.graph.calling import caller
 from saverproof.families.graph.comparing import Comparison, compare
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
 from saverproof.families.graph.scenarios import Scenario, maker
 from saverproof.families.graph.steps import Step
 from saverproof.items import Plan
+from saverproof.targets.calling import api_of
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 
@@ -110,7 +110,7 @@ class Stage:
         return Player(
             maker(play.scenario.graph, self.plan.api),
             saver,
-            caller(self.plan.api, self.loop),
+            api_of(self.plan.api, self.loop),
             how=durability_modes()[play.mode],
             prefix=f"graph-{next(self._numbers)}-",
             deep=self.deep,
