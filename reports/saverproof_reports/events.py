@@ -9,7 +9,7 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
            id to count), ``findings``, ``unknown`` and ``inapplicable`` (contract id to reason),
            ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults, crash, power,
-           concurrency) and ``stale``.
+           concurrency, differences) and ``stale``.
 ``end``    everything planned was judged.
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
@@ -23,7 +23,13 @@ from typing import Any
 
 from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
-from saverproof_reports.sections import merge_crash, merge_crowds, merge_faults, merge_power
+from saverproof_reports.sections import (
+    merge_crash,
+    merge_crowds,
+    merge_differences,
+    merge_faults,
+    merge_power,
+)
 from saverproof_reports.verdicts import Evidence, decide
 
 Event = Mapping[str, Any]
@@ -81,16 +87,19 @@ def _judged(
     reported = {(item["family"], item["api"]) for item in items}
     unreported = [] if complete else [pair for pair in planned if pair not in reported]
     extras = [item.get("extra") or {} for item in items]
+    contracts = [
+        _contract(contract, saver, items, unreported, versions) for contract in saver["contracts"]
+    ]
+    verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
+    differences = [extra["differences"] for extra in extras if extra.get("differences")]
     return {
         "saver": saver["saver"],
-        "contracts": [
-            _contract(contract, saver, items, unreported, versions)
-            for contract in saver["contracts"]
-        ],
+        "contracts": contracts,
         "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
         "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
         **_concurrency(extras),
+        **({"differences": merge_differences(differences, verdicts)} if differences else {}),
         "timing": {
             "operations": sum(item.get("operations", 0) for item in items),
             "saver_s": round(sum(item.get("saver_s", 0.0) for item in items), 3),

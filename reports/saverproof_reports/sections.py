@@ -42,6 +42,29 @@ def merge_crowds(sections: Iterable[Section]) -> dict[str, Any]:
     return _merged(sections, {"scenes": {}, "operations": 0})
 
 
+def merge_differences(
+    sections: Iterable[Section], verdicts: Mapping[str, str]
+) -> dict[str, int | dict[str, int]]:
+    """The ``differences`` sections as one.
+
+    What an item left to the items of other families (``elsewhere``) is settled here: it is
+    explained if the contract that it was blamed on is found broken, or does not apply, and else
+    unknown. So ``seen`` is the sum of ``shown``, ``explained`` and ``unknown``.
+    """
+    total = {"seen": 0, "shown": 0, "explained": 0, "unknown": 0}
+    unsettled: dict[str, int] = {}
+    for section in sections:
+        for key in total:
+            total[key] += section.get(key, 0)
+        for contract, times in section.get("elsewhere", {}).items():
+            explained = verdicts.get(contract) in ("violated", "known", "not-applicable")
+            total["seen"] += times
+            total["explained" if explained else "unknown"] += times
+            if not explained:
+                unsettled[contract] = unsettled.get(contract, 0) + times
+    return {**total, **({"unsettled": unsettled} if unsettled else {})}
+
+
 def recoveries(trial: Section) -> list[float]:
     """Recovery times in milliseconds of one entry of ``trials_detail``."""
     return list(trial.get("recovery_ms", ()))

@@ -137,7 +137,9 @@ def sentence(report: Mapping[str, Any]) -> str:
 
 
 def figures(judged: Judged) -> list[str]:
-    """The counts of faults, kills, disk images and operations, a phrase each; none that is zero."""
+    """The counts of operations, differences, faults, kills and disk images, a phrase each; none
+    that is zero.
+    """
     faults, crash = judged["faults"], judged["crash"]
     power, timing = judged["power"], judged["timing"]
     said = []
@@ -146,6 +148,8 @@ def figures(judged: Judged) -> list[str]:
             f"{count_of(timing['operations'], 'operation')} judged in {timing['total_s']:.1f} s, "
             f"{timing['saver_s']:.1f} s of it in the saver"
         )
+    if differences := differences_phrase(judged):
+        said.append(differences)
     if faults["points"]:
         said.append(f"{faults['injected']:,} faults fired at {count_of(faults['points'], 'place')}")
     if crash["trials"]:
@@ -157,6 +161,17 @@ def figures(judged: Judged) -> list[str]:
     if power["images"]:
         said.append(power_phrase(power))
     return said
+
+
+def differences_phrase(judged: Judged) -> str:
+    """Where the differences went that were seen; "" if none was."""
+    counts = judged.get("differences", {})
+    if not counts.get("seen"):
+        return ""
+    return (
+        f"{count_of(counts['seen'], 'difference')} seen: {counts['shown']:,} shown, "
+        f"{counts['explained']:,} explained by these, {counts['unknown']:,} not settled"
+    )
 
 
 def power_phrase(power: Mapping[str, Any]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 
+from saverproof.execution.preloading import preload
 from tests.conformance import crash_savers
 
-from saverproof.execution.preloading import preload
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.targets.reference import TargetRef
 

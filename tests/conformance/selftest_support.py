@@ -12,6 +12,7 @@ from tests.wrong_savers import WRONG, WrongSaver
 from saverproof.contracts.registry import contract
 from saverproof.families.functional.family import hunt
 from saverproof.families.registry import judged
+from saverproof.items import Outcome
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
@@ -60,11 +61,16 @@ def _facts(wrong: WrongSaver, folder: Path) -> dict[str, Any]:
 
 def blamed(wrong: WrongSaver, folder: Path, seed: int) -> set[str]:
     """The contracts of its family that a wrong saver is blamed for until its own is found."""
+    return {finding.contract for finding in hunted(wrong, folder, seed).findings}
+
+
+def hunted(wrong: WrongSaver, folder: Path, seed: int) -> Outcome:
+    """What a search comes to that ends when a wrong saver's own contract is found broken."""
     family = family_of(wrong)
     target = target_of(wrong)
     api = api_of(wrong, family)
     plan = plan_of(target, family, api, folder, seed=seed, facts=_facts(wrong, folder))
-    return {finding.contract for finding in hunt(plan, target, wrong.breaks).findings}
+    return hunt(plan, target, wrong.breaks)
 
 
 def blamed_everywhere(wrong: WrongSaver, folder: Path) -> set[str]:

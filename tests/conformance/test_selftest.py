@@ -15,12 +15,15 @@ from tests.conformance.selftest_support import (
     allowed,
     blamed,
     blamed_everywhere,
+    hunted,
     judged_by_programs,
     waiting_on_their_loop,
 )
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
+from saverproof.families.functional.search import Search
+from saverproof.families.functional.trials import Run
 from saverproof.judging import parity
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 
@@ -28,14 +31,36 @@ MET_BY_ALL = {"no-first-version"}
 """Wrong savers whose mistake programs of every family meet; all the others have their night."""
 
 
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
+    """The runs that are followed up in a test: what they show is all that is seen."""
+    followed: list[Run] = []
+    follow_up = Search.follow_up
+
+    def watched(search: Search, run: Run) -> None:
+        followed.append(run)
+        follow_up(search, run)
+
+    monkeypatch.setattr(Search, "follow_up", watched)
+    return followed
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("wrong", judged_by_programs(), ids=lambda wrong: wrong.name)
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
-    wrong: WrongSaver, seed: int, tmp_path: Path
+    wrong: WrongSaver, seed: int, tmp_path: Path, runs: list[Run]
 ) -> None:
-    found = blamed(wrong, tmp_path, seed)
+    outcome = hunted(wrong, tmp_path, seed)
+    found = {finding.contract for finding in outcome.findings}
     assert wrong.breaks in found, f"not caught: {wrong.note}"
     assert found <= allowed(wrong), f"blamed for {sorted(found - allowed(wrong))} as well"
+    differences = outcome.extra["differences"]
+    went = differences["shown"] + differences["explained"] + differences["unknown"]
+    assert differences["seen"] == went
+    # Signatures are judged without a program.
+    seen = sum(len(run.breaches) for run in runs) or len(outcome.findings)
+    assert differences["seen"] + sum(differences["elsewhere"].values()) == seen
+    assert differences["shown"] == len(outcome.findings)
 
 
 @pytest.mark.parametrize("wrong", waiting_on_their_loop(), ids=lambda wrong: wrong.name)

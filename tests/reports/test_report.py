@@ -4,9 +4,16 @@ import copy
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.reports.sample import Data, comparison_events, comparison_report, good_report
+from tests.reports.sample import (
+    Data,
+    comparison_events,
+    comparison_report,
+    finding,
+    good_events,
+    good_report,
+)
 
-from saverproof_reports import assemble, report_of, validate
+from saverproof_reports import assemble, markdown, report_of, validate
 from saverproof_reports.schemas import schema
 
 ENVIRONMENT = {"python": "3.11.7", "platform": "Linux", "packages": {"langgraph": "1.2.22"}}
@@ -148,3 +155,32 @@ def test_the_order_in_which_items_come_in_makes_no_difference():
     run, saver, *items, end = comparison_events()[:20]
     one = report_of([run, saver, *items, end])
     assert report_of([run, saver, *reversed(items), end]) == one
+
+
+def test_every_difference_that_was_seen_is_accounted_for():
+    events = good_events()
+    saver, first, second = events[1:4]
+    broken, held = saver["contracts"][0]["id"], saver["contracts"][1]["id"]
+    first["findings"] = [finding(broken, api=first["api"])]
+    first["extra"] = {"differences": {"seen": 4, "shown": 1, "explained": 3, "unknown": 0}}
+    second["extra"] = {
+        "differences": {
+            "seen": 3,
+            "shown": 0,
+            "explained": 2,
+            "unknown": 1,
+            "elsewhere": {broken: 2, held: 1},
+        }
+    }
+    report = report_of(events)
+    assert validate(report) == []
+    differences = report["savers"][0]["differences"]
+    # What the other families' programs met of the broken contract is explained by its finding.
+    assert differences == {
+        "seen": 10,
+        "shown": 1,
+        "explained": 7,
+        "unknown": 2,
+        "unsettled": {held: 1},
+    }
+    assert "10 differences seen: 1 shown, 7 explained by these, 2 not settled" in markdown(report)

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
+from saverproof.families.differences import Differences
 from saverproof.items import Finding, Outcome, Plan
 
 Progress = Callable[[dict[str, Any]], None]
@@ -50,6 +51,7 @@ class Tally:
         unknown: contract id -> why nothing can be said of it.
         notes: lines on the item as a whole, for the report.
         sections: further sections of the report, by name.
+        differences: every difference that was seen.
         operations: calls of the saver that were judged.
         saver_s: seconds spent inside the saver, where they are told apart.
     """
@@ -61,6 +63,7 @@ class Tally:
     unknown: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     sections: dict[str, Any] = field(default_factory=dict)
+    differences: Differences = field(default_factory=Differences)
     operations: int = 0
     saver_s: float = 0.0
     _inapplicable: dict[str, str] = field(default_factory=dict)
@@ -133,6 +136,7 @@ class Tally:
         checked = {n: times for n, times in self.checked.items() if times and n in applicable}
         ruled_out = {n: w for n, w in self._ruled_out.items() if n not in found | checked.keys()}
         left = applicable - found - ruled_out.keys()
+        account = self.differences.account([f.contract for f in findings], applicable)
         return Outcome(
             checked=checked,
             findings=findings,
@@ -141,5 +145,5 @@ class Tally:
             operations=self.operations,
             saver_s=self.saver_s,
             total_s=time.perf_counter() - self._started,
-            extra=self.sections,
+            extra=self.sections | {"differences": account.as_data()},
         )

@@ -156,6 +156,7 @@ class FaultRecord:
     def _find(self, found: Found) -> None:
         contract, operation = found.verdict.contract, found.sweep.scenario.operation
         assert contract is not None
+        self.tally.differences.note(contract)
         keep_plainest(self.found, contract, found)
         keep_plainest(self._operations.setdefault(contract, {}), operation, found)
 

@@ -55,6 +55,7 @@ class SceneRecord:
         for contract in {problem.contract for problem in problems}:
             self.seen[contract] += 1
         for problem in problems:
+            self.tally.differences.note(problem.contract)
             keep_plainest(self.found, problem.contract, Sighting(problem, scene))
 
     def as_data(self) -> dict[str, Any]:

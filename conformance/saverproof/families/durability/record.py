@@ -112,6 +112,7 @@ class KillRecord:
         for contract in trial.judged:
             self.tally.agreed(contract)
         for contract in trial.blamed:
+            self.tally.differences.note(contract)
             keep_plainest(self.found, contract, trial)
 
     def killed_graph(self, operation: str, outcome: Outcome) -> None:

@@ -38,6 +38,7 @@ from saverproof.targets.target import Target
 from saverproof.values import roundtrips, values
 
 SLOW_TO_OPEN_MS = 20.0
+_LONGEST_REASON = 1_200
 LARGE = serialization.LARGE.id
 CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
 
@@ -96,13 +97,15 @@ class FunctionalJudging:
         plan, tally, wanted = self.plan, self.tally, self.tally.wanted
         with EventLoop() as loop:
             trials = self._trials(loop, wanted)
-            search = Search(trials, wanted)
+            search = Search(trials, wanted, differences=tally.differences)
             chosen = self._themes(trials)
             standing = judge_standing(plan, self.target, wanted, takes_path=self.takes_path)
             with self._shared_store(trials):
                 if self.until not in standing.checked:
                     self._try_again(trials, search)
                     self._search(trials, search, chosen)
+                    account = tally.differences.account(list(search.found), wanted)
+                    search.look_once_more((*account.unknown, *account.elsewhere))
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
         remember(plan, (violation.program for violation in search.found.values()))
@@ -111,6 +114,16 @@ class FunctionalJudging:
         tally.findings += standing.findings
         tally.findings += [finding(plan, self.target, one) for one in search.found.values()]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
+        self._settle(search)
+
+    def _settle(self, search: Search) -> None:
+        """A contract with a difference that nothing found explains is not known to hold."""
+        shown = [found.contract for found in self.tally.findings]
+        unknown = self.tally.differences.account(shown, self.tally.applicable).unknown
+        for name, times in unknown.items():
+            program = "; ".join(map(describe, search.examples[name]))
+            why = f"{times} differences could not be settled; the first was shown by: {program}"
+            self.tally.unsure([name], why[:_LONGEST_REASON])
 
     def _trials(self, loop: EventLoop, wanted: frozenset[str]) -> Trials:
         plan = self.plan

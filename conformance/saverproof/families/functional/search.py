@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import parity
+from saverproof.families.differences import Differences
 from saverproof.families.functional.trials import Run, Trials
 from saverproof.judging.attribution.features import REFUSED, Feature, asked_about
 from saverproof.judging.session import Breach
@@ -44,14 +45,31 @@ class Search:
     watch_inputs: bool = False
     found: dict[str, Violation] = field(default_factory=dict)
     guilty: list[Feature] = field(default_factory=list)
+    differences: Differences = field(default_factory=Differences)
+    examples: dict[str, Program] = field(default_factory=dict)
+    """Contract that a difference was first blamed on -> the first program that showed one."""
     _dismissed: Counter[str] = field(default_factory=Counter)
     _explained: Counter[str] = field(default_factory=Counter)
 
     def follow_up(self, run: Run) -> None:
         """Look into the breaches of a run that concern a wanted contract not yet found broken."""
+        self._note(run)
         for breach in _plain(run):
             if self._concerns(breach, run.program):
                 self._look_into(run.program[: breach.position], breach)
+
+    def _note(self, run: Run) -> None:
+        """Count what a run showed; what came after saver and model had parted, as what parted
+        them.
+        """
+        first = next((breach.contract for breach in _plain(run)), None)
+        for breach in run.breaches:
+            name = first if breach.diverged and first is not None else breach.contract
+            self.differences.note(name)
+            self.examples.setdefault(name, run.program[: breach.position])
+            if self._crossed and name not in self.wanted:
+                # Only where the APIs are found to differ is there a finding that explains it.
+                self.differences.explain(name, {SAME} & self.wanted)
 
     def _concerns(self, breach: Breach, program: Program) -> bool:
         name = breach.contract
@@ -62,9 +80,13 @@ class Search:
         return name in self.wanted or self._holds_apis_together or bool(self._ours(program, name))
 
     @property
+    def _crossed(self) -> bool:
+        return len(self.trials.apis) > 1
+
+    @property
     def _holds_apis_together(self) -> bool:
         """Whether any breach may come from one API doing otherwise than the other."""
-        return len(self.trials.apis) > 1 and SAME in self.wanted - self.found.keys()
+        return self._crossed and SAME in self.wanted - self.found.keys()
 
     def _ours(self, program: Program, name: str) -> list[Feature]:
         """The features that may be behind a breach, and whose contracts are wanted."""
@@ -81,6 +103,8 @@ class Search:
             if self._concerns(shown[name], thorough.program):
                 self._settle(thorough.program, name)
         if breach.contract not in shown:
+            # Looked at more closely, the program shows first what this came from.
+            self.differences.explain(breach.contract, shown)
             self._dismissed[breach.contract] += 1
 
     def _replay(self, program: Program, *, thorough: bool = True, until: str | None = None) -> Run:
@@ -102,15 +126,32 @@ class Search:
         attempt = self._attempt(name)
         left = attempt(self._without(self.guilty, program, name))
         if left is None or self._another_familys(left, name):
+            if left is None:
+                behind = (f.contract for f in self.guilty if f.may_be_behind(name))
+                self.differences.explain(name, set(behind))
             self._explained[name] += 1
             return
         short = shrink(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
         contract = name if breach is None else self.blamed(short, breach)
+        self.differences.explain(name, {contract})
         if breach is None or contract not in self.wanted or contract in self.found:
             self._dismissed[name] += 1
             return
         self.found[contract] = Violation(contract, short, replace(breach, contract=contract))
+
+    def look_once_more(self, names: Iterable[str]) -> None:
+        """Whether what looked like a breach of these contracts comes from what was found."""
+        for name in names:
+            program = self.examples[name]
+            behind = [feature for feature in self.guilty if feature.may_be_behind(name)]
+            without = self._without(behind, program, name)
+            if without != program and self._first(self._replay(without), name) is None:
+                self.differences.explain(name, {feature.contract for feature in behind})
+                continue
+            shown = {breach.contract for breach in _plain(self._replay(program))}
+            if name not in shown:
+                self.differences.explain(name, shown)
 
     def _another_familys(self, program: Program, name: str) -> bool:
         """Whether a breach of a contract that is not wanted stays without the features that are."""

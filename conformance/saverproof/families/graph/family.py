@@ -100,6 +100,7 @@ class GraphJudging:
         comparison = self.stage.compared(play, expected, saver)
         self._beat()
         for contract, difference in comparison.differences.items():
+            self.tally.differences.note(contract)
             if contract in self._found:
                 continue
             if self.stage.unsteady(play, expected, difference.position + 1):

@@ -1,0 +1,79 @@
+"""Where every difference went that an item saw: none is dropped.
+
+A difference is shown as a finding; or explained by a finding that is shown, because both have the
+same cause; or another family's, whose own items settle it; or unknown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.contracts.registry import contract
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of the differences of an item.
+
+    ``unknown`` and ``elsewhere`` count by contract; ``seen`` leaves out what is elsewhere, so that
+    it is the sum of the others.
+    """
+
+    seen: int
+    shown: int
+    explained: int
+    unknown: Counter[str]
+    elsewhere: Counter[str]
+
+    def as_data(self) -> dict[str, Any]:
+        """The ``differences`` section of an item."""
+        return {
+            "seen": self.seen,
+            "shown": self.shown,
+            "explained": self.explained,
+            "unknown": self.unknown.total(),
+            "elsewhere": dict(self.elsewhere),
+        }
+
+
+@dataclass(slots=True)
+class Differences:
+    """Counts differences by the contract that each was first blamed on.
+
+    ``turned_out`` are the contracts that a closer look found to be behind those.
+    """
+
+    seen: Counter[str] = field(default_factory=Counter)
+    turned_out: dict[str, set[str]] = field(default_factory=dict)
+
+    def note(self, name: str, times: int = 1) -> None:
+        """A difference was seen, and blamed on a contract."""
+        self.seen[name] += times
+
+    def explain(self, name: str, others: Collection[str]) -> None:
+        """Differences first blamed on a contract turned out to break others."""
+        self.turned_out.setdefault(name, set()).update(others)
+
+    def account(self, shown: Collection[str], own: Collection[str]) -> Account:
+        """Where they went, given the contracts of the findings shown and those of the item."""
+        covered, unknown, elsewhere = 0, Counter[str](), Counter[str]()
+        for name, times in self.seen.items():
+            behind = {name, *self.turned_out.get(name, ())}
+            if behind.intersection(shown) or _implied(behind, shown):
+                covered += times
+            elif strangers := sorted(behind.difference(own)):
+                elsewhere[name if name in strangers else strangers[0]] += times
+            else:
+                unknown[name] += times
+        # What a finding shows may have been seen without being counted trial by trial.
+        covered = max(covered, len(shown))
+        return Account(
+            covered + unknown.total(), len(shown), covered - len(shown), unknown, elsewhere
+        )
+
+
+def _implied(behind: Collection[str], shown: Collection[str]) -> bool:
+    return any(not contract(name).implies.isdisjoint(behind) for name in set(shown))
