@@ -57,7 +57,7 @@ def replayed(project: Project, mood: str, *options: str, **fields: Any) -> Resul
         "phase": "functional",
         "seed": 0,
         "program": to_json(PROGRAM),
-        "summary": "the order is another",
+        "summary": "the order differs",
     }
     write_artefact(artefact(**{**given, **fields}), project.folder / "one.json")
     return project.saverproof("replay", "one.json", *options)
@@ -66,7 +66,12 @@ def replayed(project: Project, mood: str, *options: str, **fields: Any) -> Resul
 @pytest.mark.parametrize(
     ("mood", "fields", "status", "said"),
     [
-        ("wrong", {}, 1, "still failing: ordering/list-newest-first (sync) on toy: the order is"),
+        (
+            "wrong",
+            {},
+            1,
+            "still failing: ordering/list-newest-first (sync) on toy: the order differs",
+        ),
         ("right", {}, 0, "fixed: ordering/list-newest-first (sync) on toy: the program shows not"),
         # Another contract is not blamed for what this one's program shows.
         ("wrong", {"contract": "ordering/limit-is-a-prefix"}, 0, "fixed: "),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import parity
@@ -140,9 +140,10 @@ class Search:
             return
         self.found[contract] = Violation(contract, short, replace(breach, contract=contract))
 
-    def look_once_more(self, names: Iterable[str]) -> None:
+    def look_once_more(self, names: Collection[str]) -> None:
         """Whether what looked like a breach of these contracts comes from what was found."""
-        for name in names:
+        # What turned out to be another family's was looked into already.
+        for name in sorted(self.examples.keys() & names):
             program = self.examples[name]
             behind = [feature for feature in self.guilty if feature.may_be_behind(name)]
             without = self._without(behind, program, name)
