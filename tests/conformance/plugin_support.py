@@ -15,7 +15,7 @@ import json, os, sys, threading
 from dataclasses import asdict
 from pathlib import Path
 import saverproof.plugin.starting as starting
-from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, REPLAY
+from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, REPLAY
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
 from saverproof.process import heartbeat as pulse
@@ -82,6 +82,10 @@ def blame(death, progress):
             "program": death.journal, "reproducer": ""}
 
 
+def release(nothing, progress):
+    pass
+
+
 def is_spent(nothing, progress):
     from saverproof.families.atomicity.worker import any_left
     return any_left()
@@ -107,7 +111,8 @@ class InProcess:
 
 HANDLERS = Handlers()
 for request, function in (
-    (JUDGE, judge), (BLAME, blame), (REPLAY, replay), (IS_SPENT, is_spent), (CLEAN, clean)
+    (JUDGE, judge), (BLAME, blame), (REPLAY, replay), (IS_SPENT, is_spent), (CLEAN, clean),
+    (RELEASE, release)
 ):
     HANDLERS.add(request, function)
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bench, "Harness", lambda **given: nullcontext(harness))
+    monkeypatch.setattr(bench, "harness_for", lambda *given: nullcontext(harness))
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
     where = f"tests.conformance.test_concurrency:SAVERS.{attribute_of(wrong)}"
     effort = FOR[wrong.breaks.partition("/")[2]]

@@ -58,7 +58,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
 ) -> None:
     if wrong.breaks in POWER and available() is not None:
         pytest.skip(str(available()))
-    monkeypatch.setattr(bench, "Harness", lambda **given: nullcontext(harness))
+    monkeypatch.setattr(bench, "harness_for", lambda *given: nullcontext(harness))
     outcome = killed(wrong, tmp_path, monkeypatch)
     found = {finding.contract: finding for finding in outcome.findings}
     assert wrong.breaks in found, f"not caught: {wrong.note}; {outcome.unknown}"

@@ -11,6 +11,9 @@ import pytest
 from saverproof.facts import METHODS
 from saverproof.families.concurrency import bench as concurrency
 from saverproof.families.durability import bench as durability
+from saverproof.families.handlers import HANDLERS
+from saverproof.families.requests import RELEASE
+from saverproof.families.tally import tell_nobody
 from saverproof.families.trial_processes import harness_for, keep_harness, release_harness
 from saverproof.items import Plan
 from saverproof_faults.kill import Harness
@@ -88,7 +91,7 @@ def test_nothing_is_left_once_it_is_released(tmp_path: Path) -> None:
     keep_harness(EVERY)
     with harness_for(plan_in(tmp_path), EVERY) as harness:
         assert children() > before
-    release_harness()
+    HANDLERS.answer(RELEASE, None, tell_nobody)
     assert not harness.is_open
     assert children() == before
 

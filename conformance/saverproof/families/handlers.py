@@ -12,11 +12,13 @@ from saverproof.families.requests import (
     CLEAN,
     IS_SPENT,
     JUDGE,
+    RELEASE,
     REPLAY,
     Death,
     Leftovers,
     Recorded,
 )
+from saverproof.families.trial_processes import release_harness
 from saverproof.items import Outcome, Plan
 from saverproof.process.requests import Handlers, Progress
 from saverproof.targets.loading import load
@@ -52,6 +54,11 @@ def is_spent(nothing: None, progress: Progress) -> bool:
     return any_left()
 
 
+def release(nothing: None, progress: Progress) -> None:
+    """End the process that trials are forked from, if it is kept."""
+    release_harness()
+
+
 def clean(left: Leftovers, progress: Progress) -> None:
     """Drop each of the workspaces."""
     target = _target(left.plan)
@@ -69,3 +76,4 @@ HANDLERS.add(BLAME, blame)
 HANDLERS.add(REPLAY, replay)
 HANDLERS.add(IS_SPENT, is_spent)
 HANDLERS.add(CLEAN, clean)
+HANDLERS.add(RELEASE, release)

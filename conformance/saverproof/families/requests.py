@@ -62,3 +62,5 @@ CLEAN: Request[Leftovers, None] = Request(JUDGING, "clean", Leftovers.from_json,
 """Drop workspaces that a killed process left behind."""
 IS_SPENT: Request[None, bool] = Request(JUDGING, "is spent", as_it_is, bool)
 """Whether a call was given up that may come back, and would be heard in the next item."""
+RELEASE: Request[None, None] = Request(JUDGING, "release", as_it_is, as_it_is)
+"""End the processes that are kept from one item to the next."""

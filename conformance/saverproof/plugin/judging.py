@@ -13,7 +13,7 @@ from saverproof.contracts.registry import contracts, family_table
 from saverproof.errors import JudgeError, SaverproofError
 from saverproof.families.answer import Answer, unclear
 from saverproof.families.replay_process import run_again
-from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, Death, Leftovers
+from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, Death, Leftovers
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.plugin.run import Run
 from saverproof.process.client import JudgeGone, Listener
@@ -133,8 +133,11 @@ class Judge:
 
     def close(self) -> None:
         """End the judge process. Closing twice is fine."""
-        if self._process is not None:
-            self._process.close()
+        if self._process is None or self._process.closed:
+            return
+        with suppress(JudgeGone, SaverproofError):
+            self._process.ask(RELEASE, None, limit_s=30.0)
+        self._process.close()
 
 
 KEPT_JUDGE = pytest.StashKey[Judge]()
