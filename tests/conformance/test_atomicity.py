@@ -17,7 +17,7 @@ from tests.reference.sqlite import SqliteReference
 
 from saverproof.families import registry
 from saverproof.families.atomicity import bench, worker
-from saverproof.families.atomicity.fault_plans import Attack, lasting
+from saverproof.families.atomicity.fault_plans import Injection, lasting
 from saverproof.families.atomicity.replaying import replay
 from saverproof.items import Outcome, Plan
 from saverproof.targets.target import Target
@@ -235,10 +235,10 @@ def test_a_saver_that_refuses_every_call_is_unknown_and_not_excused(tmp_path: Pa
 
 def test_faults_that_last_are_as_many_as_there_are_places() -> None:
     places = [Place(Event.STATEMENT, number) for number in (1, 2)]
-    single = [Attack(Plan_(Fault.RAISE, place)) for place in places]
+    single = [Injection(Plan_(Fault.RAISE, place)) for place in places]
     more = list(lasting(tuple(single), ()))
     assert len(more) == 6
-    assert len({attack.describe() for attack in more}) == 6
+    assert len({injection.describe() for injection in more}) == 6
 
 
 def test_the_rollback_that_fails_too_is_the_next_one() -> None:
@@ -247,7 +247,7 @@ def test_the_rollback_that_fails_too_is_the_next_one() -> None:
         Call(Event.ROLLBACK, 1, "rollback()"),
         Call(Event.BEGIN, 2, "BEGIN IMMEDIATE"),
     ]
-    single = [Attack(Plan_(Fault.RAISE, Place(Event.BEGIN, number))) for number in (1, 2)]
+    single = [Injection(Plan_(Fault.RAISE, Place(Event.BEGIN, number))) for number in (1, 2)]
     also = [each.also.place for each in lasting(single, calls) if each.also is not None]
     assert [(place.event, place.index) for place in also] == [
         (Event.ROLLBACK, 1),
@@ -255,7 +255,7 @@ def test_the_rollback_that_fails_too_is_the_next_one() -> None:
     ]
 
 
-class Losing:
+class CutsConnections:
     """A driver that can cut connections; what it installs is sqlite3's own business."""
 
     name, modules = "losing", ("sqlite3",)
@@ -271,7 +271,7 @@ class Losing:
 class Noted(Database):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        Losing.latest = self
+        CutsConnections.latest = self
 
 
 class NeverAgain(Noted):
@@ -288,7 +288,7 @@ def test_a_lost_connection_is_advice(
     class Saver(SqliteReference):
         database_class = database
 
-    target = of_class(Saver, drivers=(Losing(),))
+    target = of_class(Saver, drivers=(CutsConnections(),))
     outcome = judged(target, tmp_path, profile="default", operations=["put"])
     assert found(outcome) == expected
     assert outcome.checked["atomicity/usable-after-lost-connection"]

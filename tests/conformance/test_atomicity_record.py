@@ -5,9 +5,9 @@ from typing import Any
 
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
-from saverproof.families.atomicity.fault_plans import Attack
-from saverproof.families.atomicity.judging import Verdict
-from saverproof.families.atomicity.observation import Sight
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.judging import FaultVerdict
+from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
@@ -18,15 +18,15 @@ PLAN = Plan({}, facts_from(EVERY_OPERATION), "atomicity", "async", "quick", 0, "
 
 
 def test_an_await_that_does_not_always_suspend_is_noted_and_no_more() -> None:
-    attack = Attack(FaultPlan(Fault.CANCEL, Place(Event.AWAIT, 2)))
+    injection = Injection(FaultPlan(Fault.CANCEL, Place(Event.AWAIT, 2)))
     sweep: Any = SimpleNamespace(scenario=SimpleNamespace(operation="put"))
     never = FaultRecord(Tally(PLAN))
-    never.tried(sweep, attack, Sight(), Verdict("not-fired"), "async")
+    never.tried(sweep, injection, TrialObservation(), FaultVerdict("not-fired"), "async")
     never.settle()
     assert "atomicity/cancelled" in never.tally.unknown
     often = FaultRecord(Tally(PLAN))
-    often.tried(sweep, attack, Sight(fired=True), Verdict("clean"), "async")
-    often.tried(sweep, attack, Sight(), Verdict("not-fired"), "async")
+    often.tried(sweep, injection, TrialObservation(fired=True), FaultVerdict("clean"), "async")
+    often.tried(sweep, injection, TrialObservation(), FaultVerdict("not-fired"), "async")
     often.settle()
     assert often.tally.unknown == {}
     assert "never fired" in often.tally.notes[0]

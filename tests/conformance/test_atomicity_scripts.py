@@ -31,9 +31,9 @@ def only(outcome: Outcome, contract: str) -> Finding:
 
 
 @pytest.fixture
-def walks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    walking = dataclasses.replace(effort.EFFORTS["quick"], most=0, walks=20)
-    monkeypatch.setitem(effort.EFFORTS, "quick", walking)
+def random_programs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    random_effort = dataclasses.replace(effort.EFFORTS["quick"], most=0, random_programs=20)
+    monkeypatch.setitem(effort.EFFORTS, "quick", random_effort)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_every_kind_of_fault_has_a_script(
     assert finding.contract in shown.stderr
 
 
-@pytest.mark.usefixtures("walks_alone")
+@pytest.mark.usefixtures("random_programs_alone")
 def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
     outcome = judged(faulty("FailingTwice"), tmp_path, operations=TWO)
     finding = only(outcome, "usable-after")
@@ -66,7 +66,7 @@ def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
     assert replay(plan, targets.sqlite, finding.program).contract is None
 
 
-@pytest.mark.usefixtures("walks_alone")
+@pytest.mark.usefixtures("random_programs_alone")
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_healed_saver_takes_up_what_has_failed(api: str, tmp_path: Path) -> None:
     outcome = judged(targets.sqlite, tmp_path, api, operations=TWO)

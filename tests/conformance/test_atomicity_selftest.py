@@ -23,7 +23,7 @@ FAULTS = {"failed-commit-stays-open": 140, "never-connects-again": 140}
 """How many faults it takes to catch these; for all the others 60 are enough."""
 
 
-class Losing:
+class CutsConnections:
     """A driver that cuts the connections of the savers that are open."""
 
     name, modules = "losing", ("sqlite3",)
@@ -40,7 +40,7 @@ class Losing:
 
 
 def target_of(wrong: WrongSaver) -> Target:
-    losing = Losing()
+    losing = CutsConnections()
 
     @contextmanager
     def opened(workspace: Any) -> Iterator[Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from saverproof.execution.driver import Driver, driver_of
-from saverproof.families.atomicity.disk import Disk, watched
-from saverproof.families.atomicity.drivers import Losing, load
+from saverproof.families.atomicity.disk import FailingDisk, watched
+from saverproof.families.atomicity.drivers import CutsConnections, load
 from saverproof.families.atomicity.worker import Worker
 from saverproof.items import Plan
 from saverproof.targets.opening import EventLoop
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Bench:
+class FaultBench:
     """``fresh`` says that a second saver can be opened while the first one is; ``disk`` is None
     where SQLite's I/O cannot be failed; ``losing`` are the drivers whose connections can be cut.
     """
@@ -33,8 +33,8 @@ class Bench:
     api: str
     fresh: bool
     injector: Injector
-    disk: Disk | None
-    losing: tuple[Losing, ...]
+    disk: FailingDisk | None
+    losing: tuple[CutsConnections, ...]
     loop: EventLoop
     worker: Worker
     calls: int = 0
@@ -42,7 +42,9 @@ class Bench:
 
     @classmethod
     @contextmanager
-    def opened(cls, plan: Plan, target: Target, drivers: Sequence[FaultDriver]) -> Iterator[Bench]:
+    def opened(
+        cls, plan: Plan, target: Target, drivers: Sequence[FaultDriver]
+    ) -> Iterator[FaultBench]:
         """A bench with the fault layer entered, until the block ends.
 
         Raises:
@@ -50,11 +52,11 @@ class Bench:
         """
         folder = Path(plan.folder)
         loop, worker = EventLoop(), Worker()
-        bench: Bench | None = None
+        bench: FaultBench | None = None
         try:
             worker.run(lambda: load(target, folder, loop))
             with Injector(drivers) as injector, watched(folder) as disk:
-                losing = tuple(driver for driver in drivers if isinstance(driver, Losing))
+                losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))
                 fresh = target.durable and "many_processes" in plan.facts["capabilities"]
                 bench = cls(target, folder, plan.api, fresh, injector, disk, losing, loop, worker)
                 yield bench

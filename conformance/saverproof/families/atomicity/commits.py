@@ -1,4 +1,4 @@
-"""How far a transaction had come when the fault struck."""
+"""How far a transaction had come when the fault fired."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ FAILURES = {Fault.IO_ERROR: Failure.IO_ERROR, Fault.IO_FULL: Failure.DISK_FULL}
 _OK = 0
 
 
-class Disk(IoWatch):
+class FailingDisk(IoWatch):
     """Syncs are heard, and fail where they are to, but do not reach the disk.
 
     What a trial leaves is looked at by this process, which sees what it has written either way; a
@@ -45,7 +45,7 @@ def _nothing() -> int:
 
 
 @contextmanager
-def watched(folder: Path) -> Iterator[Disk | None]:
+def watched(folder: Path) -> Iterator[FailingDisk | None]:
     """The disk below a folder; None where SQLite's I/O is out of reach."""
-    with Disk(folder) if available() is None else nullcontext() as disk:
+    with FailingDisk(folder) if available() is None else nullcontext() as disk:
         yield disk

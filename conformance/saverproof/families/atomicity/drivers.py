@@ -17,7 +17,7 @@ HOOKS = (
 
 
 @runtime_checkable
-class Losing(Protocol):
+class CutsConnections(Protocol):
     """A driver that can lose its connections: ``lose`` cuts those open now, not later ones."""
 
     def lose(self) -> None: ...

@@ -13,20 +13,22 @@ class FaultEffort:
     """``most`` faults are injected in all, ``slow_most`` into a saver that is slow to open.
 
     ``rare`` adds the starting states of ``scenarios.RARE``; ``lasting`` the faults that go on from
-    their place, and other exceptions; ``walks`` is the number of random programs with faults among
-    their steps, of ``length`` steps each.
+    their place, and other exceptions; ``random_programs`` is how many programs
+    have faults among their steps, of ``length`` steps each.
     """
 
     most: int
     slow_most: int
     rare: bool = False
     lasting: bool = False
-    walks: int = 0
+    random_programs: int = 0
     length: int = 24
 
 
 EFFORTS = {
     "quick": FaultEffort(most=150, slow_most=40),
     "default": FaultEffort(most=2_000, slow_most=300),
-    "deep": FaultEffort(most=100_000, slow_most=3_000, rare=True, lasting=True, walks=150),
+    "deep": FaultEffort(
+        most=100_000, slow_most=3_000, rare=True, lasting=True, random_programs=150
+    ),
 }

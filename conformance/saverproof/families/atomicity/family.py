@@ -16,23 +16,23 @@ from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import OpeningError
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Answer, Blame
-from saverproof.families.atomicity.bench import Bench
+from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
-from saverproof.families.atomicity.fault_plans import Attack, thinned
+from saverproof.families.atomicity.fault_plans import Injection, thinned
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import LOST_CONNECTION
-from saverproof.families.atomicity.observation import Sight
+from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.prepared_store import NoCleanRunError
-from saverproof.families.atomicity.random_programs import Drawn
-from saverproof.families.atomicity.random_shrinking import places_of, retraced
-from saverproof.families.atomicity.random_trial import Stumble, Walk
+from saverproof.families.atomicity.random_programs import DrawnSteps
+from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
+from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.atomicity.replay import replay
-from saverproof.families.atomicity.reporting import Told, finding, finding_of_walk
+from saverproof.families.atomicity.reporting import Told, finding, finding_of_random
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
-from saverproof.families.atomicity.sweep import Sweep, swept
+from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
@@ -75,7 +75,7 @@ class AtomicityJudging:
     target: Target
     tally: Tally
     record: FaultRecord = field(init=False)
-    stumbles: dict[str, Told] = field(default_factory=dict)
+    violations: dict[str, Told] = field(default_factory=dict)
     """Contracts that random programs broke, and a short program that does."""
     _hangs: Counter[bool] = field(default_factory=Counter)
     _journal: Journal = field(init=False)
@@ -90,7 +90,7 @@ class AtomicityJudging:
         effort = EFFORTS[self.plan.profile]
         drivers, problems = declared(self.target)
         with ExitStack() as stack:
-            bench = stack.enter_context(Bench.opened(self.plan, self.target, drivers))
+            bench = stack.enter_context(FaultBench.opened(self.plan, self.target, drivers))
             try:
                 sweeps = self._sweeps(bench, stack, effort)
                 if not sweeps:
@@ -102,7 +102,7 @@ class AtomicityJudging:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
                 record.settle()
-                self._walk(bench, effort)
+                self._try_random_programs(bench, effort)
                 self._report(bench, stack)
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
@@ -115,7 +115,7 @@ class AtomicityJudging:
         self.tally.notes.clear()
         self.tally.sections["faults"] = FaultRecord(self.tally).as_data()
 
-    def _report(self, bench: Bench, stack: ExitStack) -> None:
+    def _report(self, bench: FaultBench, stack: ExitStack) -> None:
         """Tell of every flaw by the shortest trials; what follows from one is not another."""
         wanted, record = self.tally.wanted, self.record
         shown = [
@@ -128,18 +128,18 @@ class AtomicityJudging:
         ]
         known = {name for found in record.found for name in (found, *contract(found).implies)}
         self.tally.findings += [
-            finding_of_walk(self.plan, self.target, told)
-            for name, told in self.stumbles.items()
+            finding_of_random(self.plan, self.target, told)
+            for name, told in self.violations.items()
             if name in wanted - known
         ]
 
-    def _sweeps(self, bench: Bench, stack: ExitStack, effort: FaultEffort) -> list[Sweep]:
+    def _sweeps(self, bench: FaultBench, stack: ExitStack, effort: FaultEffort) -> list[FaultSweep]:
         """Every scenario that this saver can take, counted in a clean run."""
         able = {*self.plan.facts["operations"][self.plan.api], *self.plan.facts["capabilities"]}
         able -= self.plan.facts["absent"].keys()
         if self.plan.facts["durable"]:
             able.add("durable")
-        sweeps: list[Sweep] = []
+        sweeps: list[FaultSweep] = []
         for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], frozenset(able)):
             try:
                 self._journal.note((*scenario.start, scenario.step), None)
@@ -155,70 +155,75 @@ class AtomicityJudging:
             self._beat(bench)
         return sweeps
 
-    def _sweep(self, bench: Bench, sweeps: list[Sweep], effort: FaultEffort) -> None:
+    def _sweep(self, bench: FaultBench, sweeps: list[FaultSweep], effort: FaultEffort) -> None:
         slow = self.plan.facts["opens_ms"] >= SLOW_TO_OPEN_MS
         everything = [
-            (sweep, attack) for sweep in sweeps if sweep.clean is None for attack in sweep.attacks
+            (sweep, injection)
+            for sweep in sweeps
+            if sweep.clean is None
+            for injection in sweep.injections
         ]
         chosen = thinned(everything, effort.slow_most if slow else effort.most)
         if len(chosen) < len(everything):
             self.tally.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
-        for sweep, attack in chosen:
+        for sweep, injection in chosen:
             # One class of faults is not to use up what the other is allowed.
-            if self._hangs[attack.kind == "cancellation"] >= MOST_HANGS:
-                self.record.not_tried(attack, f"cut off: the saver hung {MOST_HANGS} times")
+            if self._hangs[injection.kind == "cancellation"] >= MOST_HANGS:
+                self.record.not_tried(injection, f"cut off: the saver hung {MOST_HANGS} times")
                 continue
-            self._try(bench, sweep, attack)
+            self._try(bench, sweep, injection)
             self._beat(bench)
 
-    def _walk(self, bench: Bench, effort: FaultEffort) -> None:
-        """Random programs; one that stumbles over a contract already broken adds nothing."""
+    def _try_random_programs(self, bench: FaultBench, effort: FaultEffort) -> None:
+        """Random programs; one that breaks a contract already broken adds nothing."""
         able = frozenset(self.plan.facts["operations"][self.plan.api])
-        for number in range(effort.walks):
+        for number in range(effort.random_programs):
             choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
-            route = Drawn(choose, able, effort.length, _kinds(bench))
-            walk = Walk(bench, route, self._journal.note_walk)
+            source = DrawnSteps(choose, able, effort.length, _kinds(bench))
+            random_trial = RandomTrial(bench, source, self._journal.note_random)
             try:
-                stumble = bench.on_worker(walk.run)
+                violation = bench.on_worker(random_trial.run)
             except HungError as hung:
                 self.tally.note(f"a random program hung: {hung}")
                 bench.renew()
                 break
-            self.record.walked(walk.injected)
-            if stumble is not None:
-                self._keep(bench, stumble)
+            self.record.tried_randomly(random_trial.injected)
+            if violation is not None:
+                self._keep(bench, violation)
             self._beat(bench)
 
-    def _keep(self, bench: Bench, stumble: Stumble) -> None:
+    def _keep(self, bench: FaultBench, violation: ProgramViolation) -> None:
         """Keep the first program that broke a contract which the sweeps have not found broken."""
-        contract = str(stumble.verdict.contract)
-        if contract in self.stumbles or contract in self.record.found:
+        contract = str(violation.verdict.contract)
+        if contract in self.violations or contract in self.record.found:
             return
-        shortest = retraced(bench, stumble)
+        shortest = shortest_program(bench, violation)
         places = {at: places_of(bench, shortest, at) for at in shortest.faults}
-        self.stumbles[contract] = Told(shortest, places)
+        self.violations[contract] = Told(shortest, places)
 
-    def _try(self, bench: Bench, sweep: Sweep, attack: Attack) -> None:
-        sight = Sight()
+    def _try(self, bench: FaultBench, sweep: FaultSweep, injection: Injection) -> None:
+        observation = TrialObservation()
         scenario = sweep.scenario
-        self._journal.note((*scenario.start, scenario.step), attack)
+        self._journal.note((*scenario.start, scenario.step), injection)
         try:
-            bench.on_worker(lambda: sweep.strike(attack, sight))
+            bench.on_worker(lambda: sweep.inject(injection, observation))
         except HungError as hung:
-            self._hangs[attack.kind == "cancellation"] += 1
-            sight.hung = str(hung)
+            self._hangs[injection.kind == "cancellation"] += 1
+            observation.hung = str(hung)
             bench.renew()
         except (NoCleanRunError, OpeningError) as problem:
-            self.record.not_tried(attack, f"the trial could not begin: {problem}")
+            self.record.not_tried(injection, f"the trial could not begin: {problem}")
             return
-        self.record.tried(sweep, attack, sight, sweep.verdict(attack, sight), self.plan.api)
+        self.record.tried(
+            sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
+        )
 
-    def _beat(self, bench: Bench) -> None:
+    def _beat(self, bench: FaultBench) -> None:
         self.tally.operations = bench.calls
         self.tally.beat(faults=self.record.injected.total())
 
 
-def _kinds(bench: Bench) -> tuple[str, ...]:
+def _kinds(bench: FaultBench) -> tuple[str, ...]:
     """The sorts of faults that there are for random programs."""
     engine = bench.injector.engine_unavailable is None
     return (

@@ -29,11 +29,11 @@ _CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED}
 
 
 @dataclass(frozen=True, slots=True)
-class Attack:
+class Injection:
     """One thing that fails: at the place of ``plan``, the ``value``-th value serialized, or, with
     neither, every connection, which is lost before the operation.
 
-    ``also`` is a second plan, which may have no occasion to strike.
+    ``also`` is a second plan, which may have no occasion to fire.
     """
 
     plan: Plan | None = None
@@ -61,7 +61,7 @@ class Attack:
 
     @property
     def place(self) -> str:
-        """Where it strikes, for people."""
+        """Where it fires, for people."""
         if self.plan is None:
             at = f"value {self.value} of the operation to be serialized"
             return "before the operation" if self.lost else at
@@ -92,11 +92,11 @@ class Attack:
         return data if self.also is None else data | {"also": self.also.as_data()}
 
     @classmethod
-    def from_data(cls, data: object) -> Attack:
+    def from_data(cls, data: object) -> Injection:
         """The inverse of ``as_data``.
 
         Raises:
-            ValueError: the data is no attack; the one line says which field is wrong.
+            ValueError: the data is no injection; the one line says which field is wrong.
         """
         if not isinstance(data, Mapping):
             raise ValueError(f"fault: found {data!r}, expected an object")
@@ -112,12 +112,12 @@ class Attack:
         return cls(plan, also=None if also is None else Plan.from_data(also))
 
 
-def attacks(places: Places, cancellations: Sequence[Plan], values: int) -> list[Attack]:
-    """Every single fault that can strike an operation, from what its clean run passed.
+def injections(places: Places, cancellations: Sequence[Plan], values: int) -> list[Injection]:
+    """Every single fault that can be injected into an operation, from what its clean run passed.
 
     ``values`` counts what was serialized.
     """
-    refused = [Attack(value=number) for number in range(1, values + 1)]
+    refused = [Injection(value=number) for number in range(1, values + 1)]
     idle = {s.number for s in places.statements if not _takes_lock(s)}
     reads = {call.index for call in places.calls if _only_reads(call)}
     plans = [
@@ -126,7 +126,7 @@ def attacks(places: Places, cancellations: Sequence[Plan], values: int) -> list[
         if not (plan.fault is Fault.LOCKED and plan.place.index in idle)
         and not (_after(plan) and plan.place.index in reads)
     ]
-    return [*map(Attack, plans), *map(Attack, cancellations), *refused]
+    return [*map(Injection, plans), *map(Injection, cancellations), *refused]
 
 
 def _after(plan: Plan) -> bool:
@@ -156,21 +156,21 @@ def _takes_lock(statement: Statement) -> bool:
     return begins or statement.commits or statement.rows > 0
 
 
-def lasting(chosen: Iterable[Attack], calls: Sequence[Call]) -> Iterator[Attack]:
+def lasting(chosen: Iterable[Injection], calls: Sequence[Call]) -> Iterator[Injection]:
     """The same faults where they go on, where rolling back fails too, or with other exceptions.
 
     ``calls`` are those of the clean run.
     """
-    for attack in chosen:
-        plan = attack.plan
+    for injection in chosen:
+        plan = injection.plan
         if plan is None:
             continue
         before = plan.place.moment is Moment.BEFORE
         if plan.fault in _CAN_LAST and before:
-            yield Attack(replace(plan, lasts=Lasts.ONWARDS))
+            yield Injection(replace(plan, lasts=Lasts.ONWARDS))
         if plan.fault is Fault.RAISE and before and plan.place.event is not Event.ROLLBACK:
-            yield Attack(replace(plan, error="MemoryError"))
-            yield Attack(plan, also=_next_rollback(plan.place, calls))
+            yield Injection(replace(plan, error="MemoryError"))
+            yield Injection(plan, also=_next_rollback(plan.place, calls))
 
 
 def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:

@@ -10,50 +10,50 @@ from saverproof.errors import describe
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.commits import CommitsBefore
 from saverproof.families.atomicity.disk import FAILURES
-from saverproof.families.atomicity.fault_plans import Attack
-from saverproof.families.atomicity.observation import Ending
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.observation import OperationEnding
 from saverproof.families.atomicity.serializer import CountingSerializer
-from saverproof.families.atomicity.trial import Trial
+from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof_faults import Ending as AwaitEnding
 from saverproof_faults import Fault, Plan
 
 ENDINGS = {
-    AwaitEnding.RETURNED: Ending.RETURNED,
-    AwaitEnding.RAISED: Ending.RAISED,
-    AwaitEnding.CANCELLED: Ending.CANCELLED,
+    AwaitEnding.RETURNED: OperationEnding.RETURNED,
+    AwaitEnding.RAISED: OperationEnding.RAISED,
+    AwaitEnding.CANCELLED: OperationEnding.CANCELLED,
 }
 
 
-def strike(trial: Trial, attack: Attack) -> None:
+def inject(trial: FaultTrial, injection: Injection) -> None:
     """Make the operation, and note how it ended and whether the fault fired."""
-    if attack.lost:
+    if injection.lost:
         _lose(trial)
-    elif attack.plan is None:
-        _refuse(trial, attack.value)
-    elif attack.plan.fault is Fault.CANCEL:
-        _cancel(trial, attack.plan)
-    elif attack.plan.fault in FAILURES:
-        _fail_io(trial, attack.plan)
+    elif injection.plan is None:
+        _refuse(trial, injection.value)
+    elif injection.plan.fault is Fault.CANCEL:
+        _cancel(trial, injection.plan)
+    elif injection.plan.fault in FAILURES:
+        _fail_io(trial, injection.plan)
     else:
-        _arm(trial, attack.plan, attack.also)
+        _arm(trial, injection.plan, injection.also)
 
 
-def _operate(trial: Trial) -> None:
+def _operate(trial: FaultTrial) -> None:
     trial.ended(call_quietly(trial.operation))
     trial.settle()
 
 
-def _fail_io(trial: Trial, plan: Plan) -> None:
+def _fail_io(trial: FaultTrial, plan: Plan) -> None:
     disk = trial.bench.disk
     assert disk is not None
     with disk.failing(plan):
         _operate(trial)
-    trial.sight.fired = bool(disk.fired)
+    trial.observation.fired = bool(disk.fired)
 
 
-def _arm(trial: Trial, plan: Plan, also: Plan | None) -> None:
-    injector, sight = trial.bench.injector, trial.sight
+def _arm(trial: FaultTrial, plan: Plan, also: Plan | None) -> None:
+    injector, observation = trial.bench.injector, trial.observation
     shot, *_ = injector.arm(*((plan,) if also is None else (plan, also)))
     watch = None if injector.engine_unavailable else injector.watch
     counter = CommitsBefore(lambda: shot.fired > 0)
@@ -67,31 +67,35 @@ def _arm(trial: Trial, plan: Plan, also: Plan | None) -> None:
             injector.heal()
             if watch is not None:
                 watch.unlisten(counter)
-    sight.fired, sight.note, sight.commits = shot.fired > 0, shot.note, counter.commits
+    observation.fired, observation.note, observation.commits = (
+        shot.fired > 0,
+        shot.note,
+        counter.commits,
+    )
 
 
-def _cancel(trial: Trial, plan: Plan) -> None:
+def _cancel(trial: FaultTrial, plan: Plan) -> None:
     bench = trial.bench
     bench.worker.say(f"{trial.scenario.operation}, cancelled")
     bench.calls += 1
-    operation = awaiting(trial.driver, trial.stage.script.operation)
+    operation = awaiting(trial.driver, trial.store.settled.operation)
     awaited = bench.loop.run(bench.injector.cancel(operation, plan))
-    trial.sight.fired = awaited.fired
-    trial.sight.ending = ENDINGS[awaited.ending]
-    trial.sight.error = "" if awaited.error is None else describe(awaited.error)
+    trial.observation.fired = awaited.fired
+    trial.observation.ending = ENDINGS[awaited.ending]
+    trial.observation.error = "" if awaited.error is None else describe(awaited.error)
 
 
-def _lose(trial: Trial) -> None:
+def _lose(trial: FaultTrial) -> None:
     for driver in trial.bench.losing:
         driver.lose()
-    trial.sight.fired = True
+    trial.observation.fired = True
     _operate(trial)
 
 
-def _refuse(trial: Trial, value: int) -> None:
+def _refuse(trial: FaultTrial, value: int) -> None:
     with serializing(trial.driver.saver, value) as serializer:
         _operate(trial)
-    trial.sight.fired = serializer is not None and serializer.fired
+    trial.observation.fired = serializer is not None and serializer.fired
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.answer import Blame
-from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import CANCELLED, USABLE
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
@@ -21,14 +21,14 @@ class Journal:
     def __init__(self, path: str | None) -> None:
         self._path = None if path is None else Path(path)
 
-    def note(self, program: Program, attack: Attack | None) -> None:
-        """A program is taken, whose last step is to fail as the attack says."""
-        fault = None if attack is None else attack.as_data()
+    def note(self, program: Program, injection: Injection | None) -> None:
+        """A program is taken, whose last step is to fail as the injection says."""
+        fault = None if injection is None else injection.as_data()
         self._write({"program": to_json(program), "fault": fault})
 
-    def note_walk(self, program: Program, faults: Mapping[int, Attack]) -> None:
+    def note_random(self, program: Program, faults: Mapping[int, Injection]) -> None:
         """A step of a random program is taken, the last of these."""
-        told = {str(at): attack.as_data() for at, attack in faults.items()}
+        told = {str(at): injection.as_data() for at, injection in faults.items()}
         self._write({"program": to_json(program), "faults": told})
 
     def _write(self, line: dict[str, Any]) -> None:
@@ -42,8 +42,8 @@ def blamed(journal: Sequence[Any]) -> Blame:
     program = from_json(last["program"])
     told = [describe(step) for step in program]
     given = last.get("faults") or {str(len(program) - 1): last.get("fault")}
-    faults = {int(at): Attack.from_data(data) for at, data in given.items() if data is not None}
+    faults = {int(at): Injection.from_data(data) for at, data in given.items() if data is not None}
     for at in sorted(faults, reverse=True):
         told.insert(at, f"fault: {faults[at].describe()}")
-    cancelled = any(attack.kind == "cancellation" for attack in faults.values())
+    cancelled = any(injection.kind == "cancellation" for injection in faults.values())
     return Blame(contract=CANCELLED if cancelled else USABLE, steps=tuple(told), program=last)

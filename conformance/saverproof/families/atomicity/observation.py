@@ -8,7 +8,7 @@ from enum import StrEnum
 from saverproof.execution.view import Snapshot
 
 
-class Ending(StrEnum):
+class OperationEnding(StrEnum):
     """How the operation ended."""
 
     RETURNED = "returned"
@@ -17,7 +17,7 @@ class Ending(StrEnum):
     HUNG = "never returned"
 
 
-class Moment(StrEnum):
+class Viewpoint(StrEnum):
     """When a look was taken, and by whom."""
 
     OWN = "the same saver"
@@ -30,7 +30,7 @@ class Moment(StrEnum):
 
 
 @dataclass(slots=True)
-class Sight:
+class TrialObservation:
     """Filled in as the trial goes on; what was not looked at is None.
 
     ``problems`` are failures of what should have worked, by what was tried; ``hung`` says which
@@ -40,7 +40,7 @@ class Sight:
     says that nothing was left out because of what had been seen before.
     """
 
-    ending: Ending = Ending.RETURNED
+    ending: OperationEnding = OperationEnding.RETURNED
     error: str = ""
     fired: bool = False
     note: str = ""
@@ -48,8 +48,8 @@ class Sight:
     locked: tuple[str, ...] = ()
     transactions: tuple[str, ...] = ()
     changed: tuple[str, ...] | None = None
-    looks: dict[Moment, Snapshot] = field(default_factory=dict)
+    snapshots: dict[Viewpoint, Snapshot] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
-    retry: Ending | None = None
+    retry: OperationEnding | None = None
     whole: bool = False
     hung: str = ""

@@ -14,7 +14,7 @@ from saverproof.errors import describe
 from saverproof.execution.driver import Driver, driver_of
 from saverproof.execution.settled_calls import Call, Calls, Key, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
-from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
+from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.programs.small import unrelated
 from saverproof.steps.definitions import CopyThread
@@ -44,7 +44,7 @@ _HEADER = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ScenarioCalls:
     """A scenario's calls, settled: the same arguments in every trial."""
 
     start: tuple[Call, ...]
@@ -53,7 +53,7 @@ class Script:
     elsewhere: tuple[Call, ...]
 
     @classmethod
-    def of(cls, scenario: Scenario, saver: Any) -> Script:
+    def of(cls, scenario: FaultScenario, saver: Any) -> ScenarioCalls:
         """Settle the calls with the saver's own versions."""
         calls = Calls(lambda current: saver.get_next_version(current, None))
         start = calls.settle(scenario.start)
@@ -72,22 +72,22 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PreparedStore:
     """A store in a scenario's starting state.
 
     ``folder`` holds its files, to be copied; None if the store is not in its workspace's folder, so
     that the calls have to be made again. ``databases`` are the SQLite files, relative to it.
     """
 
-    script: Script
+    settled: ScenarioCalls
     folder: Path | None
     databases: tuple[str, ...]
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """Every checkpoint of the scenario, a copied thread's included."""
-        put = [call.key for call in self.script.puts if call.key is not None]
-        step = self.script.operation.step
+        put = [call.key for call in self.settled.puts if call.key is not None]
+        step = self.settled.operation.step
         if isinstance(step, CopyThread):
             put += [(step.target, *key[1:]) for key in put if key[0] == step.source]
         return tuple(dict.fromkeys(put))
@@ -95,8 +95,8 @@ class Stage:
 
 @contextmanager
 def prepared(
-    scenario: Scenario, target: Target, folder: Path, loop: EventLoop, api: str
-) -> Iterator[Stage]:
+    scenario: FaultScenario, target: Target, folder: Path, loop: EventLoop, api: str
+) -> Iterator[PreparedStore]:
     """Make the starting state; its folder goes when the block ends.
 
     Raises:
@@ -106,26 +106,26 @@ def prepared(
     with fresh_workspace(folder, target) as workspace:
         with opened(target, workspace, loop) as saver:
             driver = driver_of(saver, api, loop)
-            script = Script.of(scenario, saver)
-            made(driver, script.start)
-            before = snapshot(driver, _everything(script))
+            settled = ScenarioCalls.of(scenario, saver)
+            made(driver, settled.start)
+            before = snapshot(driver, _everything(settled))
         databases = tuple(sorted(_databases(workspace.path)))
-        stage = Stage(script, workspace.path, databases)
-        if target.drop is not None or not _same(stage, before, target, folder, loop, api):
-            stage = Stage(script, None, databases)
-        yield stage
+        store = PreparedStore(settled, workspace.path, databases)
+        if target.drop is not None or not _same(store, before, target, folder, loop, api):
+            store = PreparedStore(settled, None, databases)
+        yield store
 
 
 def _same(
-    stage: Stage, before: Snapshot, target: Target, folder: Path, loop: EventLoop, api: str
+    store: PreparedStore, before: Snapshot, target: Target, folder: Path, loop: EventLoop, api: str
 ) -> bool:
     """Whether a copy of the files shows what the original does."""
-    with placed(stage, target, folder) as workspace, opened(target, workspace, loop) as saver:
-        return snapshot(driver_of(saver, api, loop), _everything(stage.script)) == before
+    with placed(store, target, folder) as workspace, opened(target, workspace, loop) as saver:
+        return snapshot(driver_of(saver, api, loop), _everything(store.settled)) == before
 
 
-def _everything(script: Script) -> Wanted:
-    keys = tuple(dict.fromkeys(call.key for call in script.puts if call.key is not None))
+def _everything(settled: ScenarioCalls) -> Wanted:
+    keys = tuple(dict.fromkeys(call.key for call in settled.puts if call.key is not None))
     return Wanted(keys, tuple(dict.fromkeys(key[0] for key in keys)))
 
 
@@ -138,9 +138,9 @@ def _databases(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def placed(stage: Stage, target: Target, folder: Path) -> Iterator[Workspace]:
-    """A workspace of its own with the stage's files, if it has any."""
+def placed(store: PreparedStore, target: Target, folder: Path) -> Iterator[Workspace]:
+    """A workspace of its own with the store's files, if it has any."""
     with fresh_workspace(folder, target) as workspace:
-        if stage.folder is not None:
-            shutil.copytree(stage.folder, workspace.path, dirs_exist_ok=True)
+        if store.folder is not None:
+            shutil.copytree(store.folder, workspace.path, dirs_exist_ok=True)
         yield workspace

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.model.store import Model
 from saverproof.programs import making
 from saverproof.programs.asking import delete_thread
@@ -21,30 +21,30 @@ from saverproof.steps.definitions import Program, Step
 from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
 
 _ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
-SPELL = Attack(Plan(Fault.RAISE, Place(Event.STATEMENT, 1), lasts=Lasts.ONWARDS))
-"""From a step on every statement fails, until the program is healed."""
+OUTAGE = Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, 1), lasts=Lasts.ONWARDS))
+"""From a step on every statement fails, until the outage is over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PlannedStep:
     """One step of a program, with its fault if it has one."""
 
     step: Step
-    attack: Attack | None = None
+    injection: Injection | None = None
 
 
-class Route(Protocol):
+class StepSource(Protocol):
     """Says what comes next."""
 
     threads: tuple[str, ...]
 
-    def turn(self, number: int, model: Model) -> Turn | None:
-        """The ``number``-th turn, counted from 0; None at the end."""
+    def planned(self, number: int, model: Model) -> PlannedStep | None:
+        """The ``number``-th step, counted from 0; None at the end."""
 
 
-class Drawn:
-    """A random program with faults in its first half. Every third one is under a spell in the end
-    of it, and is healed by the step that follows.
+class DrawnSteps:
+    """A random program with faults in its first half. Every third one has an outage in the end
+    of it, which the step that follows ends.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class Drawn:
         self._theme = _theme(able)
         self.threads = self._theme.threads
         half = length // 2
-        self._spell = range(half - 3, half) if choose.random() < 1 / 3 else range(0)
+        self._outage = range(half - 3, half) if choose.random() < 1 / 3 else range(0)
 
-    def turn(self, number: int, model: Model) -> Turn | None:
+    def planned(self, number: int, model: Model) -> PlannedStep | None:
         if number >= self._length:
             return None
         step = next_step(model, self._choose, self._theme)
-        if number in self._spell:
-            return Turn(step, SPELL)
-        return Turn(step, self._fault() if number < self._length // 2 else None)
+        if number in self._outage:
+            return PlannedStep(step, OUTAGE)
+        return PlannedStep(step, self._fault() if number < self._length // 2 else None)
 
-    def _fault(self) -> Attack | None:
+    def _fault(self) -> Injection | None:
         """A fault for every other step, at a place that the call may have or not."""
         choose = self._choose
         if choose.random() < 0.5:
@@ -76,30 +76,30 @@ class Drawn:
             case "client":
                 event = choose.choice((Event.STATEMENT, Event.STATEMENT, Event.COMMIT))
                 at = Place(event, 1 if event is Event.COMMIT else index)
-                return Attack(Plan(Fault.RAISE, at))
+                return Injection(Plan(Fault.RAISE, at))
             case "cancel":
                 moment = choose.choice(tuple(Moment))
-                return Attack(Plan(Fault.CANCEL, Place(Event.AWAIT, min(index, 4), moment)))
+                return Injection(Plan(Fault.CANCEL, Place(Event.AWAIT, min(index, 4), moment)))
             case "disk":
-                return Attack(Plan(Fault.IO_ERROR, Place(Event.IO, min(index, 4))))
+                return Injection(Plan(Fault.IO_ERROR, Place(Event.IO, min(index, 4))))
         fault = choose.choice(_ENGINE)
         row = 1 if fault is Fault.TRIGGER_ABORT else None
-        return Attack(Plan(fault, Place(Event.ENGINE_STATEMENT, index, row=row)))
+        return Injection(Plan(fault, Place(Event.ENGINE_STATEMENT, index, row=row)))
 
 
-class Recorded:
+class RecordedSteps:
     """A program taken again; steps that are not legal any more are left out."""
 
-    def __init__(self, program: Program, faults: Mapping[int, Attack]) -> None:
-        self._turns = [Turn(step, faults.get(at)) for at, step in enumerate(program)]
+    def __init__(self, program: Program, faults: Mapping[int, Injection]) -> None:
+        self._planned = [PlannedStep(step, faults.get(at)) for at, step in enumerate(program)]
         self._next = 0
         self.threads: tuple[str, ...] = _THREADS
 
-    def turn(self, number: int, model: Model) -> Turn | None:
-        while self._next < len(self._turns):
-            turn, self._next = self._turns[self._next], self._next + 1
-            if objection(turn.step, model) is None:
-                return turn
+    def planned(self, number: int, model: Model) -> PlannedStep | None:
+        while self._next < len(self._planned):
+            planned, self._next = self._planned[self._next], self._next + 1
+            if objection(planned.step, model) is None:
+                return planned
         return None
 
 
@@ -117,4 +117,4 @@ def _theme(able: frozenset[str]) -> Theme:
     }
     if "delete_thread" in able:
         weights[delete_thread] = 3
-    return Theme("walk", weights=weights, threads=_THREADS)
+    return Theme("faults", weights=weights, threads=_THREADS)

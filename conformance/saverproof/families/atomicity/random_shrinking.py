@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from saverproof.families.atomicity.bench import Bench
-from saverproof.families.atomicity.random_programs import Recorded, Turn
-from saverproof.families.atomicity.random_trial import Stumble, Walk
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.random_programs import PlannedStep, RecordedSteps
+from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
 from saverproof.families.atomicity.worker import HungError
 from saverproof.programs.simplifying import simpler
 from saverproof.programs.spans import with_simpler_items, without_spans
@@ -16,68 +16,77 @@ from saverproof_faults import FaultsError, Places
 
 _MOST_TRIED = 120
 
-Turns = tuple[Turn, ...]
+PlannedSteps = tuple[PlannedStep, ...]
 
 
-def retraced(bench: Bench, stumble: Stumble) -> Stumble:
+def shortest_program(bench: FaultBench, violation: ProgramViolation) -> ProgramViolation:
     """A program without any step or fault that can be spared; at worst the one given."""
-    trials = _Trials(bench, stumble)
-    turns, before = _turns(stumble), Turns()
-    while turns != before:
-        before = turns
-        turns = without_spans(turns, trials.tried)
-        turns = with_simpler_items(turns, trials.tried, _simpler)
+    trials = _Trials(bench, violation)
+    planned_steps, before = _planned(violation), PlannedSteps()
+    while planned_steps != before:
+        before = planned_steps
+        planned_steps = without_spans(planned_steps, trials.tried)
+        planned_steps = with_simpler_items(planned_steps, trials.tried, _simpler)
     return trials.shortest
 
 
-def _turns(stumble: Stumble) -> Turns:
-    return tuple(Turn(step, stumble.faults.get(at)) for at, step in enumerate(stumble.program))
+def _planned(violation: ProgramViolation) -> PlannedSteps:
+    return tuple(
+        PlannedStep(step, violation.faults.get(at)) for at, step in enumerate(violation.program)
+    )
 
 
-def _simpler(turn: Turn, turns: Turns) -> Iterator[Turn]:
-    """The turn without its fault, if there is another; then with simpler steps."""
-    if turn.attack is not None and sum(other.attack is not None for other in turns) > 1:
-        yield replace(turn, attack=None)
-    for step in simpler(turn.step, tuple(other.step for other in turns)):
-        yield replace(turn, step=step)
+def _simpler(planned: PlannedStep, planned_steps: PlannedSteps) -> Iterator[PlannedStep]:
+    """The step without its fault, if there is another; then with simpler steps."""
+    if (
+        planned.injection is not None
+        and sum(other.injection is not None for other in planned_steps) > 1
+    ):
+        yield replace(planned, injection=None)
+    for step in simpler(planned.step, tuple(other.step for other in planned_steps)):
+        yield replace(planned, step=step)
 
 
 @dataclass(slots=True)
 class _Trials:
     """Runs parts of a program; ``shortest`` is the last that broke the same contract."""
 
-    bench: Bench
-    shortest: Stumble
+    bench: FaultBench
+    shortest: ProgramViolation
     left: int = _MOST_TRIED
 
-    def tried(self, turns: Turns) -> Turns | None:
+    def tried(self, planned_steps: PlannedSteps) -> PlannedSteps | None:
         """What is left of a program if it still breaks the contract."""
-        if self.left <= 0 or not turns:
+        if self.left <= 0 or not planned_steps:
             return None
         self.left -= 1
-        again = self._again(turns)
+        again = self._again(planned_steps)
         if again is None or again.verdict.contract != self.shortest.verdict.contract:
             return None
         self.shortest = again
-        return _turns(again)
+        return _planned(again)
 
-    def _again(self, turns: Turns) -> Stumble | None:
-        faults = {at: turn.attack for at, turn in enumerate(turns) if turn.attack is not None}
-        program = tuple(turn.step for turn in turns)
-        walk = Walk(self.bench, Recorded(program, faults))
+    def _again(self, planned_steps: PlannedSteps) -> ProgramViolation | None:
+        faults = {
+            at: planned.injection
+            for at, planned in enumerate(planned_steps)
+            if planned.injection is not None
+        }
+        program = tuple(planned.step for planned in planned_steps)
+        random_trial = RandomTrial(self.bench, RecordedSteps(program, faults))
         try:
-            return self.bench.on_worker(walk.run)
+            return self.bench.on_worker(random_trial.run)
         except HungError:
             self.bench.renew()
             return None
 
 
-def places_of(bench: Bench, stumble: Stumble, position: int) -> Places:
+def places_of(bench: FaultBench, violation: ProgramViolation, position: int) -> Places:
     """What a step of the program passes that is not failed there."""
-    walk = Walk(bench, Recorded(stumble.program, {}), counted=position)
+    random_trial = RandomTrial(bench, RecordedSteps(violation.program, {}), counted=position)
     with suppress(FaultsError):
         try:
-            bench.on_worker(walk.run)
+            bench.on_worker(random_trial.run)
         except HungError:
             bench.renew()
-    return walk.places
+    return random_trial.places

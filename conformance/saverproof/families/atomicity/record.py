@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import (
     CANCELLED,
     LATE,
@@ -15,10 +15,10 @@ from saverproof.families.atomicity.judging import (
     SILENT,
     USABLE,
     WHOLE,
-    Verdict,
+    FaultVerdict,
 )
-from saverproof.families.atomicity.observation import Ending, Sight
-from saverproof.families.atomicity.sweep import Sweep
+from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
+from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.families.tally import Tally, keep_plainest
 from saverproof_faults import Event, Moment
 
@@ -35,9 +35,9 @@ MOST_OPERATIONS = 3
 class Found:
     """A broken contract, and the trial that shows it."""
 
-    verdict: Verdict
-    sweep: Sweep
-    attack: Attack | None
+    verdict: FaultVerdict
+    sweep: FaultSweep
+    injection: Injection | None
     ending: str
 
     @property
@@ -49,24 +49,24 @@ class Found:
     def rank(self) -> tuple[int, ...]:
         """Lower for what is plainer to see and shorter to tell."""
         return (
-            *plainness(self.attack, self.verdict.contract),
+            *plainness(self.injection, self.verdict.contract),
             _SEVERITY.index(self.verdict.outcome),
             len(self.sweep.scenario.start),
         )
 
 
-def plainness(attack: Attack | None, contract: str | None) -> tuple[int, ...]:
+def plainness(injection: Injection | None, contract: str | None) -> tuple[int, ...]:
     """Lower for faults that a few lines can bring about, and that everybody has met."""
-    plan = None if attack is None else attack.plan
-    if attack is None or plan is None:
+    plan = None if injection is None else injection.plan
+    if injection is None or plan is None:
         return (0, 0)
     # What one refusal by another's lock can lead to, savers meet without any fault layer.
     names = ("locked", "trigger-abort") if contract == USABLE else ("trigger-abort", "cancel")
     at_commit = plan.place.event is Event.COMMIT and plan.place.moment is Moment.BEFORE
-    if attack.also is not None or attack.kind == "io":
+    if injection.also is not None or injection.kind == "io":
         return (4, plan.place.index)
-    if attack.name in names:
-        return (names.index(attack.name), plan.place.index)
+    if injection.name in names:
+        return (names.index(injection.name), plan.place.index)
     return (2 if at_commit else 3, plan.place.index)
 
 
@@ -88,7 +88,7 @@ class FaultRecord:
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
     """Each broken contract, the operations that break it, and the plainest trial of each."""
 
-    def counted(self, sweep: Sweep) -> None:
+    def counted(self, sweep: FaultSweep) -> None:
         """Take in a clean run."""
         places = sweep.counted.places
         self.points += len(places.calls) + len(places.statements) + len(places.io_calls)
@@ -103,30 +103,50 @@ class FaultRecord:
         # The clean runs are looked at by others, too.
         self.tally.agreed(SILENT)
         if sweep.clean is not None:
-            self._find(Found(sweep.clean, sweep, None, str(Ending.RETURNED)))
+            self._find(Found(sweep.clean, sweep, None, str(OperationEnding.RETURNED)))
 
-    def tried(self, sweep: Sweep, attack: Attack, sight: Sight, verdict: Verdict, api: str) -> None:
+    def tried(
+        self,
+        sweep: FaultSweep,
+        injection: Injection,
+        observation: TrialObservation,
+        verdict: FaultVerdict,
+        api: str,
+    ) -> None:
         """Take in a trial."""
         operation = sweep.scenario.operation
-        entry = (operation, attack.place, attack.kind, verdict.outcome, api, attack.about[:DETAIL])
+        entry = (
+            operation,
+            injection.place,
+            injection.kind,
+            verdict.outcome,
+            api,
+            injection.about[:DETAIL],
+        )
         self._map[entry] += 1
         if verdict.outcome == "not-fired":
             why = f" ({verdict.summary})" if verdict.summary else ""
-            text = f"a fault never fired{why}: {operation}, {attack.describe()}"
-            if attack.kind == "cancellation":
+            text = f"a fault never fired{why}: {operation}, {injection.describe()}"
+            if injection.kind == "cancellation":
                 self._unfired.setdefault(operation, text)
                 return
-            self.tally.unsure(_judged(attack, sight), text)
+            self.tally.unsure(_judged(injection, observation), text)
             return
-        if attack.kind == "cancellation":
+        if injection.kind == "cancellation":
             self._cancelled.add(operation)
-        self.injected[attack.name] += 1
-        for contract in _judged(attack, sight):
+        self.injected[injection.name] += 1
+        for contract in _judged(injection, observation):
             self.tally.agreed(contract)
         # After a failure the same call was made again, and looked for once the saver was closed.
-        self.tally.agreed(SILENT, sight.whole and sight.retry is Ending.RETURNED)
+        self.tally.agreed(
+            SILENT, observation.whole and observation.retry is OperationEnding.RETURNED
+        )
         if verdict.contract is not None:
-            self._find(Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip()))
+            self._find(
+                Found(
+                    verdict, sweep, injection, f"{observation.ending} {observation.error}".strip()
+                )
+            )
 
     def settle(self) -> None:
         """All was tried. Whether an await suspends may hang on how soon a server answers: where one
@@ -142,14 +162,14 @@ class FaultRecord:
         """No operation could be tried at all."""
         self.tally.unsure((WHOLE, LATE, USABLE, SILENT, CANCELLED, PREVIOUS), why)
 
-    def walked(self, injected: int) -> None:
+    def tried_randomly(self, injected: int) -> None:
         """Take in a random program: its faults are counted together."""
         if injected:
             self.injected["in random programs"] += injected
 
-    def not_tried(self, attack: Attack, why: str) -> None:
+    def not_tried(self, injection: Injection, why: str) -> None:
         """Nothing was asked: what was not found broken is not known to hold."""
-        cancelled = attack.kind == "cancellation"
+        cancelled = injection.kind == "cancellation"
         others = (WHOLE, LATE, USABLE, SILENT, PREVIOUS)
         self.tally.unsure((CANCELLED,) if cancelled else others, why)
 
@@ -191,12 +211,12 @@ def _entry(key: tuple[str, ...], count: int) -> dict[str, Any]:
     return entry if count == 1 else entry | {"count": count}
 
 
-def _judged(attack: Attack, sight: Sight) -> tuple[str, ...]:
+def _judged(injection: Injection, observation: TrialObservation) -> tuple[str, ...]:
     """The contracts that a trial is evidence for."""
-    if attack.kind == "cancellation":
+    if injection.kind == "cancellation":
         return (CANCELLED,)
-    if attack.lost:
-        return (LOST_CONNECTION, WHOLE if sight.ending is Ending.RAISED else SILENT)
-    if sight.ending is Ending.RETURNED:
+    if injection.lost:
+        return (LOST_CONNECTION, WHOLE if observation.ending is OperationEnding.RAISED else SILENT)
+    if observation.ending is OperationEnding.RETURNED:
         return (SILENT, USABLE)
     return (WHOLE, LATE, USABLE, PREVIOUS)

@@ -8,8 +8,8 @@ from enum import Flag
 
 from saverproof.execution.settled_calls import Key
 from saverproof.execution.view import Contents, Snapshot
-from saverproof.families.atomicity.observation import Moment, Sight
-from saverproof.families.atomicity.scenarios import Scenario
+from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
+from saverproof.families.atomicity.scenarios import FaultScenario
 
 Group = tuple[str, ...]
 """Threads that are judged as one."""
@@ -28,9 +28,9 @@ class State(Flag):
 class References:
     """Two clean runs of a scenario, one without the operation and one with it, and its commits."""
 
-    scenario: Scenario
-    before: Sight
-    after: Sight
+    scenario: FaultScenario
+    before: TrialObservation
+    after: TrialObservation
     transactions: int = 0
 
     @property
@@ -41,32 +41,34 @@ class References:
             return tuple((thread,) for thread in threads)
         return (threads,)
 
-    def states(self, snapshot: Snapshot, moment: Moment) -> dict[Group, State]:
-        """The state of each group in a look like that of the clean runs at ``moment``."""
-        return {group: self._state(group, snapshot, moment) for group in self.groups}
+    def states(self, snapshot: Snapshot, viewpoint: Viewpoint) -> dict[Group, State]:
+        """The state of each group in a look like that of the clean runs at ``viewpoint``."""
+        return {group: self._state(group, snapshot, viewpoint) for group in self.groups}
 
-    def _state(self, group: Group, snapshot: Snapshot, moment: Moment) -> State:
+    def _state(self, group: Group, snapshot: Snapshot, viewpoint: Viewpoint) -> State:
         own = _of(group, snapshot)
         found = State.NEITHER
-        for state, sight in ((State.BEFORE, self.before), (State.AFTER, self.after)):
-            if own.agrees(_of(group, sight.looks[moment])):
+        for state, observation in ((State.BEFORE, self.before), (State.AFTER, self.after)):
+            if own.agrees(_of(group, observation.snapshots[viewpoint])):
                 found |= state
         return found
 
-    def first(self, moment: Moment) -> Moment:
-        """The look of the clean runs that shows what one at ``moment`` would if nothing came
+    def first(self, viewpoint: Viewpoint) -> Viewpoint:
+        """The look of the clean runs that shows what one at ``viewpoint`` would if nothing came
         between: a fresh saver's, if there was one.
         """
-        fresh = self.shows(Moment.FRESH) and moment is not Moment.OWN
-        return Moment.FRESH if fresh else Moment.OWN
+        fresh = self.shows(Viewpoint.FRESH) and viewpoint is not Viewpoint.OWN
+        return Viewpoint.FRESH if fresh else Viewpoint.OWN
 
-    def shows(self, moment: Moment) -> bool:
+    def shows(self, viewpoint: Viewpoint) -> bool:
         """Whether both clean runs have such a look."""
-        return moment in self.before.looks and moment in self.after.looks
+        return viewpoint in self.before.snapshots and viewpoint in self.after.snapshots
 
-    def right(self, sight: Sight, moment: Moment, committed: Mapping[Group, State]) -> bool:
+    def right(
+        self, observation: TrialObservation, viewpoint: Viewpoint, committed: Mapping[Group, State]
+    ) -> bool:
         """Whether a later look shows what it must after a first one with these states."""
-        seen = self.states(sight.looks[moment], moment)
+        seen = self.states(observation.snapshots[viewpoint], viewpoint)
         return all(seen[group] & state for group, state in committed.items())
 
 
@@ -79,9 +81,11 @@ def _of(group: Group, snapshot: Snapshot) -> Snapshot:
     )
 
 
-def apart(references: References, snapshot: Snapshot, moment: Moment) -> list[tuple[Key, State]]:
+def apart(
+    references: References, snapshot: Snapshot, viewpoint: Viewpoint
+) -> list[tuple[Key, State]]:
     """The state of each checkpoint that is not the same in both clean runs, or not as in either."""
-    before, after = references.before.looks[moment], references.after.looks[moment]
+    before, after = references.before.snapshots[viewpoint], references.after.snapshots[viewpoint]
     keys = sorted(snapshot.by_id.keys() | snapshot.keys() | before.keys() | after.keys())
     found: list[tuple[Key, State]] = []
     for key in keys:

@@ -8,14 +8,14 @@ from typing import Any
 
 from saverproof.families.answer import Answer, Status, unclear
 from saverproof.families.atomicity import replaying
-from saverproof.families.atomicity.bench import Bench
+from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared
-from saverproof.families.atomicity.fault_plans import Attack
-from saverproof.families.atomicity.judging import Verdict
-from saverproof.families.atomicity.observation import Sight
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.judging import FaultVerdict
+from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.prepared_store import NoCleanRunError
-from saverproof.families.atomicity.random_programs import Recorded
-from saverproof.families.atomicity.random_trial import Walk
+from saverproof.families.atomicity.random_programs import RecordedSteps
+from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.sweep import swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.items import Plan
@@ -26,7 +26,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     """Whether a recorded fault still breaks the contract.
 
     If the saver has no such place any more, as a mended one may, the other places of the same
-    operation are struck by the same sort of fault.
+    operation are failed by the same sort of fault.
 
     Raises:
         ValueError: the data is no recorded program.
@@ -34,7 +34,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     """
     try:
         if isinstance(data, Mapping) and "faults" in data:
-            return _walked_again(plan, target, contract, data)
+            return _random_again(plan, target, contract, data)
         verdict = replaying.replay(plan, target, data)
         if verdict.outcome == "not-fired":
             return _elsewhere(plan, target, contract, data)
@@ -43,7 +43,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     return _answer(verdict, contract)
 
 
-def _answer(verdict: Verdict, contract: str) -> Answer:
+def _answer(verdict: FaultVerdict, contract: str) -> Answer:
     if verdict.contract == contract:
         return Answer(Status.FAILING, verdict.summary, verdict.expected, verdict.observed)
     if verdict.contract is not None:
@@ -56,41 +56,41 @@ def _elsewhere(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     scenario, recorded = replaying.read(data)
     assert recorded is not None, "what is wrong without a fault needs none to fire"
     drivers, _ = declared(target)
-    struck = 0
-    with Bench.opened(plan, target, drivers) as bench, ExitStack() as stack:
+    fired = 0
+    with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
         sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
-        for attack in sweep.attacks:
-            if (attack.kind, attack.name) != (recorded.kind, recorded.name):
+        for injection in sweep.injections:
+            if (injection.kind, injection.name) != (recorded.kind, recorded.name):
                 continue
-            sight = _struck(bench, sweep, attack)
-            verdict = sweep.verdict(attack, sight)
-            struck += verdict.outcome != "not-fired"
+            observation = _tried(bench, sweep, injection)
+            verdict = sweep.verdict(injection, observation)
+            fired += verdict.outcome != "not-fired"
             if verdict.contract == contract:
                 return _answer(verdict, contract)
-    if not struck:
-        return unclear("the fault finds no place to strike in the operation any more")
-    places = "1 other place" if struck == 1 else f"{struck} other places"
+    if not fired:
+        return unclear("the fault finds no place in the operation any more")
+    places = "1 other place" if fired == 1 else f"{fired} other places"
     return Answer(Status.FIXED, f"the place is gone, and {places} of the operation show nothing")
 
 
-def _struck(bench: Bench, sweep: Any, attack: Attack) -> Sight:
-    sight = Sight()
+def _tried(bench: FaultBench, sweep: Any, injection: Injection) -> TrialObservation:
+    observation = TrialObservation()
     try:
-        bench.on_worker(lambda: sweep.strike(attack, sight))
+        bench.on_worker(lambda: sweep.inject(injection, observation))
     except HungError as hung:
-        sight.hung = str(hung)
+        observation.hung = str(hung)
         bench.renew()
-    return sight
+    return observation
 
 
-def _walked_again(plan: Plan, target: Target, contract: str, data: Mapping[str, Any]) -> Answer:
-    program, faults = replaying.read_walk(data)
+def _random_again(plan: Plan, target: Target, contract: str, data: Mapping[str, Any]) -> Answer:
+    program, faults = replaying.read_random(data)
     drivers, _ = declared(target)
-    with Bench.opened(plan, target, drivers) as bench:
-        walk = Walk(bench, Recorded(program, faults))
-        stumble = bench.on_worker(walk.run)
-    if stumble is not None:
-        return _answer(stumble.verdict, contract)
-    if faults and not walk.injected:
-        return unclear("none of the recorded faults found a place to strike")
+    with FaultBench.opened(plan, target, drivers) as bench:
+        random_trial = RandomTrial(bench, RecordedSteps(program, faults))
+        violation = bench.on_worker(random_trial.run)
+    if violation is not None:
+        return _answer(violation.verdict, contract)
+    if faults and not random_trial.injected:
+        return unclear("none of the recorded faults found its place")
     return Answer(Status.FIXED, "the same program with the same faults goes well")

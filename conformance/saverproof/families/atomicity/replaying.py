@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from saverproof.families.atomicity.bench import Bench
+from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared
-from saverproof.families.atomicity.fault_plans import Attack
-from saverproof.families.atomicity.judging import Verdict
-from saverproof.families.atomicity.observation import Sight
-from saverproof.families.atomicity.random_programs import Recorded
-from saverproof.families.atomicity.random_trial import Walk
-from saverproof.families.atomicity.scenarios import Scenario
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.judging import FaultVerdict
+from saverproof.families.atomicity.observation import TrialObservation
+from saverproof.families.atomicity.random_programs import RecordedSteps
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.items import Plan
@@ -23,7 +23,7 @@ from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
 
 
-def read(data: object) -> tuple[Scenario, Attack | None]:
+def read(data: object) -> tuple[FaultScenario, Injection | None]:
     """The scenario and the fault of a finding's ``program``.
 
     Raises:
@@ -37,11 +37,11 @@ def read(data: object) -> tuple[Scenario, Attack | None]:
         raise ValueError(f"program: {len(program)} steps, expected the last to be one of {names}")
     *start, step = program
     fault = data["fault"]
-    attack = None if fault is None else Attack.from_data(fault)
-    return Scenario("as recorded", tuple(start), step), attack
+    injection = None if fault is None else Injection.from_data(fault)
+    return FaultScenario("as recorded", tuple(start), step), injection
 
 
-def read_walk(data: Mapping[str, Any]) -> tuple[Program, dict[int, Attack]]:
+def read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]:
     """The steps and the faults of a finding's ``program`` that random steps have led to.
 
     Raises:
@@ -51,12 +51,12 @@ def read_walk(data: Mapping[str, Any]) -> tuple[Program, dict[int, Attack]]:
     if not isinstance(faults, Mapping) or not all(str(at).isdecimal() for at in faults):
         raise ValueError(f"faults: found {faults!r:.60}, expected an object with positions as keys")
     program = from_json(data.get("program", ()))
-    return program, {int(at): Attack.from_data(fault) for at, fault in faults.items()}
+    return program, {int(at): Injection.from_data(fault) for at, fault in faults.items()}
 
 
-def replay(plan: Plan, target: Target, data: Any) -> Verdict:
+def replay(plan: Plan, target: Target, data: Any) -> FaultVerdict:
     """The verdict on the recorded trial; its ``contract`` is None if nothing is wrong any more,
-    and its ``outcome`` "not-fired" if the fault found no place to strike.
+    and its ``outcome`` "not-fired" if the fault found no place.
 
     Raises:
         ValueError: the data is no recorded program.
@@ -66,19 +66,19 @@ def replay(plan: Plan, target: Target, data: Any) -> Verdict:
     """
     drivers, _ = declared(target)
     if isinstance(data, Mapping) and "faults" in data:
-        route = Recorded(*read_walk(data))
-        with Bench.opened(plan, target, drivers) as bench:
-            stumble = bench.on_worker(Walk(bench, route).run)
-        return Verdict("held") if stumble is None else stumble.verdict
-    scenario, attack = read(data)
-    with Bench.opened(plan, target, drivers) as bench, ExitStack() as stack:
+        source = RecordedSteps(*read_random(data))
+        with FaultBench.opened(plan, target, drivers) as bench:
+            violation = bench.on_worker(RandomTrial(bench, source).run)
+        return FaultVerdict("held") if violation is None else violation.verdict
+    scenario, injection = read(data)
+    with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
         sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
-        if attack is None:
-            return sweep.clean or Verdict("held")
-        sight = Sight()
+        if injection is None:
+            return sweep.clean or FaultVerdict("held")
+        observation = TrialObservation()
         try:
-            bench.on_worker(lambda: sweep.strike(attack, sight))
+            bench.on_worker(lambda: sweep.inject(injection, observation))
         except HungError as hung:
-            sight.hung = str(hung)
+            observation.hung = str(hung)
             bench.renew()
-        return sweep.verdict(attack, sight)
+        return sweep.verdict(injection, observation)

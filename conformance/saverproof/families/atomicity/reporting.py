@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saverproof.contracts.registry import contract
-from saverproof.families.atomicity.random_programs import SPELL
-from saverproof.families.atomicity.random_trial import Stumble
+from saverproof.families.atomicity.random_programs import OUTAGE
+from saverproof.families.atomicity.random_trial import ProgramViolation
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.atomicity.script_program import long_reproducer
@@ -39,10 +39,10 @@ def finding(
             break
     else:
         text = _at_length(target, found, plan.api)
-    scenario, attack, verdict = found.sweep.scenario, found.attack, found.verdict
+    scenario, injection, verdict = found.sweep.scenario, found.injection, found.verdict
     steps = [describe(step) for step in (*scenario.start, scenario.step)]
-    if attack is not None:
-        steps.insert(-1, f"fault: {attack.describe()}")
+    if injection is not None:
+        steps.insert(-1, f"fault: {injection.describe()}")
     steps[-1] += f"  -> {_ending(found)}"
     others = f"; likewise {', '.join(likewise)}" if likewise else ""
     return Finding(
@@ -55,7 +55,7 @@ def finding(
         steps=tuple(steps),
         program={
             "program": to_json((*scenario.start, scenario.step)),
-            "fault": None if attack is None else attack.as_data(),
+            "fault": None if injection is None else injection.as_data(),
         },
         reproducer=text,
     )
@@ -63,11 +63,11 @@ def finding(
 
 def _at_length(target: Target, found: Found, api: str) -> str:
     """A script of a trial that has no short one."""
-    scenario, attack = found.sweep.scenario, found.attack
-    if attack is None or isinstance(scenario.step, SetUp):
+    scenario, injection = found.sweep.scenario, found.injection
+    if injection is None or isinstance(scenario.step, SetUp):
         return ""
-    database = next(iter(found.sweep.stage.databases), "")
-    faults = list(faults_anywhere(attack, found.sweep.counted.places, database))
+    database = next(iter(found.sweep.store.databases), "")
+    faults = list(faults_anywhere(injection, found.sweep.counted.places, database))
     program = (*scenario.start, scenario.step)
     return long_reproducer(
         target, program, {len(scenario.start): faults}, found.contract, api, database
@@ -82,45 +82,45 @@ def _ending(found: Found) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A program that stumbled, and what each of its failed steps passes undisturbed."""
+    """A program that broke a contract, and what each of its failed steps passes undisturbed."""
 
-    stumble: Stumble
+    violation: ProgramViolation
     places: Mapping[int, Places]
 
 
-def finding_of_walk(plan: Plan, target: Target, told: Told) -> Finding:
+def finding_of_random(plan: Plan, target: Target, told: Told) -> Finding:
     """A contract that a random program broke, as the report has it."""
-    stumble = told.stumble
+    violation = told.violation
     steps: list[str] = []
-    for number, step in enumerate(stumble.program):
-        if number in stumble.faults:
-            steps.append(f"fault: {stumble.faults[number].describe()}")
+    for number, step in enumerate(violation.program):
+        if number in violation.faults:
+            steps.append(f"fault: {violation.faults[number].describe()}")
         steps.append(describe(step))
-    steps[-1] += f"  -> {stumble.ending}"
-    contract, database = str(stumble.verdict.contract), next(iter(stumble.databases), "")
+    steps[-1] += f"  -> {violation.ending}"
+    contract, database = str(violation.verdict.contract), next(iter(violation.databases), "")
     faults = {
-        at: list(faults_anywhere(attack, told.places[at], database))
-        for at, attack in stumble.faults.items()
+        at: list(faults_anywhere(injection, told.places[at], database))
+        for at, injection in violation.faults.items()
     }
     return Finding(
         contract=contract,
         api=plan.api,
         phase="fault",
-        summary=f"a random program: {stumble.verdict.summary}",
-        expected=stumble.verdict.expected[:WIDTH],
-        observed=stumble.verdict.observed[:WIDTH],
+        summary=f"a random program: {violation.verdict.summary}",
+        expected=violation.verdict.expected[:WIDTH],
+        observed=violation.verdict.observed[:WIDTH],
         steps=tuple(steps),
         program={
-            "program": to_json(stumble.program),
-            "faults": {str(at): fault.as_data() for at, fault in stumble.faults.items()},
+            "program": to_json(violation.program),
+            "faults": {str(at): fault.as_data() for at, fault in violation.faults.items()},
         },
         reproducer=long_reproducer(
             target,
-            stumble.program,
+            violation.program,
             faults,
             contract,
             plan.api,
             database,
-            [at for at, attack in stumble.faults.items() if attack == SPELL],
+            [at for at, injection in violation.faults.items() if injection == OUTAGE],
         ),
     )

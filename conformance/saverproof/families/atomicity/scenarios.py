@@ -24,7 +24,7 @@ UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class FaultScenario:
     """An operation on a store in a known state; ``title`` tells the state from others."""
 
     title: str
@@ -69,47 +69,49 @@ _LONG = "a long note " * 800
 """Enough for a database file to need more pages."""
 
 SCENARIOS = (
-    Scenario("a first checkpoint", BYSTANDER, checkpoint(THREAD, 1)),
-    Scenario("a history", HISTORY, checkpoint(THREAD, 3, 2, run="run-3", long=_LONG)),
-    Scenario("the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)),
-    Scenario("a new task", HISTORY, batch(THREAD, 2, 2, 4)),
-    Scenario("a retried batch", HISTORY, batch(THREAD, 2, 1, 5, seed=50)),
-    Scenario(
+    FaultScenario("a first checkpoint", BYSTANDER, checkpoint(THREAD, 1)),
+    FaultScenario("a history", HISTORY, checkpoint(THREAD, 3, 2, run="run-3", long=_LONG)),
+    FaultScenario("the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)),
+    FaultScenario("a new task", HISTORY, batch(THREAD, 2, 2, 4)),
+    FaultScenario("a retried batch", HISTORY, batch(THREAD, 2, 1, 5, seed=50)),
+    FaultScenario(
         "a long batch with special writes",
         HISTORY,
         batch(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
     ),
-    Scenario("a history", HISTORY, DeleteThread(THREAD), frozenset({"delete_thread"})),
-    Scenario("two runs", HISTORY, DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})),
-    Scenario("a history", HISTORY, CopyThread(THREAD, NEW), frozenset({"copy_thread"})),
-    Scenario("two threads", HISTORY, Prune((THREAD, OTHER), "keep_latest"), frozenset({"prune"})),
-    Scenario("an existing store", BYSTANDER, SetUp(), frozenset({"durable"})),
+    FaultScenario("a history", HISTORY, DeleteThread(THREAD), frozenset({"delete_thread"})),
+    FaultScenario("two runs", HISTORY, DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})),
+    FaultScenario("a history", HISTORY, CopyThread(THREAD, NEW), frozenset({"copy_thread"})),
+    FaultScenario(
+        "two threads", HISTORY, Prune((THREAD, OTHER), "keep_latest"), frozenset({"prune"})
+    ),
+    FaultScenario("an existing store", BYSTANDER, SetUp(), frozenset({"durable"})),
 )
 
 RARE = (
-    Scenario(
+    FaultScenario(
         "special writes again",
         HISTORY,
         PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), TASK_PATH),
     ),
-    Scenario(
+    FaultScenario(
         "a subgraph",
         HISTORY,
         checkpoint(THREAD, 2, 1, namespace="child", run="run-2"),
     ),
-    Scenario("a subgraph's task", HISTORY, batch(THREAD, 1, 4, 3, namespace="child")),
-    Scenario(
+    FaultScenario("a subgraph's task", HISTORY, batch(THREAD, 1, 4, 3, namespace="child")),
+    FaultScenario(
         "a copy of a checkpoint",
         HISTORY,
         Put(THREAD, "", 3, 1, copy_of=2, metadata={"source": "fork", "step": 1, "parents": {}}),
     ),
-    Scenario("nothing there", BYSTANDER, DeleteThread(THREAD), frozenset({"delete_thread"})),
-    Scenario("all of them", HISTORY, Prune((THREAD, OTHER), "delete"), frozenset({"prune"})),
-    Scenario("a history", HISTORY, SetUp(), frozenset({"durable"})),
+    FaultScenario("nothing there", BYSTANDER, DeleteThread(THREAD), frozenset({"delete_thread"})),
+    FaultScenario("all of them", HISTORY, Prune((THREAD, OTHER), "delete"), frozenset({"prune"})),
+    FaultScenario("a history", HISTORY, SetUp(), frozenset({"durable"})),
 )
 """States of the deep profile, less likely to tell savers apart."""
 
 
-def suited(scenarios: Iterable[Scenario], able: frozenset[str]) -> list[Scenario]:
+def suited(scenarios: Iterable[FaultScenario], able: frozenset[str]) -> list[FaultScenario]:
     """Those that a saver with these operations can take."""
     return [scenario for scenario in scenarios if scenario.needs <= able]

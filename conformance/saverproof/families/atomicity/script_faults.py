@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.families.atomicity.disk import FAILURES
-from saverproof.families.atomicity.fault_plans import Attack
+from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.scripts.source import quoted
 from saverproof.steps.definitions import Put
 from saverproof_faults import (
@@ -51,24 +51,24 @@ class PlainFault:
 
 
 def plain_faults(
-    attack: Attack, places: Places, database: str, step: object
+    injection: Injection, places: Places, database: str, step: object
 ) -> Iterator[PlainFault]:
     """Ways to have the same thing fail in a store that holds nothing else, the plainest first."""
-    plan, where = attack.plan, _where(database)
+    plan, where = injection.plan, _where(database)
     inside = plan is not None and plan.place.event in (Event.STATEMENT, Event.ENGINE_STATEMENT)
-    if plan is not None and attack.also is None and inside and not isinstance(step, Put):
+    if plan is not None and injection.also is None and inside and not isinstance(step, Put):
         trigger = _trigger(plan, places, where) or _at_statement(plan, places, where)
         if trigger is not None:
             yield trigger
-    yield from faults_anywhere(attack, places, database)
+    yield from faults_anywhere(injection, places, database)
 
 
-def faults_anywhere(attack: Attack, places: Places, database: str) -> Iterator[PlainFault]:
+def faults_anywhere(injection: Injection, places: Places, database: str) -> Iterator[PlainFault]:
     """Those that do not depend on what is stored already."""
-    plan = attack.plan
-    if attack.value:
-        yield _refusing(attack.value)
-    if plan is None or attack.also is not None:
+    plan = injection.plan
+    if injection.value:
+        yield _refusing(injection.value)
+    if plan is None or injection.also is not None:
         return
     if plan.fault is Fault.CANCEL:
         if plan.place.index == 1:

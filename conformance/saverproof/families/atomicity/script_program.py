@@ -34,23 +34,23 @@ def long_reproducer(
     contract: str,
     api: str,
     database: str = "",
-    spell: Collection[int] = (),
+    outage: Collection[int] = (),
 ) -> str:
     """The source of a script that was run and complained; "" if none of those tried did.
 
     ``faults`` are ways to fail the step at a position; ``database`` is the SQLite file of the
-    store, if it has one. The steps at the positions of ``spell`` are made again only when all of
+    store, if it has one. The steps at the positions of ``outage`` are made again only when all of
     them have failed.
     """
     opening = opening_of(target)
     if opening is None or not all(faults.values()):
         return ""
     voice = Voice(api, opens_asynchronously(target))
-    looks = looks_of(target, program, voice)
+    snapshots = looks_of(target, program, voice)
     for chosen in list(product(*faults.values()))[:_MOST_TRIED]:
-        writer = Writer(voice, looks, Manner("list"))
+        writer = Writer(voice, snapshots, Manner("list"))
         try:
-            body = _Body(dict(zip(faults, chosen, strict=True)), contract, database, spell)
+            body = _Body(dict(zip(faults, chosen, strict=True)), contract, database, outage)
             body.write(writer, program)
         except (NoScriptError, KeyError):
             return ""
@@ -80,7 +80,7 @@ class _Body:
     faults: Mapping[int, PlainFault]
     contract: str
     database: str
-    spell: Collection[int]
+    outage: Collection[int]
     lines: list[str] = field(default_factory=lambda: ["states = []"])
     behind: list[int] = field(default_factory=list)
     _states: int = 0
@@ -93,7 +93,7 @@ class _Body:
             write(step, writer)
             *before, call = writer.blocks[0][start:]
             del writer.blocks[0][start:]
-            if position not in self.spell:
+            if position not in self.outage:
                 self._make_waiting()
             self.lines += before
             if position in self.faults:
@@ -118,7 +118,7 @@ class _Body:
             "if failing:",
             *indented([*fault.before, *harmed, *fault.after]),
         ]
-        if position in self.spell:
+        if position in self.outage:
             self._waiting.append(again)
             return
         self.lines += ["else:", f"    {again}"]

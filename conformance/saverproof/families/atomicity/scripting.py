@@ -23,14 +23,14 @@ _MOST_TRIED = 4
 def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     """The source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
-    scenario, attack = found.sweep.scenario, found.attack
+    scenario, injection = found.sweep.scenario, found.injection
     managed = opens_asynchronously(target)
-    if opening is None or attack is None:
+    if opening is None or injection is None:
         return ""
     speaker = Speaker(api, managed, opening.expression)
     setup = looks_of(target, (scenario.step,), Voice(api, managed)).setup
-    database = next(iter(found.sweep.stage.databases), "")
-    faults = plain_faults(attack, found.sweep.counted.places, database, scenario.step)
+    database = next(iter(found.sweep.store.databases), "")
+    faults = plain_faults(injection, found.sweep.counted.places, database, scenario.step)
     promise = f"{found.verdict.contract}: {statement}"
     texts: list[str] = []
     for fault in faults:

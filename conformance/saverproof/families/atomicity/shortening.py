@@ -7,12 +7,12 @@ from contextlib import ExitStack, suppress
 from functools import partial
 
 from saverproof.errors import OpeningError
-from saverproof.families.atomicity.bench import Bench
-from saverproof.families.atomicity.observation import Sight
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.prepared_store import NoCleanRunError
 from saverproof.families.atomicity.record import Found, plainness
-from saverproof.families.atomicity.scenarios import Scenario
-from saverproof.families.atomicity.sweep import Sweep, swept
+from saverproof.families.atomicity.scenarios import FaultScenario
+from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.programs import small
 from saverproof.steps.definitions import SetUp
@@ -22,7 +22,7 @@ _MOST_SHOWN = 5
 
 
 SMALL = tuple(
-    Scenario(title, program[:-1], program[-1])
+    FaultScenario(title, program[:-1], program[-1])
     for title, program in (
         ("an empty store", small.ONE),
         ("the same id again", small.AGAIN),
@@ -39,10 +39,10 @@ SMALL = tuple(
 """Stores with nothing in them that could be left out, the smallest first for each operation."""
 
 
-def shortened(bench: Bench, found: Found, stack: ExitStack) -> list[Found]:
+def shortened(bench: FaultBench, found: Found, stack: ExitStack) -> list[Found]:
     """Smaller trials that break the same contract, the plainest first; at worst the one given."""
-    attack, scenario = found.attack, found.sweep.scenario
-    if attack is None:
+    injection, scenario = found.injection, found.sweep.scenario
+    if injection is None:
         return [found]
     shown: list[Found] = []
     for smaller in SMALL:
@@ -63,28 +63,30 @@ def shortened(bench: Bench, found: Found, stack: ExitStack) -> list[Found]:
     return sorted(shown, key=lambda one: one.rank) or [found]
 
 
-def _shown(bench: Bench, sweep: Sweep, found: Found) -> Iterator[Found]:
+def _shown(bench: FaultBench, sweep: FaultSweep, found: Found) -> Iterator[Found]:
     """Trials with other faults than I/O's that come to the same verdict."""
-    assert found.attack is not None
-    kinds = {found.attack.kind} if found.attack.kind in _ALONE else {"client", "engine"}
+    assert found.injection is not None
+    kinds = {found.injection.kind} if found.injection.kind in _ALONE else {"client", "engine"}
     chosen = sorted(
-        (attack for attack in sweep.attacks if attack.kind in kinds),
-        key=lambda attack: plainness(attack, found.verdict.contract),
+        (injection for injection in sweep.injections if injection.kind in kinds),
+        key=lambda injection: plainness(injection, found.verdict.contract),
     )
     count = 0
-    for attack in chosen[:_MOST_TRIALS]:
-        sight = Sight()
+    for injection in chosen[:_MOST_TRIALS]:
+        observation = TrialObservation()
         try:
-            bench.on_worker(partial(sweep.strike, attack, sight))
+            bench.on_worker(partial(sweep.inject, injection, observation))
         except HungError as hung:
-            sight.hung = str(hung)
+            observation.hung = str(hung)
             bench.renew()
-        verdict = sweep.verdict(attack, sight)
+        verdict = sweep.verdict(injection, observation)
         same = verdict.outcome == found.verdict.outcome
         if verdict.contract == found.verdict.contract and same:
             count += 1
-            yield Found(verdict, sweep, attack, f"{sight.ending} {sight.error}".strip())
-        if count >= _MOST_SHOWN or sight.hung:
+            yield Found(
+                verdict, sweep, injection, f"{observation.ending} {observation.error}".strip()
+            )
+        if count >= _MOST_SHOWN or observation.hung:
             return
 
 

@@ -13,32 +13,32 @@ from saverproof.execution.driver import Driver
 from saverproof.execution.settled_calls import Call, Key, perform
 from saverproof.execution.store import set_up
 from saverproof.execution.view import Snapshot, Wanted, snapshot
-from saverproof.families.atomicity.bench import Bench
-from saverproof.families.atomicity.observation import Ending, Moment, Sight
-from saverproof.families.atomicity.prepared_store import Stage, made, placed
-from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, Scenario
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
+from saverproof.families.atomicity.prepared_store import PreparedStore, made, placed
+from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof.targets.opening import opened
 from saverproof.workspace import Workspace
 from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
 
-Wrong = Callable[[Sight], bool]
+Wrong = Callable[[TrialObservation], bool]
 """Whether what was seen so far is enough to say that something is wrong."""
 
 
 @dataclass(slots=True)
-class Trial:
+class FaultTrial:
     """One run of a scenario. Everything here happens on the worker's thread.
 
     ``operate`` makes the operation, however it is counted or failed, and fills in how it ended;
     ``wrong`` is asked after each look: what is surely wrong is not looked at any further.
     """
 
-    bench: Bench
-    scenario: Scenario
-    stage: Stage
-    sight: Sight
+    bench: FaultBench
+    scenario: FaultScenario
+    store: PreparedStore
+    observation: TrialObservation
     wrong: Wrong = lambda _: False
     reference: bool = False
     """Whether other trials are compared with this one, so that no look may be left out."""
@@ -52,11 +52,11 @@ class Trial:
         """Whether opening the saver is itself the operation."""
         return isinstance(self.scenario.step, SetUp)
 
-    def run(self, operate: Callable[[Trial], None]) -> Sight:
-        """Open the saver on the stage, operate, look, write, and look again."""
-        bench, sight = self.bench, self.sight
-        with placed(self.stage, bench.target, bench.folder) as workspace:
-            self._paths = {name: str(workspace.path / name) for name in self.stage.databases}
+    def run(self, operate: Callable[[FaultTrial], None]) -> TrialObservation:
+        """Open the saver on a copy of the store, operate, look, write, and look again."""
+        bench, observation = self.bench, self.observation
+        with placed(self.store, bench.target, bench.folder) as workspace:
+            self._paths = {name: str(workspace.path / name) for name in self.store.databases}
             with ExitStack() as stack:
                 before = self._begin(stack, workspace)
                 operate(self)
@@ -64,8 +64,10 @@ class Trial:
                 self._look_on(workspace)
                 self._close(stack)
             self.bench.worker.say("opening a fresh saver")
-            sight.looks[Moment.CLOSED] = self._freshly(workspace, Wanted((), self._threads), ())
-        return sight
+            observation.snapshots[Viewpoint.CLOSED] = self._freshly(
+                workspace, Wanted((), self._threads), ()
+            )
+        return observation
 
     def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, OutsideView]:
         """Open the saver, unless opening is what is failed, and see the store as it is."""
@@ -74,13 +76,13 @@ class Trial:
         if not self.is_setup:
             self.open()
             driver = self.driver
-            if self.stage.folder is None:
-                made(driver, self.stage.script.start)
+            if self.store.folder is None:
+                made(driver, self.store.settled.start)
             # Whatever a saver puts off until it is first used is not to count as the operation's.
             snapshot(driver, Wanted(self._keys[:1]))
-        elif self.stage.folder is None:
+        elif self.store.folder is None:
             with opened(bench.target, workspace, bench.loop) as saver:
-                made(bench.driver(saver), self.stage.script.start)
+                made(bench.driver(saver), self.store.settled.start)
         return {name: outside_view(path) for name, path in self._paths.items()}
 
     @property
@@ -110,7 +112,7 @@ class Trial:
         if self.is_setup:
             self.open()
         else:
-            self._do(self.stage.script.operation)
+            self._do(self.store.settled.operation)
 
     def _do(self, call: Call) -> None:
         self.bench.worker.say(type(call.step).__name__)
@@ -123,8 +125,10 @@ class Trial:
 
     def ended(self, error: BaseException | None) -> None:
         """Note how the operation ended."""
-        self.sight.ending = Ending.RETURNED if error is None else Ending.RAISED
-        self.sight.error = "" if error is None else describe(error)
+        self.observation.ending = (
+            OperationEnding.RETURNED if error is None else OperationEnding.RAISED
+        )
+        self.observation.error = "" if error is None else describe(error)
 
     def settle(self) -> None:
         """Wait until work that the saver handed to threads is done."""
@@ -134,11 +138,11 @@ class Trial:
     # --- looking ---------------------------------------------------------------------------
 
     def _look_outside(self, before: dict[str, OutsideView]) -> None:
-        sight = self.sight
+        observation = self.observation
         self.bench.worker.say("looking from a second connection")
         after = {name: outside_view(path) for name, path in self._paths.items()}
-        sight.locked = tuple(name for name, seen in after.items() if seen.write_locked)
-        sight.changed = tuple(
+        observation.locked = tuple(name for name, seen in after.items() if seen.write_locked)
+        observation.changed = tuple(
             f"{name}: {table}"
             for name, seen in after.items()
             for table in seen.changed(before[name])
@@ -146,25 +150,27 @@ class Trial:
         if self.bench.injector.engine_unavailable is None:
             folder = f"{self._workspace.path if self._workspace else ''}/"
             left = open_transactions(self.bench.injector.watch)
-            sight.transactions = tuple(text.replace(folder, "") for text in left)
+            observation.transactions = tuple(text.replace(folder, "") for text in left)
 
     def _look_on(self, workspace: Workspace) -> None:
         """The looks and writes that follow while the saver is open."""
-        sight, script = self.sight, self.stage.script
+        observation, settled = self.observation, self.store.settled
         if self._driver is not None:
-            self._own(Moment.OWN, Wanted(self._keys))
-        if not sight.locked:
+            self._own(Viewpoint.OWN, Wanted(self._keys))
+        if not observation.locked:
             self._look_freshly(workspace)
-        if self._driver is None or self.wrong(sight):
+        if self._driver is None or self.wrong(observation):
             return
-        self._try("an unrelated write", script.unrelated)
-        self._own(Moment.OWN_LATER, Wanted((), (*self._threads, UNRELATED, ELSEWHERE)))
-        if self.wrong(sight):
+        self._try("an unrelated write", settled.unrelated)
+        self._own(Viewpoint.OWN_LATER, Wanted((), (*self._threads, UNRELATED, ELSEWHERE)))
+        if self.wrong(observation):
             if self.bench.fresh:
-                sight.looks[Moment.FRESH_LATER] = self._freshly(workspace, self._all, ())
+                observation.snapshots[Viewpoint.FRESH_LATER] = self._freshly(
+                    workspace, self._all, ()
+                )
             return
-        sight.whole = True
-        self._use(script.puts)
+        observation.whole = True
+        self._use(settled.puts)
 
     def _look_freshly(self, workspace: Workspace) -> None:
         """Have another saver look and write, or another connection commit if that says as much.
@@ -172,42 +178,44 @@ class Trial:
         Where no table has changed and no transaction is open, the store is the one that the clean
         runs had before the operation, of which a fresh saver has shown what it shows.
         """
-        sight, script = self.sight, self.stage.script
-        known = self._paths and sight.changed == () and not sight.transactions
+        observation, settled = self.observation, self.store.settled
+        known = self._paths and observation.changed == () and not observation.transactions
         if known and not self.reference and not self.is_setup:
             for path in self._paths.values():
                 commit_elsewhere(path)
         elif self.bench.fresh:
-            sight.looks[Moment.FRESH] = self._freshly(workspace, self._all, script.elsewhere)
+            observation.snapshots[Viewpoint.FRESH] = self._freshly(
+                workspace, self._all, settled.elsewhere
+            )
 
     def _use(self, puts: tuple[Call, ...]) -> None:
         """Put again what is missing, call the operation once more, and see what comes of it."""
-        sight = self.sight
-        there = sight.looks[Moment.OWN_LATER].keys()
+        observation = self.observation
+        there = observation.snapshots[Viewpoint.OWN_LATER].keys()
         missing = tuple(call for call in puts if call.key not in there)
         if missing or self.reference:
             self._try("putting missing checkpoints again", missing)
-            self._own(Moment.REVIVED, Wanted(self._keys))
-            if self.wrong(sight):
+            self._own(Viewpoint.REVIVED, Wanted(self._keys))
+            if self.wrong(observation):
                 return
         if self.is_setup:
             return
-        error = call_quietly(lambda: self._do(self.stage.script.operation))
-        sight.retry = Ending.RETURNED if error is None else Ending.RAISED
+        error = call_quietly(lambda: self._do(self.store.settled.operation))
+        observation.retry = OperationEnding.RETURNED if error is None else OperationEnding.RAISED
         if error is not None:
-            sight.problems["the same call again"] = describe(error)
-        self._own(Moment.RETRIED, Wanted((), self._threads))
+            observation.problems["the same call again"] = describe(error)
+        self._own(Viewpoint.RETRIED, Wanted((), self._threads))
 
-    def _own(self, moment: Moment, wanted: Wanted) -> None:
-        self.bench.worker.say(f"reading by {moment}")
+    def _own(self, viewpoint: Viewpoint, wanted: Wanted) -> None:
+        self.bench.worker.say(f"reading by {viewpoint}")
         self.bench.calls += len(wanted.keys) + len(wanted.threads or ())
-        self.sight.looks[moment] = snapshot(self.driver, wanted)
+        self.observation.snapshots[viewpoint] = snapshot(self.driver, wanted)
 
     def _try(self, what: str, calls: tuple[Call, ...]) -> None:
         for call in calls:
             error = call_quietly(partial(self._do, call))
             if error is not None:
-                self.sight.problems.setdefault(what, describe(error))
+                self.observation.problems.setdefault(what, describe(error))
 
     def _freshly(self, workspace: Workspace, wanted: Wanted, then: tuple[Call, ...]) -> Snapshot:
         """What a saver sees that is opened now; it makes these calls, too."""
@@ -227,7 +235,7 @@ class Trial:
 
         error = call_quietly(visit)
         if error is not None:
-            self.sight.problems.setdefault("a fresh saver", describe(error))
+            self.observation.problems.setdefault("a fresh saver", describe(error))
         return found
 
     def _close(self, stack: ExitStack) -> None:
@@ -235,14 +243,14 @@ class Trial:
         closing = stack.pop_all()
         error = call_quietly(closing.close)
         if error is not None:
-            self.sight.problems.setdefault("closing", describe(error))
+            self.observation.problems.setdefault("closing", describe(error))
         self._driver = None
 
     # --- what is looked at -----------------------------------------------------------------
 
     @property
     def _keys(self) -> tuple[Key, ...]:
-        return self.stage.keys
+        return self.store.keys
 
     @property
     def _threads(self) -> tuple[str, ...]:

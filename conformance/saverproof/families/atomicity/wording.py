@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saverproof.execution.settled_calls import Key
 from saverproof.execution.view import UNREADABLE, Contents, Snapshot
-from saverproof.families.atomicity.observation import Ending, Moment
+from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
 from saverproof.families.atomicity.reference_states import References, State, apart
 from saverproof.steps.identifiers import mint
 
@@ -19,9 +19,9 @@ def place(key: Key) -> str:
     return f"checkpoint {_NUMBERS.get(checkpoint, checkpoint)} of thread {thread!r}{inside}"
 
 
-def portrait(references: References, snapshot: Snapshot, like: Moment) -> str:
+def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str:
     """Each checkpoint on which the operation has left, or should have left, its mark."""
-    before, after = references.before.looks[like], references.after.looks[like]
+    before, after = references.before.snapshots[like], references.after.snapshots[like]
     lines = []
     for key, state in apart(references, snapshot, like):
         shown = snapshot.at(key)
@@ -40,16 +40,16 @@ def portrait(references: References, snapshot: Snapshot, like: Moment) -> str:
 
 
 def wanted_portrait(
-    references: References, ending: Ending, like: Moment, snapshot: Snapshot
+    references: References, ending: OperationEnding, like: Viewpoint, snapshot: Snapshot
 ) -> str:
     """What the look should have shown of the same checkpoints."""
-    before, after = references.before.looks[like], references.after.looks[like]
+    before, after = references.before.snapshots[like], references.after.snapshots[like]
     keys = [key for key, _ in apart(references, snapshot, like)][:_MOST]
 
     def shapes(look: Snapshot) -> str:
         return "; ".join(f"{place(key)}: {_shape(look.at(key))}" for key in keys)
 
-    if ending is Ending.RETURNED:
+    if ending is OperationEnding.RETURNED:
         return f"all of it ({shapes(after)})"
     return f"nothing of it ({shapes(before)}), or all of it ({shapes(after)})"
 
