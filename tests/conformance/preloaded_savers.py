@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 
-from saverproof.execution.preloading import preload
 from tests.conformance import crash_savers
 
 from saverproof.families.durability import child, graph_child, power_child
