@@ -1,5 +1,6 @@
 """What ``pytest --saver`` collects, wherever it is started."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from tests.conformance.plugin_support import Project, Result
 
 import saverproof
+from saverproof.contracts.registry import family_table
 
 
 @pytest.fixture
@@ -71,6 +73,16 @@ def test_a_hostile_folder_has_no_say(project: Project, workers: tuple[str, ...])
     result = project.judge("--saver-families=ordering,upsert", *workers)
     assert result.status == 0, result.output
     assert result.outcomes["passed"] == 4
+
+
+def test_workers_of_xdist_begin_with_what_takes_longest(project: Project) -> None:
+    result = project.judge("--saver-api=sync", "-n", "2", "-v")
+    ran = re.findall(r"^\[(gw\d)\].* PASSED saverproof::(\S+)\[", result.output, re.MULTILINE)
+    assert len(ran) == result.outcomes["passed"] == 15, result.output
+    for worker in ("gw0", "gw1"):
+        long = [family_table(family).long for name, family in ran if name == worker]
+        assert long[0]
+        assert long == sorted(long, reverse=True)
 
 
 def test_an_installation_inside_the_project_does_not_bring_its_conftest_in(

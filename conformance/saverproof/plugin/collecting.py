@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from saverproof.contracts.registry import family_table
 from saverproof.plugin.item import FamilyItem, WithoutSaver
 from saverproof.plugin.judging import KEPT_JUDGE
 from saverproof.plugin.run import RUN
@@ -73,7 +74,10 @@ class Collecting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Deselect the families that ``--saver-families`` leaves out."""
+        """Deselect what ``--saver-families`` leaves out. With xdist, put the longest first."""
+        if hasattr(self._config, "workerinput"):
+            # What begins last ends last: the short ones fill what the long ones leave.
+            items.sort(key=_is_short)
         families = self._config.stash[RUN].families
         if families is None:
             return
@@ -99,3 +103,7 @@ class Collecting:
         self._config.stash[KEPT_JUDGE].close()
         if self._terminates:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _is_short(item: pytest.Item) -> bool:
+    return not (isinstance(item, FamilyItem) and family_table(item.family).long)

@@ -53,6 +53,9 @@ class Controlling:
         """Begin the spool, before any worker runs an item."""
         if self._config.option.collectonly:
             return
+        if getattr(self._config.option, "maxschedchunk", 0) is None:
+            # xdist is not to give several of the longest items to the worker that asks first.
+            self._config.option.maxschedchunk = 1
         try:
             self._results.begin()
         except OSError as error:
