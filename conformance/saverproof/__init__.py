@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from saverproof.capability import Capability as Capability
-    from saverproof.contracts.registry import Contract as Contract
+    from saverproof.contracts.contract import Contract as Contract
     from saverproof.errors import SaverproofError as SaverproofError
     from saverproof.machines.machine import ContractBroken as ContractBroken
     from saverproof.machines.machine import SaverMachine as SaverMachine
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Capability": "saverproof.capability",
-    "Contract": "saverproof.contracts.registry",
+    "Contract": "saverproof.contracts.contract",
     "ContractBroken": "saverproof.machines.machine",
     "SaverMachine": "saverproof.machines.machine",
     "SaverproofError": "saverproof.errors",

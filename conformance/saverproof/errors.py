@@ -39,6 +39,10 @@ class KnownFileError(SaverproofError):
     """A known-violations file that cannot be read or does not say what it must."""
 
 
+class ExtensionError(SaverproofError):
+    """Something that another distribution adds cannot be used."""
+
+
 class JudgeError(SaverproofError):
     """Something broke in the kit itself. ``details`` is the traceback, for a bug report."""
 

@@ -5,7 +5,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
 ``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win.
 ``saver``  ``saver`` (as in report.json); ``target`` (how a process finds it again);
            ``contracts`` (each as in report.json, without verdict, checked and violations; one
-           with a ``reason`` is not applicable); ``items`` (the planned ``[family, api]`` pairs).
+           with a ``reason`` is not applicable); ``items`` (the planned ``[family, api]`` pairs);
+           ``titles`` (what each family is about, by name).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
            id to count), ``findings``, ``unknown`` and ``inapplicable`` (contract id to reason),
            ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults, crash, power,
@@ -95,6 +96,7 @@ def _judged(
     return {
         "saver": saver["saver"],
         "contracts": contracts,
+        "titles": saver.get("titles", {}),
         "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
         "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),

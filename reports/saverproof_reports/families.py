@@ -5,33 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-ABOUT = {
-    "interface": "the methods that a saver must have",
-    "ordering": "which checkpoint is the latest, and in which order they are listed",
-    "upsert": "the same thing stored twice",
-    "pending-writes": "what a node wrote before the next checkpoint took it up",
-    "identity": "how checkpoints are named, found and linked to their parents",
-    "serialization": "values come back as they went in",
-    "channels": "the state of each checkpoint, and of its forks",
-    "isolation": "threads, namespaces and stores stay apart",
-    "filter": "listing by metadata",
-    "deletion": "deleting, pruning and copying threads",
-    "delta-history": "channels stored as changes are rebuilt rightly",
-    "parity": "the sync and the async API answer alike",
-    "lifecycle": "opening, setting up, closing and opening again",
-    "atomicity": "a write that fails leaves nothing behind",
-    "durability": "what was acknowledged survives a killed process",
-    "concurrency": "many threads and processes on one store",
-    "graph": "whole graphs run as they do in memory",
-}
-"""What each family is about, for someone who has never heard of it."""
-
 
 def families(savers: Sequence[Mapping[str, Any]]) -> list[str]:
     """Every family of any saver, in the order in which they first come."""
     return list(
         dict.fromkeys(contract["family"] for judged in savers for contract in judged["contracts"])
     )
+
+
+def titles(savers: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each family is about; those of reports without titles are left out."""
+    return {name: title for judged in savers for name, title in judged.get("titles", {}).items()}
 
 
 def tally(judged: Mapping[str, Any], family: str) -> Counter[str]:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from saverproof_reports import charts, drawing, wording
 from saverproof_reports.diff import diff
-from saverproof_reports.families import ABOUT, contract_rows, families, tally, with_verdict
+from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
 from saverproof_reports.summary import VERDICTS
 from saverproof_reports.text import slug
 
@@ -25,6 +25,7 @@ def html(report: Mapping[str, Any]) -> str:
         "report.html.j2",
         report={**report, "savers": savers},
         families=families(savers),
+        about=titles(savers),
         several=len(savers) > 1,
     )
 
@@ -66,7 +67,6 @@ def _templates() -> Environment:
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
         "verdicts": VERDICTS,
-        "about": ABOUT,
         "charts": charts,
         "drawing": drawing,
         "wording": wording,

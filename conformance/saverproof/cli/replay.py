@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from saverproof.cli._console import told, working
-from saverproof.contracts.registry import Contract, UnknownContract, contract
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.registry import UnknownContract, contract
 from saverproof.facts import Facts
 from saverproof.families.answer import Answer, Status
 from saverproof.families.replay_process import run_again

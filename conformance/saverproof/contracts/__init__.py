@@ -1,6 +1,6 @@
 """What a saver promises: the registry of contracts."""
 
 from saverproof.contracts.contract import Contract, Level, release
-from saverproof.contracts.registry import FAMILIES, UnknownContract, contract, contracts
+from saverproof.contracts.registry import UnknownContract, contract, contracts, families
 
-__all__ = ["FAMILIES", "Contract", "Level", "UnknownContract", "contract", "contracts", "release"]
+__all__ = ["Contract", "Level", "UnknownContract", "contract", "contracts", "families", "release"]

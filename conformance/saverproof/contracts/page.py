@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.registry import FAMILIES, contracts
+from saverproof.contracts.registry import TABLES
 
 _INTRODUCTION = """\
 # The contracts
@@ -32,18 +32,18 @@ pass.
 def render() -> str:
     """The whole page as Markdown, ending in a newline."""
     parts = [_INTRODUCTION, _overview()]
-    for family in FAMILIES:
-        parts.append(f"## {family}\n")
-        parts.extend(_entry(contract) for contract in contracts(family))
+    for table in TABLES:
+        parts.append(f"## {table.name}\n")
+        parts.extend(_entry(contract) for contract in table.contracts)
     return "\n".join(parts)
 
 
 def _overview() -> str:
     rows = ["| family | must | should |", "|---|---:|---:|"]
-    for family in FAMILIES:
-        levels = [contract.level for contract in contracts(family)]
+    for table in TABLES:
+        levels = [contract.level for contract in table.contracts]
         must, should = levels.count(Level.MUST), levels.count(Level.SHOULD)
-        rows.append(f"| [{family}](#{family}) | {must} | {should} |")
+        rows.append(f"| [{table.name}](#{table.name}) | {must} | {should} |")
     return "\n".join(rows) + "\n"
 
 

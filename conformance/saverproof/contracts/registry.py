@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 
-from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.contract import Contract
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables import (
     atomicity,
@@ -28,8 +29,8 @@ from saverproof.contracts.tables import (
     serialization,
     upsert,
 )
-
-__all__ = ["FAMILIES", "TABLES", "Contract", "Level", "UnknownContract", "contract", "contracts"]
+from saverproof.errors import ExtensionError
+from saverproof.extensions import CONTRACTS, added
 
 TABLES = (
     interface.TABLE,
@@ -66,23 +67,45 @@ class UnknownContract(KeyError):  # noqa: N818 (named by what was asked for)
         return f"no contract {self.wanted!r}{hint}"
 
 
-def _collect() -> dict[str, Contract]:
-    found: dict[str, Contract] = {}
-    for table in TABLES:
+@cache
+def tables() -> tuple[FamilyTable, ...]:
+    """Every family: those of the kit, then those that other distributions add.
+
+    Raises:
+        ExtensionError: what another distribution adds cannot be used.
+    """
+    found = list(TABLES)
+    for where, table in added(CONTRACTS, FamilyTable):
+        if any(table.name == known.name for known in found):
+            raise ExtensionError(f"{where}: there is a family {table.name!r} already")
+        if not table.contracts:
+            raise ExtensionError(f"{where}: found no contracts, expected one or more")
         for entry in table.contracts:
-            if entry.id in found:
-                raise ValueError(f"contract {entry.id!r} is defined twice")
-            found[entry.id] = entry
+            if entry.family != table.name:
+                raise ExtensionError(
+                    f"{where}: found the contract {entry.id!r}, expected '{table.name}/…'"
+                )
+        found.append(table)
+    return tuple(found)
+
+
+def families() -> tuple[str, ...]:
+    """The names of every family, in the order of :func:`tables`."""
+    return tuple(table.name for table in tables())
+
+
+@cache
+def _contracts() -> Mapping[str, Contract]:
+    found: dict[str, Contract] = {}
+    for entry in (entry for table in tables() for entry in table.contracts):
+        if entry.id in found:
+            raise ValueError(f"contract {entry.id!r} is defined twice")
+        found[entry.id] = entry
     # Without the base operations nothing else can be judged, and neither if what one program put
     # is seen by the next: everything may break with these.
     for name in ("interface/complete", "isolation/workspaces"):
         found[name] = replace(found[name], implies=frozenset(found) - {name})
-    return found
-
-
-_CONTRACTS: Mapping[str, Contract] = MappingProxyType(_collect())
-
-FAMILIES: tuple[str, ...] = tuple(table.name for table in TABLES)
+    return MappingProxyType(found)
 
 
 def contract(id: str) -> Contract:
@@ -91,9 +114,9 @@ def contract(id: str) -> Contract:
     Raises:
         UnknownContract: there is none; the nearest ids are offered.
     """
-    found = _CONTRACTS.get(id)
+    found = _contracts().get(id)
     if found is None:
-        raise UnknownContract(id, difflib.get_close_matches(id, _CONTRACTS, n=3, cutoff=0.5))
+        raise UnknownContract(id, difflib.get_close_matches(id, _contracts(), n=3, cutoff=0.5))
     return found
 
 
@@ -103,10 +126,10 @@ def family_table(name: str) -> FamilyTable:
     Raises:
         ValueError: there is none; the known ones are named.
     """
-    for table in TABLES:
+    for table in tables():
         if table.name == name:
             return table
-    raise ValueError(f"no family {name!r}; known: {', '.join(FAMILIES)}")
+    raise ValueError(f"no family {name!r}; known: {', '.join(families())}")
 
 
 def contracts(family: str | None = None) -> tuple[Contract, ...]:
@@ -116,5 +139,5 @@ def contracts(family: str | None = None) -> tuple[Contract, ...]:
         ValueError: no such family; the known ones are named.
     """
     if family is None:
-        return tuple(_CONTRACTS.values())
-    return tuple(_CONTRACTS[entry.id] for entry in family_table(family).contracts)
+        return tuple(_contracts().values())
+    return tuple(_contracts()[entry.id] for entry in family_table(family).contracts)

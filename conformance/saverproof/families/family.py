@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.families.answer import Answer, Blame
@@ -12,6 +12,7 @@ from saverproof.items import Plan
 from saverproof.targets.target import Target
 
 
+@runtime_checkable
 class Family(Protocol):
     """One family: its table, and how its contracts are judged, replayed and blamed."""
 

@@ -6,7 +6,12 @@ families knows it from their tables (``saverproof.contracts.registry``).
 
 from __future__ import annotations
 
-from saverproof.contracts.registry import TABLES
+from functools import cache
+
+from saverproof import extensions
+from saverproof.contracts.registry import TABLES, tables
+from saverproof.errors import ExtensionError
+from saverproof.extensions import added
 from saverproof.families.atomicity.family import AtomicityFamily
 from saverproof.families.concurrency.family import ConcurrencyFamily
 from saverproof.families.durability.family import DurabilityFamily
@@ -25,15 +30,36 @@ FAMILIES: tuple[Family, ...] = (
     DurabilityFamily(),
     ConcurrencyFamily(),
 )
+"""Those of the kit."""
+
+
+@cache
+def _families() -> dict[str, Family]:
+    found = {known.table.name: known for known in FAMILIES}
+    # A protocol that is checked at run time is no type for mypy to make instances of.
+    kind: type[Family] = Family  # type: ignore[type-abstract]
+    for where, more in added(extensions.FAMILIES, kind):
+        if more.table not in tables():
+            raise ExtensionError(
+                f"{where}: its table is not registered, expected an entry point "
+                f"{extensions.CONTRACTS} for the family {more.table.name!r}"
+            )
+        found[more.table.name] = more
+    return found
 
 
 def family(name: str) -> Family:
     """The family with that name.
 
     Raises:
-        KeyError: there is none.
+        ExtensionError: none judges that name, or what another distribution adds cannot be used.
     """
-    return {known.table.name: known for known in FAMILIES}[name]
+    found = _families().get(name)
+    if found is None:
+        raise ExtensionError(
+            f"no family judges {name!r}, expected an entry point {extensions.FAMILIES} for it"
+        )
+    return found
 
 
 def judged(plan: Plan, target: Target, progress: Progress = tell_nobody) -> Outcome:

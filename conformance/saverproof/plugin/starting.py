@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from saverproof.contracts.registry import FAMILIES
+from saverproof.contracts.registry import families
 from saverproof.errors import KnownFileError, SaverproofError, TargetError
 from saverproof.facts import Facts
 from saverproof.families.requests import JUDGING
@@ -121,14 +121,16 @@ def _baseline(earlier: Mapping[str, Any], savers: Iterable[Facts]) -> dict[str, 
 
 
 def _families(option: str | None) -> tuple[str, ...] | None:
+    # Asked for in any case: what another distribution adds may be unusable.
+    there = families()
     if option is None:
         return None
     names = tuple(name.strip() for name in option.split(","))
     for name in names:
-        if name not in FAMILIES:
-            near = difflib.get_close_matches(name, FAMILIES, n=1)
+        if name not in there:
+            near = difflib.get_close_matches(name, there, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            known = ", ".join(FAMILIES)
+            known = ", ".join(there)
             raise SaverproofError(f"--saver-families: found {name!r}; {hint}known: {known}")
     return names
 

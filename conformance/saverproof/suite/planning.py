@@ -5,7 +5,7 @@ from typing import Any
 
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.links import link_of
-from saverproof.contracts.registry import TABLES, contracts
+from saverproof.contracts.registry import contracts, tables
 from saverproof.facts import Facts
 
 
@@ -17,7 +17,7 @@ def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
     chosen = [api for api in facts["apis"] if apis in (api, "both")]
     there = [
         table
-        for table in TABLES
+        for table in tables()
         if not all(why_inapplicable(contract, facts) for contract in table.contracts)
     ]
     for table in there:
@@ -39,6 +39,7 @@ def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]
             "version": facts["version"],
         },
         "target": facts["ref"],
+        "titles": {table.name: table.title for table in tables()},
         "items": [list(pair) for pair in items],
         "contracts": [
             {

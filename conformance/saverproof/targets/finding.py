@@ -2,21 +2,19 @@
 
 import difflib
 import re
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from saverproof.errors import TargetError
+from saverproof.extensions import TARGETS, offered
 from saverproof.targets.reference import TargetRef
-
-GROUP = "saverproof.targets"
-"""Entry point group under which a distribution offers targets by name."""
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def installed() -> dict[str, EntryPoint]:
     """The targets that installed distributions offer, by name, the bundled ones included."""
-    return {point.name: point for point in sorted(entry_points(group=GROUP))}
+    return offered(TARGETS)
 
 
 def find(saver: str, folder: Path) -> TargetRef:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from saverproof.execution.driver import Driver, driver_of
 from saverproof.families.atomicity.disk import FailingDisk, watched
-from saverproof.families.atomicity.drivers import CutsConnections, load
+from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
 from saverproof.families.atomicity.worker import Worker
 from saverproof.items import Plan
 from saverproof.targets.opening import EventLoop
@@ -55,6 +55,7 @@ class FaultBench:
         bench: FaultBench | None = None
         try:
             worker.run(lambda: load(target, folder, loop))
+            drivers = with_loaded(drivers)
             with Injector(drivers) as injector, watched(folder) as disk:
                 losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))
                 fresh = target.durable and "many_processes" in plan.facts["capabilities"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from saverproof.extensions import DRIVERS, added
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof_faults import KNOWN_DRIVERS, Driver, why_nothing_passed
@@ -23,18 +26,41 @@ class CutsConnections(Protocol):
     def lose(self) -> None: ...
 
 
+def added_drivers() -> dict[str, Driver]:
+    """The drivers that other distributions add, by name.
+
+    Raises:
+        ExtensionError: what one adds cannot be used.
+    """
+    # A protocol that is checked at run time is no type for mypy to make instances of.
+    kind: type[Driver] = Driver  # type: ignore[type-abstract]
+    return {driver.name: driver for _, driver in added(DRIVERS, kind)}
+
+
+def with_loaded(drivers: Sequence[Driver]) -> list[Driver]:
+    """These, and the added ones of a module that is loaded by now."""
+    names = {driver.name for driver in drivers}
+    loaded = [
+        driver
+        for name, driver in added_drivers().items()
+        if name not in names and any(module in sys.modules for module in driver.modules)
+    ]
+    return [*drivers, *loaded]
+
+
 def declared(target: Target) -> tuple[list[Driver], list[str]]:
     """The drivers that a target declares, and a line for each declaration that is none."""
+    by_name = {**KNOWN_DRIVERS, **added_drivers()}
     drivers: list[Driver] = []
     problems: list[str] = []
     for item in target.drivers:
-        known = KNOWN_DRIVERS.get(item) if isinstance(item, str) else None
+        known = by_name.get(item) if isinstance(item, str) else None
         if known is not None:
             drivers.append(known)
         elif isinstance(item, Driver):
             drivers.append(item)
         else:
-            names = ", ".join(KNOWN_DRIVERS)
+            names = ", ".join(by_name)
             problems.append(
                 f"target {target.name!r}, drivers: found {item!r}, expected one of {names}, or a "
                 "driver with name, modules and install()"

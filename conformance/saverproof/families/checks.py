@@ -1,0 +1,165 @@
+"""A family for contracts that a function each can check: what third parties build upon."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.errors import OpeningError, describe
+from saverproof.execution.store import Store
+from saverproof.families.answer import Answer, Blame, Status, unclear
+from saverproof.families.tally import Tally
+from saverproof.items import Finding, Plan
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+
+WIDTH = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What a check found wrong, in words."""
+
+    summary: str
+    expected: str
+    observed: str
+
+
+@dataclass(slots=True)
+class CheckContext:
+    """What a check has to do with: a saver on an empty store, and who is told of what it shows.
+
+    Attributes:
+        store: the saver, opened; ``store.drivers[0]`` calls it through the API that is judged, and
+            ``store.reopen()`` closes and opens it.
+        plan: what is judged, with the facts about the saver.
+        agreements: how often the saver did what the contract says.
+        disagreements: what it did otherwise.
+        steps: what was done, for the report.
+    """
+
+    store: Store
+    plan: Plan
+    agreements: int = 0
+    disagreements: list[Disagreement] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+
+    @property
+    def saver(self) -> Any:
+        """The saver itself."""
+        return self.store.saver
+
+    def call(self, operation: str, *arguments: Any, **named: Any) -> Any:
+        """Call an operation ("get_tuple") through the API that is judged; gives what it gives."""
+        self.steps.append(operation)
+        return self.store.drivers[0].invoke(operation, *arguments, **named)
+
+    def agreed(self, times: int = 1) -> None:
+        """The saver did what the contract says."""
+        self.agreements += times
+
+    def differed(self, summary: str, *, expected: object, observed: object) -> None:
+        """The saver did otherwise."""
+        found = Disagreement(summary, str(expected)[:WIDTH], str(observed)[:WIDTH])
+        self.disagreements.append(found)
+
+
+Check = Callable[[CheckContext], None]
+"""Checks one contract on an empty store. One that tells nothing has not exercised the contract, and
+of one that raises nothing is known.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFamily:
+    """Judges each contract of a table by the check under its id; each has a store of its own.
+
+    Raises:
+        ValueError: the table has a contract without a check, or there is a check without contract.
+    """
+
+    table: FamilyTable
+    checks: Mapping[str, Check]
+
+    def __post_init__(self) -> None:
+        ids = {contract.id for contract in self.table.contracts}
+        if odd := sorted(ids ^ self.checks.keys()):
+            raise ValueError(f"found {odd[0]!r} without its check or contract, expected both")
+
+    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+        """Run every check whose contract applies."""
+        for contract in self.table.contracts:
+            if contract.id in tally.wanted:
+                self._judge(plan, target, tally, contract.id)
+                tally.beat()
+
+    def _judge(self, plan: Plan, target: Target, tally: Tally, contract: str) -> None:
+        if plan.journal is not None:
+            with Path(plan.journal).open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps({"check": contract}) + "\n")
+        context, why = self._checked(plan, target, contract)
+        tally.operations += context.store.total_calls
+        tally.saver_s += context.store.total_seconds
+        if context.disagreements:
+            first = context.disagreements[0]
+            tally.agreed(contract, context.agreements + len(context.disagreements))
+            tally.findings.append(
+                Finding(
+                    contract=contract,
+                    api=plan.api,
+                    phase=self.table.phase,
+                    summary=first.summary,
+                    expected=first.expected,
+                    observed=first.observed,
+                    steps=tuple(context.steps),
+                    program={"check": contract},
+                    reproducer="",
+                )
+            )
+        elif why is not None:
+            tally.unsure((contract,), why)
+        else:
+            tally.agreed(contract, context.agreements)
+
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+        """Whether the check of a contract still finds something wrong.
+
+        Raises:
+            ValueError: the data names no check of this family.
+            OpeningError: the saver could not be opened or closed.
+        """
+        if not isinstance(data, Mapping) or data.get("check") not in self.checks:
+            raise ValueError(f"found {data!r:.60}, expected an object with the id of a check")
+        context, why = self._checked(plan, target, data["check"])
+        if context.disagreements:
+            first = context.disagreements[0]
+            return Answer(Status.FAILING, first.summary, first.expected, first.observed)
+        if why is not None:
+            return unclear(why)
+        if not context.agreements:
+            return unclear("the check says nothing of the contract")
+        return Answer(Status.FIXED, "the check finds nothing wrong")
+
+    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+        """The contract whose check was not survived."""
+        last = journal[-1]
+        return Blame(contract=last["check"], program=last)
+
+    def _checked(
+        self, plan: Plan, target: Target, contract: str
+    ) -> tuple[CheckContext, str | None]:
+        """What a check told, and why nothing is known if it raised."""
+        apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)
+        with EventLoop() as loop, Store(target, Path(plan.folder), loop, apis) as store:
+            context = CheckContext(store, plan)
+            try:
+                self.checks[contract](context)
+            except OpeningError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a stranger's check, and a stranger's saver
+                return context, f"its check raised {describe(error)}"
+        return context, None

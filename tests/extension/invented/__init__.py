@@ -1,0 +1,1 @@
+"""What another distribution may add: a family, its contracts, a driver, and two targets."""
