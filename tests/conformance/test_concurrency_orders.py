@@ -9,7 +9,13 @@ import pytest
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.judging import judge_history, semantics_of
 from saverproof.families.concurrency.linearizability import Answer, Step, search
-from saverproof.families.concurrency.records import Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.records import (
+    CallKind,
+    Event,
+    Operation,
+    Phase,
+    ShownTuple,
+)
 from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.steps.codec import decode, encode
 
@@ -92,28 +98,28 @@ def test_a_search_that_is_cut_off_says_so() -> None:
 
 # --- histories -----------------------------------------------------------------------------------
 
-PUT = Operation(Kind.PUT, 0, 1, tag=1)
-AGAIN = Operation(Kind.PUT, 0, 1, tag=2_000)
-BATCH = Operation(Kind.WRITES, 0, 1, tag=1_000, task=100, count=2)
-GET = Operation(Kind.GET, 0, 1)
-LATEST = Operation(Kind.LATEST, 0)
-LIST = Operation(Kind.LIST, 0)
-PUT_B = Operation(Kind.PUT, 2, 1, tag=1_000)
-BATCH_B = Operation(Kind.WRITES, 2, 1, tag=1_001, task=2, count=2)
-DELETE_B = Operation(Kind.DELETE, 2)
-GET_B = Operation(Kind.GET, 2, 1)
+PUT = Operation(CallKind.PUT, 0, 1, tag=1)
+AGAIN = Operation(CallKind.PUT, 0, 1, tag=2_000)
+BATCH = Operation(CallKind.WRITES, 0, 1, tag=1_000, task=100, count=2)
+GET = Operation(CallKind.GET, 0, 1)
+LATEST = Operation(CallKind.LATEST, 0)
+LIST = Operation(CallKind.LIST, 0)
+PUT_B = Operation(CallKind.PUT, 2, 1, tag=1_000)
+BATCH_B = Operation(CallKind.WRITES, 2, 1, tag=1_001, task=2, count=2)
+DELETE_B = Operation(CallKind.DELETE, 2)
+GET_B = Operation(CallKind.GET, 2, 1)
 
-FIRST = Shown(1, ("p1",) * 3)
-WHOLE = Shown(1, ("p1",) * 3, ((100, ("w1000.0", "w1000.1")),))
-PART = Shown(1, ("p1",) * 3, ((100, ("w1000.0",)),))
-SECOND = Shown(1, ("p2000",) * 3)
+FIRST = ShownTuple(1, ("p1",) * 3)
+WHOLE = ShownTuple(1, ("p1",) * 3, ((100, ("w1000.0", "w1000.1")),))
+PART = ShownTuple(1, ("p1",) * 3, ((100, ("w1000.0",)),))
+SECOND = ShownTuple(1, ("p2000",) * 3)
 
 
 def call(
     began: int,
     ended: int,
     operation: Operation,
-    *shown: Shown,
+    *shown: ShownTuple,
     error: str | None = None,
     phase: Phase = Phase.DURING,
 ) -> Event:
@@ -124,7 +130,7 @@ def before(operation: Operation) -> Event:
     return call(-2, -1, operation, phase=Phase.BEFORE)
 
 
-def after(operation: Operation, *shown: Shown) -> Event:
+def after(operation: Operation, *shown: ShownTuple) -> Event:
     return call(1_000, 1_001, operation, *shown, phase=Phase.AFTER)
 
 
@@ -143,11 +149,11 @@ HISTORIES = {
         [
             before(PUT),
             call(0, 9, AGAIN),
-            call(1, 2, GET, Shown(1, ("p1", "p2000", "p1"))),
+            call(1, 2, GET, ShownTuple(1, ("p1", "p2000", "p1"))),
             after(GET, SECOND),
         ],
     ),
-    "another checkpoint": ({TORN}, [before(PUT), call(0, 1, GET, Shown(2, ("p1",) * 3))]),
+    "another checkpoint": ({TORN}, [before(PUT), call(0, 1, GET, ShownTuple(2, ("p1",) * 3))]),
     "an older put has the last word": (
         {THREADS},
         [before(PUT), call(0, 1, AGAIN), after(GET, FIRST)],
@@ -164,7 +170,7 @@ HISTORIES = {
         {ORDER},
         [
             before(PUT),
-            call(0, 1, Operation(Kind.PUT, 0, 7, tag=1_000)),
+            call(0, 1, Operation(CallKind.PUT, 0, 7, tag=1_000)),
             call(2, 3, LATEST, FIRST),
         ],
     ),
@@ -174,7 +180,7 @@ HISTORIES = {
             call(0, 1, PUT_B),
             call(2, 3, BATCH_B),
             call(4, 9, DELETE_B),
-            call(5, 8, GET_B, Shown(1, ("p1000",) * 3)),
+            call(5, 8, GET_B, ShownTuple(1, ("p1000",) * 3)),
         ],
     ),
     "a thread before it is deleted, and after": (
@@ -183,7 +189,7 @@ HISTORIES = {
             call(0, 1, PUT_B),
             call(2, 3, BATCH_B),
             call(4, 9, DELETE_B),
-            call(5, 6, GET_B, Shown(1, ("p1000",) * 3, ((2, ("w1001.0", "w1001.1")),))),
+            call(5, 6, GET_B, ShownTuple(1, ("p1000",) * 3, ((2, ("w1001.0", "w1001.1")),))),
             call(7, 8, GET_B),
         ],
     ),
@@ -211,13 +217,13 @@ def test_only_the_events_that_show_it_are_told() -> None:
     noise = [call(n, n + 1, GET, FIRST) for n in range(10, 20, 2)]
     events = [before(PUT), *noise, call(30, 31, BATCH), call(40, 41, GET, FIRST)]
     (problem,) = judge_history(events, shared=True).problems
-    assert [event.began for event in problem.events if event.operation.kind is Kind.GET] == [40]
+    assert [event.began for event in problem.events if event.operation.kind is CallKind.GET] == [40]
 
 
 def test_what_a_saver_does_alone_is_no_flaw_between_callers() -> None:
     """A saver that keeps the first of two puts, and the last of two batches, is wrong elsewhere."""
-    later = Operation(Kind.WRITES, 0, 1, tag=2_000, task=100, count=2)
-    kept = Shown(1, ("p1",) * 3, ((100, ("w2000.0", "w2000.1")),))
+    later = Operation(CallKind.WRITES, 0, 1, tag=2_000, task=100, count=2)
+    kept = ShownTuple(1, ("p1",) * 3, ((100, ("w2000.0", "w2000.1")),))
     events = [
         before(PUT),
         call(0, 1, AGAIN),

@@ -13,21 +13,34 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.families.answer import Answer, Status
 from saverproof.families.concurrency import replaying
-from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
-from saverproof.families.concurrency.histories import Crowd, Played, Script
+from saverproof.families.concurrency.histories import CallPlan, Crowd, Played
 from saverproof.families.concurrency.linearizability import Answer as Cut
 from saverproof.families.concurrency.record import SceneRecord
-from saverproof.families.concurrency.records import Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.records import (
+    CallKind,
+    Event,
+    Operation,
+    Phase,
+    ShownTuple,
+)
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import Key
 from saverproof.families.concurrency.workload import PUTS
 from saverproof.items import Plan
 from saverproof_savers import targets
 
-SCRIPT = Script(Crowd.SHARED, PUTS, Schedule(""), (), ((),))
-PUT = Event(0, Operation(Kind.PUT, 0, 1, tag=1), 0, 1)
-SEEN = Event(0, Operation(Kind.GET, 0, 1), 4, 5, shown=(Shown(1, ("p1",) * 3),), phase=Phase.AFTER)
+SCRIPT = CallPlan(Crowd.SHARED, PUTS, Schedule(""), (), ((),))
+PUT = Event(0, Operation(CallKind.PUT, 0, 1, tag=1), 0, 1)
+SEEN = Event(
+    0,
+    Operation(CallKind.GET, 0, 1),
+    4,
+    5,
+    shown=(ShownTuple(1, ("p1",) * 3),),
+    phase=Phase.AFTER,
+)
 GONE = replace(SEEN, shown=())
 WELL = Played(SCRIPT, (PUT, SEEN))
 FACTS = facts_from(EVERY_OPERATION) | {"capabilities": [], "operations": {"sync": []}}
@@ -40,7 +53,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     def bench(*given: Any) -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(plan=PLAN)
 
-    monkeypatch.setattr(Bench, "of", bench)
+    monkeypatch.setattr(CallerBench, "of", bench)
 
 
 def replayed(

@@ -4,8 +4,8 @@ import pytest
 
 from saverproof.execution.view import ShownFacts, canonical, fact
 from saverproof.families.durability.graph_verdict import SHARES, resumable
-from saverproof.families.durability.judging import Outcome, Run, judge
-from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
+from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.steps.codec import decode, encode
@@ -26,7 +26,7 @@ STATES: tuple[ShownFacts, ...] = (
 )
 """A checkpoint, writes to it, writes to one that is not put yet, and that one's put."""
 WRITES = (("count", Value("integer", 1)),)
-RUN = Run(
+RUN = KilledRun(
     (
         Put("a", "", 1),
         PutWrites("a", "", 1, 1, WRITES),
@@ -40,22 +40,22 @@ RUN = Run(
 @pytest.mark.parametrize(
     ("acknowledged", "in_flight", "shown", "outcome"),
     [
-        (1, True, STATES[1], Outcome.ABSENT),
-        (1, True, STATES[2], Outcome.WHOLE),
-        (2, False, STATES[2], Outcome.ABSENT),
-        (1, True, {ONE: "x", TASK: "[1]"}, Outcome.TORN),
-        (3, True, STATES[3] | {TWO: "y", EARLY: "[3]"}, Outcome.TORN),
-        (2, False, STATES[1], Outcome.LOST),
-        (1, True, {}, Outcome.LOST),
-        (4, False, {ONE: "x"}, Outcome.LOST),
-        (3, True, STATES[3], Outcome.ABSENT),
-        (2, True, {TASK: "[1, 2]"}, Outcome.GAP),
+        (1, True, STATES[1], KillOutcome.ABSENT),
+        (1, True, STATES[2], KillOutcome.WHOLE),
+        (2, False, STATES[2], KillOutcome.ABSENT),
+        (1, True, {ONE: "x", TASK: "[1]"}, KillOutcome.TORN),
+        (3, True, STATES[3] | {TWO: "y", EARLY: "[3]"}, KillOutcome.TORN),
+        (2, False, STATES[1], KillOutcome.LOST),
+        (1, True, {}, KillOutcome.LOST),
+        (4, False, {ONE: "x"}, KillOutcome.LOST),
+        (3, True, STATES[3], KillOutcome.ABSENT),
+        (2, True, {TASK: "[1, 2]"}, KillOutcome.GAP),
         # The writes were acknowledged, and the put in flight shows that they are gone.
-        (3, True, STATES[3] | {TWO: "y", TWO_PARENT: "1"}, Outcome.GAP),
+        (3, True, STATES[3] | {TWO: "y", TWO_PARENT: "1"}, KillOutcome.GAP),
     ],
 )
 def test_each_state_has_one_outcome(
-    acknowledged: int, in_flight: bool, shown: ShownFacts, outcome: Outcome
+    acknowledged: int, in_flight: bool, shown: ShownFacts, outcome: KillOutcome
 ) -> None:
     assert judge(RUN, acknowledged, in_flight, shown).outcome is outcome
 
@@ -67,9 +67,9 @@ def test_lost_operations_and_later_ones_are_named() -> None:
 
 
 def test_a_thread_that_comes_back_is_a_lost_deletion() -> None:
-    run = Run((Put("a", "", 1), DeleteThread("a")), ({}, {ONE: "x"}, {}))
+    run = KilledRun((Put("a", "", 1), DeleteThread("a")), ({}, {ONE: "x"}, {}))
     verdict = judge(run, 2, False, {ONE: "x"})
-    assert (verdict.outcome, verdict.lost) == (Outcome.LOST, (1,))
+    assert (verdict.outcome, verdict.lost) == (KillOutcome.LOST, (1,))
 
 
 def test_what_equal_values_say_is_equal() -> None:
@@ -78,8 +78,8 @@ def test_what_equal_values_say_is_equal() -> None:
     assert canonical(1) != canonical("1")
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_a_place_can_be_told_as_json_and_in_words(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(PlaceKind))
+def test_a_place_can_be_told_as_json_and_in_words(kind: PlaceKind) -> None:
     place = KillPlace(kind, 3, 2, event="engine statement", number=2, moment="after", about="BEGIN")
     assert decode(KillPlace, encode(place)) == place
     assert place.describe()

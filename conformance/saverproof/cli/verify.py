@@ -12,10 +12,10 @@ import click
 
 from saverproof.cli._console import told, working
 from saverproof.families.durability import child, graph_child
-from saverproof.families.durability.bench import DEADLINE_S, Bench
+from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.integrity import sqlite_files
-from saverproof.families.durability.judging import Outcome
-from saverproof.families.durability.kill_places import Kind
+from saverproof.families.durability.judging import KillOutcome
+from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.sweep import Subject, trial_of, trouble_of
 from saverproof.families.durability.workloads import workloads
@@ -58,7 +58,7 @@ def command(saver: str) -> None:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
         plan = Plan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
-        with Bench(plan, load(ref)) as bench:
+        with KillBench(plan, load(ref)) as bench:
             said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
     if False in said:
         sys.exit(1)
@@ -70,14 +70,14 @@ def _told(name: str, said: Said) -> bool | None:
     return well
 
 
-def _graph_arguments(bench: Bench, store: dict[str, Any]) -> dict[str, Any]:
+def _graph_arguments(bench: KillBench, store: dict[str, Any]) -> dict[str, Any]:
     deep = "history" in bench.plan.facts["capabilities"]
     scenario = {"scenario": "two turns", "mode": "sync", "deep": deep, "threads": ["a"]}
     # What nodes note lies beside the store, and goes with the folder of this command.
     return store | scenario | {"notes": tempfile.mkdtemp(dir=bench.folder)}
 
 
-def _whole_run(bench: Bench) -> Said:
+def _whole_run(bench: KillBench) -> Said:
     with bench.store() as store:
         arguments = _graph_arguments(bench, store)
         result = bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
@@ -90,7 +90,7 @@ def _whole_run(bench: Bench) -> Said:
     return not trouble and count == expected, trouble or f"{count} of {expected} checkpoints"
 
 
-def _crash(bench: Bench) -> Said:
+def _crash(bench: KillBench) -> Said:
     with bench.store() as store:
         arguments = _graph_arguments(bench, store)
         result = bench.harness.trial(
@@ -106,8 +106,8 @@ def _crash(bench: Bench) -> Said:
     return True, f"killed after {done} operations, the graph went on and came to its end"
 
 
-def _half_an_operation(bench: Bench) -> Said:
-    why = unavailable(Kind.STATEMENT)
+def _half_an_operation(bench: KillBench) -> Said:
+    why = unavailable(PlaceKind.STATEMENT)
     workload = workloads(frozenset(bench.plan.facts["capabilities"]))[0]
     run, versions = bench.rehearsed(workload)
     subject = Subject(workload, run, versions)
@@ -115,9 +115,9 @@ def _half_an_operation(bench: Bench) -> Said:
         (n for n, step in enumerate(workload.program) if isinstance(step, PutWrites)),
         key=lambda n: len(getattr(workload.program[n], "writes", ())),
     )
-    places = [] if why else bench.places(workload, versions, Kind.STATEMENT)
+    places = [] if why else bench.places(workload, versions, PlaceKind.STATEMENT)
     places = [place for place in places if place.operation == long]
-    places = places or bench.places(workload, versions, Kind.CALL)
+    places = places or bench.places(workload, versions, PlaceKind.CALL)
     if not places:
         return None, "no statement or file access of the saver can be seen here"
     torn = 0
@@ -128,14 +128,14 @@ def _half_an_operation(bench: Bench) -> Said:
             result = bench.killed(arguments, place)
             view = bench.looked(arguments, afresh=False)
         outcome = trial_of(subject, place, result, view).verdict.outcome
-        torn += outcome not in (Outcome.WHOLE, Outcome.ABSENT, Outcome.NOT_FIRED)
+        torn += outcome not in (KillOutcome.WHOLE, KillOutcome.ABSENT, KillOutcome.NOT_FIRED)
     return (
         not torn,
         f"{bench.kills} times killed inside a batch of writes, {torn} times a part left",
     )
 
 
-def _raw_sql(bench: Bench) -> Said:
+def _raw_sql(bench: KillBench) -> Said:
     with bench.store() as store:
         arguments = _graph_arguments(bench, store)
         bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
@@ -165,7 +165,7 @@ def _checkpoints(seen: Any) -> int:
     return sum('"checkpoint"' in fact for fact in facts)
 
 
-_SCENARIOS: tuple[tuple[str, Callable[[Bench], Said]], ...] = (
+_SCENARIOS: tuple[tuple[str, Callable[[KillBench], Said]], ...] = (
     ("whole graph run", _whole_run),
     ("crash in a node", _crash),
     ("failure inside an operation", _half_an_operation),

@@ -25,7 +25,7 @@ CHILDREN = (child, firstuse, iteration, lockheld, read_side_effects)
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class CallerBench:
     """A target, and the process that those of its scenes are forked from."""
 
     plan: Plan

@@ -10,7 +10,13 @@ from typing import Any
 from saverproof.errors import describe
 from saverproof.execution.calls import PutCall, PutWritesCall, checkpoint_format
 from saverproof.execution.driver import Driver
-from saverproof.families.concurrency.records import PLACES, Event, Kind, Operation, Shown
+from saverproof.families.concurrency.records import (
+    PLACES,
+    CallKind,
+    Event,
+    Operation,
+    ShownTuple,
+)
 from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
 from saverproof.programs.small import TASK_PATH
 from saverproof.steps.identifiers import mint, task_id, timestamp
@@ -57,7 +63,7 @@ class Caller:
         self, operation: Operation, began: int, answer: Any = None, error: Exception | None = None
     ) -> None:
         ended = time.monotonic_ns()
-        if operation.kind is Kind.LIST:
+        if operation.kind is CallKind.LIST:
             found = answer or []
         else:
             found = [answer] if operation.kind.reads and answer is not None else []
@@ -69,13 +75,13 @@ class Caller:
     def _asked(self, operation: Operation) -> Any:
         driver = self._driver
         match operation.kind:
-            case Kind.PUT:
+            case CallKind.PUT:
                 return driver.put(put_call(operation, self._versions))
-            case Kind.WRITES:
+            case CallKind.WRITES:
                 return driver.put_writes(put_writes_call(operation))
-            case Kind.LIST:
+            case CallKind.LIST:
                 return driver.list_tuples(config_of(operation), {})
-            case Kind.DELETE:
+            case CallKind.DELETE:
                 return driver.invoke("delete_thread", PLACES[operation.place][0])
             case _:
                 return driver.get_tuple(config_of(operation))
@@ -141,7 +147,7 @@ def _tasks() -> dict[str, int]:
     return {task_id(number): number for number in range(2_000)}
 
 
-def shown_of(found: Any) -> Shown:
+def shown_of(found: Any) -> ShownTuple:
     """What a tuple shows, whatever it is."""
     try:
         values = found.checkpoint.get("channel_values", {})
@@ -151,13 +157,13 @@ def shown_of(found: Any) -> Shown:
         writes: dict[int, list[str]] = {}
         for task, _, value in found.pending_writes or ():
             writes.setdefault(_tasks().get(str(task), -1), []).append(_text(value))
-        return Shown(
+        return ShownTuple(
             number if number == inside else -1,
             parts,
             tuple((task, tuple(sorted(said, key=_place))) for task, said in sorted(writes.items())),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        return Shown(-1, (f"no tuple: {describe(error, 80)}",))
+        return ShownTuple(-1, (f"no tuple: {describe(error, 80)}",))
 
 
 def _text(value: Any) -> str:

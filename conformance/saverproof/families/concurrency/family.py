@@ -10,7 +10,7 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
 from saverproof.families.answer import Answer, Blame
-from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
     ITERATION,
@@ -32,7 +32,7 @@ from saverproof.families.concurrency.histories import (
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.judging import Judgement, judge_history, semantics_of
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import Kind
+from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.replaying import replay
 from saverproof.families.concurrency.reporting import finding
 from saverproof.families.concurrency.scenes import ask, iterate, race
@@ -95,7 +95,7 @@ class ConcurrencyJudging:
 
     def run(self) -> None:
         """Play every scene, each in processes of its own: one that hangs stops no other."""
-        with Bench.of(self.plan, self.target) as bench:
+        with CallerBench.of(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if ITERATION in self.tally.wanted and "list" in self._operations():
                 hung = False
@@ -117,7 +117,7 @@ class ConcurrencyJudging:
         operations: list[str] = self.plan.facts["operations"][self.plan.api]
         return operations
 
-    def _effort(self, bench: Bench) -> SceneEffort:
+    def _effort(self, bench: CallerBench) -> SceneEffort:
         if not bench.slow:
             return EFFORTS[self.plan.profile]
         self.tally.note(f"few scenes, in fresh interpreters each: {bench.harness.reason}")
@@ -125,7 +125,7 @@ class ConcurrencyJudging:
 
     # --- histories -------------------------------------------------------------------------
 
-    def _histories(self, bench: Bench, effort: SceneEffort) -> None:
+    def _histories(self, bench: CallerBench, effort: SceneEffort) -> None:
         able = able_of({*self.plan.facts["capabilities"], *self._operations()})
         semantics = self._rehearsed(bench, able, effort)
         if semantics is None:
@@ -140,7 +140,7 @@ class ConcurrencyJudging:
         if self.tally.checked[PROCESSES]:
             self.tally.unknown.pop(PROCESSES, None)
 
-    def _rehearsed(self, bench: Bench, able: Able, effort: SceneEffort) -> Semantics | None:
+    def _rehearsed(self, bench: CallerBench, able: Able, effort: SceneEffort) -> Semantics | None:
         """What the saver makes of the same calls by one caller; None if that is wrong already."""
         script = rehearsal(f"{self.plan.seed}:{self.plan.api}", able, effort)
         played = play(bench, script)
@@ -162,7 +162,7 @@ class ConcurrencyJudging:
 
     def _crowd(
         self,
-        bench: Bench,
+        bench: CallerBench,
         crowd: Crowd,
         number: int,
         able: Able,
@@ -197,7 +197,9 @@ class ConcurrencyJudging:
         if number and not judged and not self.tally.checked[contract_of_loss]:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
 
-    def _lock(self, bench: Bench, able: Able, effort: SceneEffort, semantics: Semantics) -> None:
+    def _lock(
+        self, bench: CallerBench, able: Able, effort: SceneEffort, semantics: Semantics
+    ) -> None:
         played = locked(bench, effort.hold_s, able)
         if played is None or played.trouble or played.slow:
             return
@@ -234,4 +236,4 @@ def _is_of_a_listing(problem: Problem, error: str) -> bool:
     if problem.contract not in (THREADS, TORN) or not problem.events:
         return False
     last = problem.events[-1]
-    return last.operation.kind is Kind.LIST and (last.error or "").startswith(error)
+    return last.operation.kind is CallKind.LIST and (last.error or "").startswith(error)

@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 from saverproof.families.concurrency import child, lockheld
-from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.firstuse import Meeting
-from saverproof.families.concurrency.records import Event, Kind, Operation
+from saverproof.families.concurrency.records import CallKind, Event, Operation
 from saverproof.families.concurrency.schedules import Schedule, schedule_of
 from saverproof.families.concurrency.workload import (
     DELETING,
@@ -60,7 +60,7 @@ THEMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class CallPlan:
     """A history to be played, as data."""
 
     crowd: Crowd
@@ -98,7 +98,7 @@ class Played:
     cut off.
     """
 
-    script: Script
+    script: CallPlan
     events: tuple[Event, ...]
     trouble: str = ""
     hung: str = ""
@@ -106,7 +106,7 @@ class Played:
     died: str = ""
 
 
-def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: SceneEffort) -> Script:
+def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: SceneEffort) -> CallPlan:
     """One of the scripts of an item."""
     name = f"{seed}:{crowd.name}:{number}"
     themes = [one for one in THEMES[crowd] if able.deletes or one is not DELETING]
@@ -118,7 +118,7 @@ def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: SceneEff
     else:
         # Not in step with the themes: each theme meets each schedule.
         schedule = schedule_of(turn, name)
-    return Script(
+    return CallPlan(
         crowd,
         theme,
         schedule,
@@ -127,24 +127,24 @@ def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: SceneEff
     )
 
 
-def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
+def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
     """A history beside a process that holds the lock of the store's SQLite file for a while, and
     lets go; None if the store is in no such file.
     """
     before = prologue(PUTS, able)
     number = 30 if able.history else 1
     while_held = (
-        Operation(Kind.WRITES, 0, 1, 1_000, 100, 3),
-        Operation(Kind.PUT, 0, number, tag=1_001),
-        Operation(Kind.GET, 0, 1),
+        Operation(CallKind.WRITES, 0, 1, 1_000, 100, 3),
+        Operation(CallKind.PUT, 0, number, tag=1_001),
+        Operation(CallKind.GET, 0, 1),
     )
     released = (
-        Operation(Kind.WRITES, 0, 1, 2_000, 101, 3),
-        Operation(Kind.PUT, 0, number + 1 if able.history else 1, tag=2_001),
-        Operation(Kind.GET, 0, 1),
-        Operation(Kind.LATEST, 0),
+        Operation(CallKind.WRITES, 0, 1, 2_000, 101, 3),
+        Operation(CallKind.PUT, 0, number + 1 if able.history else 1, tag=2_001),
+        Operation(CallKind.GET, 0, 1),
+        Operation(CallKind.LATEST, 0),
     )
-    script = Script(Crowd.LOCKED, PUTS, Schedule(""), before, (while_held, released))
+    script = CallPlan(Crowd.LOCKED, PUTS, Schedule(""), before, (while_held, released))
     meeting = bench.folder / "meeting-over-a-lock"
     Meeting.prepare(meeting, 2)
     with bench.store() as store:
@@ -162,7 +162,7 @@ def locked(bench: Bench, hold_s: float, able: Able) -> Played | None:
     return gathered(script, [caller])
 
 
-def rehearsal(seed: str, able: Able, effort: SceneEffort) -> Script:
+def rehearsal(seed: str, able: Able, effort: SceneEffort) -> CallPlan:
     """A script for one caller alone, which a saver gets right unless something else is wrong."""
     theme = MIXED
     # All its callers' calls, one after the other, in a random order.
@@ -172,10 +172,10 @@ def rehearsal(seed: str, able: Able, effort: SceneEffort) -> Script:
         for one in drawn(theme, able, seed, n, effort.callers, effort.length)
     ]
     Random(seed).shuffle(made)
-    return Script(Crowd.SHARED, theme, Schedule(seed), prologue(theme, able), (tuple(made),))
+    return CallPlan(Crowd.SHARED, theme, Schedule(seed), prologue(theme, able), (tuple(made),))
 
 
-def play(bench: Bench, script: Script) -> Played:
+def play(bench: CallerBench, script: CallPlan) -> Played:
     """Play a script on a new store."""
     with bench.store() as store:
         arguments = store | script.arguments()
@@ -188,7 +188,7 @@ def play(bench: Bench, script: Script) -> Played:
         return gathered(script, [first, *results, last])
 
 
-def gathered(script: Script, results: Sequence[TrialResult | View]) -> Played:
+def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
     """What several processes told of one script."""
     events: list[Event] = []
     trouble = hung = slow = died = ""

@@ -11,7 +11,7 @@ from typing import Any
 from saverproof.errors import describe
 from saverproof.families.concurrency.calling import Caller
 from saverproof.families.concurrency.child import BEFORE, Scene
-from saverproof.families.concurrency.records import PLACES, Kind, Operation
+from saverproof.families.concurrency.records import PLACES, CallKind, Operation
 from saverproof.families.concurrency.watching import (
     PATIENCE_S,
     Standstill,
@@ -33,19 +33,19 @@ class By(StrEnum):
 LISTED = 0
 NEXT = 50
 PREPARED = (
-    *(Operation(Kind.PUT, LISTED, number, tag=1_000 + number) for number in range(1, 8)),
-    Operation(Kind.WRITES, LISTED, 6, 1_020, 3, 2),
-    Operation(Kind.PUT, 1, 1, tag=1_008),
-    Operation(Kind.PUT, 2, 1, tag=1_009),
+    *(Operation(CallKind.PUT, LISTED, number, tag=1_000 + number) for number in range(1, 8)),
+    Operation(CallKind.WRITES, LISTED, 6, 1_020, 3, 2),
+    Operation(CallKind.PUT, 1, 1, tag=1_008),
+    Operation(CallKind.PUT, 2, 1, tag=1_009),
 )
 BETWEEN = (
-    Operation(Kind.GET, LISTED, 2),
-    Operation(Kind.LATEST, LISTED),
-    Operation(Kind.LIST, LISTED),
-    Operation(Kind.WRITES, LISTED, 6, 1_021, 4, 2),
-    Operation(Kind.PUT, LISTED, NEXT, tag=1_010),
-    Operation(Kind.PUT, 3, 1, tag=1_011),
-    Operation(Kind.DELETE, 2),
+    Operation(CallKind.GET, LISTED, 2),
+    Operation(CallKind.LATEST, LISTED),
+    Operation(CallKind.LIST, LISTED),
+    Operation(CallKind.WRITES, LISTED, 6, 1_021, 4, 2),
+    Operation(CallKind.PUT, LISTED, NEXT, tag=1_010),
+    Operation(CallKind.PUT, 3, 1, tag=1_011),
+    Operation(CallKind.DELETE, 2),
 )
 """What is called between the items: reads, writes to the thread that is listed, in a namespace that
 was not there before, and another thread's end.
@@ -214,4 +214,4 @@ async def _drained(listing: Any) -> None:
 
 def method_of(operation: Operation) -> str:
     """The name of the saver's method, as facts have it."""
-    return "get_tuple" if operation.kind is Kind.LATEST else operation.kind.value
+    return "get_tuple" if operation.kind is CallKind.LATEST else operation.kind.value

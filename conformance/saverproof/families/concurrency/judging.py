@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import PLACES, Event, Kind, Operation, Phase, Shown
+from saverproof.families.concurrency.records import (
+    PLACES,
+    CallKind,
+    Event,
+    Operation,
+    Phase,
+    ShownTuple,
+)
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, orders
 
 Key = tuple[int, int]
@@ -39,7 +46,7 @@ def semantics_of(events: Sequence[Event]) -> Semantics:
     history = History(events, THREADS, USUAL)
     replaces = first_stays = True
     for event in events:
-        if event.phase is not Phase.AFTER or event.operation.kind is not Kind.GET:
+        if event.phase is not Phase.AFTER or event.operation.kind is not CallKind.GET:
             continue
         for shown in event.shown:
             key = (event.operation.place, shown.number)
@@ -97,13 +104,13 @@ class History:
         self.semantics = semantics
         self.puts: dict[Key, list[Event]] = {}
         self.batches: dict[tuple[int, int, int], list[Event]] = {}
-        self.deleted = {e.operation.place for e in events if e.operation.kind is Kind.DELETE}
+        self.deleted = {e.operation.place for e in events if e.operation.kind is CallKind.DELETE}
         """The places whose thread is deleted now and then."""
         for event in events:
             made = event.operation
-            if made.kind is Kind.PUT:
+            if made.kind is CallKind.PUT:
                 self.puts.setdefault((made.place, made.number), []).append(event)
-            elif made.kind is Kind.WRITES:
+            elif made.kind is CallKind.WRITES:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
 
     def raised(self, event: Event) -> Problem:
@@ -113,7 +120,7 @@ class History:
         halves = [
             other
             for other in self.events
-            if other.operation.kind is Kind.DELETE
+            if other.operation.kind is CallKind.DELETE
             and event.operation.kind.reads
             and other.operation.place == event.operation.place
             and other.began < event.ended
@@ -134,10 +141,10 @@ class History:
         made = event.operation
         seen: set[int] = set()
         for shown in event.shown:
-            if made.kind is Kind.GET and shown.number != made.number:
+            if made.kind is CallKind.GET and shown.number != made.number:
                 yield self._torn(event, shown, f"checkpoint {made.number}", "another checkpoint")
                 continue
-            if made.kind is Kind.LIST and shown.number in seen:
+            if made.kind is CallKind.LIST and shown.number in seen:
                 yield self._lost(event, "a listing shows a checkpoint twice", shown.describe())
             seen.add(shown.number)
             yield from self._wrong_checkpoint(event, shown)
@@ -146,7 +153,7 @@ class History:
             for task, values in shown.writes:
                 yield from self._wrong_batch(event, shown, task, values)
 
-    def _wrong_checkpoint(self, event: Event, shown: Shown) -> Iterator[Problem]:
+    def _wrong_checkpoint(self, event: Event, shown: ShownTuple) -> Iterator[Problem]:
         puts = self.puts.get((event.operation.place, shown.number), [])
         stored = {f"p{put.operation.tag}": put for put in puts}
         if len(set(shown.parts)) != 1 or shown.parts[0] not in stored:
@@ -157,7 +164,7 @@ class History:
             yield self._undone(event, stored[shown.parts[0]])
 
     def _wrong_batch(
-        self, event: Event, shown: Shown, task: int, values: tuple[str, ...]
+        self, event: Event, shown: ShownTuple, task: int, values: tuple[str, ...]
     ) -> Iterator[Problem]:
         batches = self.batches.get((event.operation.place, shown.number, task), [])
         for batch in batches:
@@ -175,7 +182,7 @@ class History:
         else:
             yield self._torn(event, shown, "one whole batch", "a mixture of two batches")
 
-    def _half_deleted(self, event: Event, shown: Shown) -> Iterator[Problem]:
+    def _half_deleted(self, event: Event, shown: ShownTuple) -> Iterator[Problem]:
         """A checkpoint with writes of an earlier life, or without those it had before the read."""
         place = event.operation.place
         puts = sorted(self.puts.get((place, shown.number), []), key=lambda put: put.began)
@@ -206,16 +213,16 @@ class History:
             made = event.operation
             if made.place in self.deleted:
                 continue
-            if made.kind is Kind.GET:
+            if made.kind is CallKind.GET:
                 shown = next(iter(event.shown), None)
                 yield from self._missing(event, (made.place, made.number), shown)
-            elif made.kind is Kind.LIST:
+            elif made.kind is CallKind.LIST:
                 found = {shown.number: shown for shown in event.shown}
                 for place, number in self.puts:
                     if place == made.place:
                         yield from self._missing(event, (place, number), found.get(number))
 
-    def _missing(self, event: Event, key: Key, shown: Shown | None) -> Iterator[Problem]:
+    def _missing(self, event: Event, key: Key, shown: ShownTuple | None) -> Iterator[Problem]:
         puts = [put for put in self.puts.get(key, ()) if put.returned]
         if not puts:
             return
@@ -230,7 +237,7 @@ class History:
             if (place, number) == key and done and task not in there:
                 yield self._lost(event, "acknowledged writes are gone", shown.describe(), done)
 
-    def _overwritten(self, event: Event, shown: Shown, puts: list[Event]) -> Iterator[Problem]:
+    def _overwritten(self, event: Event, shown: ShownTuple, puts: list[Event]) -> Iterator[Problem]:
         """A put that was answered before another began cannot have the last word."""
         for put in puts:
             if f"p{put.operation.tag}" in shown.parts:
@@ -241,7 +248,7 @@ class History:
     # --- words -----------------------------------------------------------------------------
 
     def _torn(
-        self, event: Event, shown: Shown, expected: str, observed: str, *also: Event
+        self, event: Event, shown: ShownTuple, expected: str, observed: str, *also: Event
     ) -> Problem:
         return Problem(
             TORN,
@@ -251,7 +258,7 @@ class History:
             (*self._about(event.operation.place, shown, event), *also, event),
         )
 
-    def _about(self, place: int, shown: Shown, read: Event) -> tuple[Event, ...]:
+    def _about(self, place: int, shown: ShownTuple, read: Event) -> tuple[Event, ...]:
         """The operations that had a hand in what a tuple shows."""
         said = {text for _, values in shown.writes for text in values} | {*shown.parts}
         return tuple(
@@ -262,7 +269,7 @@ class History:
             and (
                 said & {f"p{event.operation.tag}", *texts_of(event.operation)}
                 or (
-                    event.operation.kind is Kind.DELETE
+                    event.operation.kind is CallKind.DELETE
                     and event.began < read.ended
                     and event.ended > read.began
                 )

@@ -14,7 +14,7 @@ from saverproof.errors import describe
 from saverproof.execution.driver import Driver, driver_of
 from saverproof.execution.view import listed_facts
 from saverproof.families.concurrency.child import BEFORE, Scene
-from saverproof.families.concurrency.records import Kind, Operation
+from saverproof.families.concurrency.records import CallKind, Operation
 from saverproof.families.concurrency.watching import PATIENCE_S, watch
 from saverproof.steps.codec import encode
 from saverproof.steps.identifiers import mint
@@ -27,7 +27,10 @@ MARK = "nobody-put-this"
 _TIMES = 4
 _SQLITE = b"SQLite format 3\0"
 _MOST_OBJECTS = 200_000
-_PREPARED = (Operation(Kind.PUT, 0, 1, tag=1), Operation(Kind.WRITES, 0, 1, 1_000, 1, 2))
+_PREPARED = (
+    Operation(CallKind.PUT, 0, 1, tag=1),
+    Operation(CallKind.WRITES, 0, 1, 1_000, 1, 2),
+)
 
 
 def unknown(number: int) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -9,7 +9,7 @@ PLACES: tuple[tuple[str, str], ...] = (("a", ""), ("a", "child"), ("b", ""), ("a
 """Thread and namespace of each place that histories use."""
 
 
-class Kind(StrEnum):
+class CallKind(StrEnum):
     """The operations of a history."""
 
     PUT = "put"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
     @property
     def reads(self) -> bool:
         """Whether it changes nothing."""
-        return self in (Kind.GET, Kind.LATEST, Kind.LIST)
+        return self in (CallKind.GET, CallKind.LATEST, CallKind.LIST)
 
 
 class Phase(StrEnum):
@@ -39,7 +39,7 @@ class Operation:
     apart, whatever they store says it; ``count`` is the length of a batch.
     """
 
-    kind: Kind
+    kind: CallKind
     place: int
     number: int = 0
     tag: int = 0
@@ -51,25 +51,25 @@ class Operation:
         thread, namespace = PLACES[self.place]
         at = f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")
         match self.kind:
-            case Kind.PUT:
+            case CallKind.PUT:
                 return f"put checkpoint {self.number} with values p{self.tag}, {at}"
-            case Kind.WRITES:
+            case CallKind.WRITES:
                 return (
                     f"put_writes of {self.count} writes w{self.tag}.0…, task {self.task}, on "
                     f"checkpoint {self.number}, {at}"
                 )
-            case Kind.GET:
+            case CallKind.GET:
                 return f"get_tuple of checkpoint {self.number}, {at}"
-            case Kind.LATEST:
+            case CallKind.LATEST:
                 return f"get_tuple of the latest, {at}"
-            case Kind.DELETE:
+            case CallKind.DELETE:
                 return f"delete_thread, {at}"
             case _:
                 return f"list, {at}"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownTuple:
     """One tuple as a reader saw it: the checkpoint's number (-1: not one of ours), the texts that
     its parts say they were stored with, and the values of each task's writes.
     """
@@ -103,7 +103,7 @@ class Event:
     began: int
     ended: int
     error: str | None = None
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ShownTuple, ...] = ()
     phase: Phase = Phase.DURING
 
     @property

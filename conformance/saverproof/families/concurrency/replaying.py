@@ -6,11 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import Answer, Status, unclear
-from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
 from saverproof.families.concurrency.endings import ended
-from saverproof.families.concurrency.histories import Crowd, Played, Script, locked, play, rehearsal
+from saverproof.families.concurrency.histories import (
+    CallPlan,
+    Crowd,
+    Played,
+    locked,
+    play,
+    rehearsal,
+)
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.judging import judge_history, semantics_of
 from saverproof.families.concurrency.record import SceneRecord
@@ -40,7 +47,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
         raise ValueError(f"found {data!r:.60}, expected an object with a scene")
     record = SceneRecord(Tally(plan))
     try:
-        with Bench.of(plan, target) as bench:
+        with CallerBench.of(plan, target) as bench:
             times = _play(bench, data, contract, record)
     except HarnessError as problem:
         return unclear(f"no process could be started for it: {problem}")
@@ -60,7 +67,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     return Answer(Status.FIXED, "the same scene shows nothing any more")
 
 
-def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
+def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
     """How often it was played."""
     match data["scene"]:
         case "iteration":
@@ -81,12 +88,12 @@ def _play(bench: Bench, data: Mapping[str, Any], contract: str, record: SceneRec
     return 1
 
 
-def _able(bench: Bench) -> Able:
+def _able(bench: CallerBench) -> Able:
     facts = bench.plan.facts
     return able_of({*facts["capabilities"], *facts["operations"][bench.plan.api]})
 
 
-def _histories(bench: Bench, script: Script, contract: str, record: SceneRecord) -> int:
+def _histories(bench: CallerBench, script: CallPlan, contract: str, record: SceneRecord) -> int:
     alone = play(bench, rehearsal(str(bench.plan.seed), _able(bench), EFFORTS["quick"]))
     semantics = semantics_of(alone.events)
     for _ in range(TIMES):
@@ -120,10 +127,10 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Sc
         )
 
 
-def _script(data: Mapping[str, Any]) -> Script:
+def _script(data: Mapping[str, Any]) -> CallPlan:
     if data["theme"] not in THEMES_BY_NAME:
         raise ValueError(f"found the theme {data['theme']!r:.60}, which is unknown")
-    return Script(
+    return CallPlan(
         Crowd(data["crowd"]),
         THEMES_BY_NAME[data["theme"]],
         decode(Schedule, data["schedule"]),

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.families.concurrency import child, firstuse, iteration, read_side_effects
-from saverproof.families.concurrency.bench import Bench
+from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ITERATION, NOTHING, PROCESSES
 from saverproof.families.concurrency.firstuse import Meeting, held
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.read_side_effects import sqlite_files
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import Event, Kind, Operation
+from saverproof.families.concurrency.records import CallKind, Event, Operation
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
@@ -36,7 +36,7 @@ def died(contract: str, result: TrialResult) -> Problem | None:
 # --- iterations ----------------------------------------------------------------------------------
 
 
-def iterate(bench: Bench, by: By, record: SceneRecord) -> bool:
+def iterate(bench: CallerBench, by: By, record: SceneRecord) -> bool:
     """Leave a listing between two items, and call; whether that hung."""
     scene = {"scene": "iteration", "by": by.value}
     operations = bench.plan.facts["operations"][bench.plan.api]
@@ -125,7 +125,7 @@ def _note_slow(still: Mapping[str, Any] | None, record: SceneRecord, contract: s
 # --- reads of what is not there ------------------------------------------------------------------
 
 
-def ask(bench: Bench, record: SceneRecord) -> None:
+def ask(bench: CallerBench, record: SceneRecord) -> None:
     """Ask for what is not there, and look for what that leaves."""
     with bench.store() as store:
         result = bench.played(
@@ -165,7 +165,9 @@ def ask(bench: Bench, record: SceneRecord) -> None:
 # --- races for a new store -----------------------------------------------------------------------
 
 
-def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = None) -> Path | None:
+def race(
+    bench: CallerBench, number: int, record: SceneRecord, file: Path | None = None
+) -> Path | None:
     """Let several processes create one store, side by side.
 
     Gives the SQLite file that it is in, below its folder, if they did meet over it, none kept apart
@@ -174,9 +176,9 @@ def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = Non
     """
     callers = [
         [
-            Operation(Kind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
-            Operation(Kind.WRITES, 0, 10 + n, (n + 1) * 1_000 + 1, 100 + n, 2),
-            Operation(Kind.GET, 0, 10 + n),
+            Operation(CallKind.PUT, 0, 10 + n, tag=(n + 1) * 1_000),
+            Operation(CallKind.WRITES, 0, 10 + n, (n + 1) * 1_000 + 1, 100 + n, 2),
+            Operation(CallKind.GET, 0, 10 + n),
         ]
         for n in range(RACERS)
     ]
@@ -195,7 +197,7 @@ def race(bench: Bench, number: int, record: SceneRecord, file: Path | None = Non
         if file is not None:
             stack.enter_context(held(folder / file, meeting, RACERS))
         results = bench.together(firstuse.race, [shared | {"caller": n} for n in range(RACERS)])
-        after = [encode(Operation(Kind.GET, 0, 10 + n)) for n in range(RACERS)]
+        after = [encode(Operation(CallKind.GET, 0, 10 + n)) for n in range(RACERS)]
         last = bench.looked(child.end, shared | {"after": after})
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
@@ -249,7 +251,7 @@ def _lost_in_race(events: list[Event], after: list[Event]) -> Iterator[Problem]:
     for event in events:
         made = event.operation
         lost = made.number in answered - there
-        if made.kind is Kind.PUT and event.returned and lost:
+        if made.kind is CallKind.PUT and event.returned and lost:
             yield Problem(
                 PROCESSES,
                 "an acknowledged put is gone after several processes created the store",

@@ -1,7 +1,7 @@
 """The texts of standalone scripts in which one caller is enough; ``scripts`` fills them in."""
 
 from saverproof.families.concurrency.iteration import BETWEEN, By
-from saverproof.families.concurrency.records import PLACES, Kind, Operation
+from saverproof.families.concurrency.records import PLACES, CallKind, Operation
 
 CONFIG = 'CONFIG = {"configurable": {"thread_id": "a", "checkpoint_ns": ""}}'
 META = '{"source": "input", "step": -1}'
@@ -65,17 +65,17 @@ def words_of_listing(api: str, by: str, calls: list[str]) -> dict[str, str]:
 
 def _call(operation: Operation, api: str) -> str:
     """The call of an operation, as source."""
-    new = operation.kind is Kind.PUT and bool(PLACES[operation.place][1])
+    new = operation.kind is CallKind.PUT and bool(PLACES[operation.place][1])
     match operation.kind:
-        case Kind.GET:
+        case CallKind.GET:
             return "saver.<a>get_tuple(at)"
-        case Kind.LATEST:
+        case CallKind.LATEST:
             return "saver.<a>get_tuple(CONFIG)"
-        case Kind.LIST:
+        case CallKind.LIST:
             return "list(saver.list(CONFIG))" if api == "sync" else "anext(saver.alist(CONFIG))"
-        case Kind.WRITES:
+        case CallKind.WRITES:
             return f'saver.<a>put_writes(at, [("x", 1)], "{_TASK}")'
-        case Kind.DELETE:
+        case CallKind.DELETE:
             return 'saver.<a>delete_thread("b")'
     config = '{"configurable": {"thread_id": "a", "checkpoint_ns": "new"}}' if new else "at"
     return f"saver.<a>put({config}, empty_checkpoint(), META, {{}})"

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.families.concurrency.linearizability import Answer, Step, search
-from saverproof.families.concurrency.records import PLACES, Event, Kind, Phase, Shown
+from saverproof.families.concurrency.records import PLACES, CallKind, Event, Phase, ShownTuple
 
 Content = tuple[str, frozenset[tuple[int, str]]]
 """What a checkpoint's parts say, "" if it is not there, and the batch of each task."""
 
-About = tuple[Event, Shown | None]
+About = tuple[Event, ShownTuple | None]
 """A call, and the tuple of a key that it showed."""
 
 NOTHING: Content = ("", frozenset())
@@ -73,7 +73,9 @@ def orders(events: Sequence[Event], semantics: Semantics) -> Orders:
 
 def keys_of(events: Sequence[Event], semantics: Semantics) -> Iterator[Key]:
     """Each checkpoint is a key, and so is the question which is the latest of a place."""
-    puts = {(e.operation.place, e.operation.number) for e in events if e.operation.kind is Kind.PUT}
+    puts = {
+        (e.operation.place, e.operation.number) for e in events if e.operation.kind is CallKind.PUT
+    }
     for place, number in sorted(puts):
         steps = tuple(step for event in events for step in _about(event, place, number))
         name = f"checkpoint {number} of {_named(place)}"
@@ -97,15 +99,15 @@ def _about(event: Event, place: int, number: int) -> Iterator[Step[About]]:
         return
     found = next((one for one in event.shown if one.number == number), None)
     match made.kind:
-        case Kind.PUT | Kind.WRITES | Kind.GET:
+        case CallKind.PUT | CallKind.WRITES | CallKind.GET:
             if made.number == number:
                 yield _step(event, found)
-        case Kind.DELETE:
+        case CallKind.DELETE:
             yield _step(event, None)
-        case Kind.LIST:
+        case CallKind.LIST:
             # Tuple by tuple: each was read at some moment of the listing, absent ones too.
             yield _step(event, found)
-        case Kind.LATEST:
+        case CallKind.LATEST:
             if found is not None:
                 yield _step(event, found)
 
@@ -114,12 +116,12 @@ def _about_latest(event: Event, place: int) -> Iterator[Step[About]]:
     made = event.operation
     if made.place != place:
         return
-    writes = made.kind in (Kind.PUT, Kind.DELETE)
-    if writes or (made.kind is Kind.LATEST and event.returned):
+    writes = made.kind in (CallKind.PUT, CallKind.DELETE)
+    if writes or (made.kind is CallKind.LATEST and event.returned):
         yield _step(event, next(iter(event.shown), None))
 
 
-def _step(event: Event, shown: Shown | None) -> Step[About]:
+def _step(event: Event, shown: ShownTuple | None) -> Step[About]:
     return Step(event.began, event.ended, (event, shown), certain=event.returned)
 
 
@@ -128,9 +130,9 @@ def _step(event: Event, shown: Shown | None) -> Step[About]:
 
 def _greatest(state: int, action: About) -> Iterator[int]:
     event, shown = action
-    if event.operation.kind is Kind.PUT:
+    if event.operation.kind is CallKind.PUT:
         yield max(state, event.operation.number)
-    elif event.operation.kind is Kind.DELETE:
+    elif event.operation.kind is CallKind.DELETE:
         yield 0
     elif state == (0 if shown is None else shown.number):
         yield state
@@ -142,11 +144,11 @@ class Register:
     def __init__(self, steps: Sequence[Step[About]], semantics: Semantics) -> None:
         self._replaces = semantics.replaces
         made = [step.action[0].operation for step in steps]
-        batches = Counter(one.task for one in made if one.kind is Kind.WRITES)
+        batches = Counter(one.task for one in made if one.kind is CallKind.WRITES)
         self._rivals = {task for task, times in batches.items() if times > 1}
         # Where the last of several batches stays, or one is deleted, what was seen of a task says
         # nothing of what came before: its batches are left out.
-        deleted = any(one.kind is Kind.DELETE for one in made)
+        deleted = any(one.kind is CallKind.DELETE for one in made)
         self._left_out = self._rivals if deleted or not semantics.first_stays else set()
         shown = [self._content(step.action[1]) for step in steps if step.action[1] is not None]
         self._seen = {batch for _, batches in shown for batch in batches}
@@ -158,22 +160,22 @@ class Register:
         parts, batches = state
         made = event.operation
         match made.kind:
-            case Kind.PUT:
+            case CallKind.PUT:
                 yield (parts if parts and not self._replaces else f"p{made.tag}", batches)
-            case Kind.WRITES:
+            case CallKind.WRITES:
                 batch = (made.task, f"w{made.tag}")
                 if made.task in self._left_out or any(task == made.task for task, _ in batches):
                     yield state
                 elif batch in self._seen or made.task not in self._rivals & self._seen_tasks:
                     # Of rivals the one that was seen came first: no other order is worth a search.
                     yield parts, batches | {batch}
-            case Kind.DELETE:
+            case CallKind.DELETE:
                 yield NOTHING
             case _:
                 if self._content(shown) == (state if parts else NOTHING):
                     yield state
 
-    def _content(self, shown: Shown | None) -> Content:
+    def _content(self, shown: ShownTuple | None) -> Content:
         if shown is None:
             return NOTHING
         batches = {
@@ -203,5 +205,5 @@ def fewest(key: Key) -> list[Step[About]]:
     ]
 
 
-def _texts(shown: Shown | None) -> tuple[str, ...]:
+def _texts(shown: ShownTuple | None) -> tuple[str, ...]:
     return () if shown is None else shown.parts

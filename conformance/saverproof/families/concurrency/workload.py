@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from saverproof.families.concurrency.records import Kind, Operation
+from saverproof.families.concurrency.records import CallKind, Operation
 
 LONGEST = 15
 """The most operations of one caller."""
@@ -21,7 +21,7 @@ _FIRST_OWN_TASK = 100
 _TAGS_EACH = 1_000
 _RUN = 3
 
-Role = Mapping[Kind, int]
+Role = Mapping[CallKind, int]
 """The weights of the operations of a caller."""
 
 
@@ -45,27 +45,46 @@ class Theme:
 
 MIXED = Theme(
     "everything",
-    ({Kind.PUT: 3, Kind.WRITES: 4, Kind.GET: 3, Kind.LATEST: 2, Kind.LIST: 1},),
+    (
+        {
+            CallKind.PUT: 3,
+            CallKind.WRITES: 4,
+            CallKind.GET: 3,
+            CallKind.LATEST: 2,
+            CallKind.LIST: 1,
+        },
+    ),
     places=(0, 1),
 )
-WRITES = Theme("pending writes", ({Kind.WRITES: 6, Kind.GET: 4, Kind.LIST: 1},), in_step=True)
-RIVALS = Theme("rivals", ({Kind.WRITES: 5, Kind.GET: 1},), rivals=1.0, in_step=True)
-PUTS = Theme("checkpoints", ({Kind.PUT: 5, Kind.GET: 2, Kind.LATEST: 4},), again=0.4)
+WRITES = Theme(
+    "pending writes",
+    ({CallKind.WRITES: 6, CallKind.GET: 4, CallKind.LIST: 1},),
+    in_step=True,
+)
+RIVALS = Theme("rivals", ({CallKind.WRITES: 5, CallKind.GET: 1},), rivals=1.0, in_step=True)
+PUTS = Theme(
+    "checkpoints",
+    ({CallKind.PUT: 5, CallKind.GET: 2, CallKind.LATEST: 4},),
+    again=0.4,
+)
 LONG = Theme(
     "a long write",
-    ({Kind.WRITES: 1}, {Kind.GET: 5, Kind.LIST: 1}),
+    ({CallKind.WRITES: 1}, {CallKind.GET: 5, CallKind.LIST: 1}),
     batch=25,
     rivals=0.0,
 )
 FOLLOWING = Theme(
     "one writes, one reads",
-    ({Kind.PUT: 2, Kind.WRITES: 1}, {Kind.LATEST: 2, Kind.GET: 1}),
+    (
+        {CallKind.PUT: 2, CallKind.WRITES: 1},
+        {CallKind.LATEST: 2, CallKind.GET: 1},
+    ),
     again=0.3,
     in_step=True,
 )
 DELETING = Theme(
     "a thread deleted",
-    ({Kind.DELETE: 1}, {Kind.GET: 3, Kind.LIST: 1}),
+    ({CallKind.DELETE: 1}, {CallKind.GET: 3, CallKind.LIST: 1}),
     places=(2,),
     in_step=True,
 )
@@ -101,7 +120,7 @@ def prologue(theme: Theme, able: Able) -> tuple[Operation, ...]:
     if theme is DELETING:
         return ()
     return tuple(
-        Operation(Kind.PUT, place, number, tag=place * 10 + number)
+        Operation(CallKind.PUT, place, number, tag=place * 10 + number)
         for place in theme.places
         for number in able.known
     )
@@ -114,7 +133,7 @@ def drawn(
     role = theme.roles[min(caller, len(theme.roles) - 1)]
     if theme is DELETING:
         length = LONGEST
-    if Kind.DELETE in role:
+    if CallKind.DELETE in role:
         return _deleting(theme, caller, length)
     choose = Random(f"{seed}:{caller}")
     kinds, weights = list(role), list(role.values())
@@ -125,23 +144,23 @@ def drawn(
 
 
 def _operation(
-    kind: Kind, theme: Theme, able: Able, choose: Random, turn: tuple[int, int, int]
+    kind: CallKind, theme: Theme, able: Able, choose: Random, turn: tuple[int, int, int]
 ) -> Operation:
     caller, callers, number = turn
     tag = (caller + 1) * _TAGS_EACH + number
     place = choose.choice(theme.places)
     known = KNOWN[0] if theme is DELETING else choose.choice(able.known)
-    if kind is Kind.PUT:
+    if kind is CallKind.PUT:
         if not able.history or choose.random() < theme.again:
             return Operation(kind, place, known, tag)
         # Those of several callers interleave, so that ids arrive out of order.
         return Operation(kind, place, _FIRST_NEW + number * callers + caller, tag)
-    if kind is Kind.WRITES:
+    if kind is CallKind.WRITES:
         rival = choose.random() < theme.rivals
         task = 1 + number if rival else _FIRST_OWN_TASK * (caller + 1) + number
         # Rivals meet at one checkpoint.
         return Operation(kind, place, able.known[0] if rival else known, tag, task, theme.batch)
-    if kind is Kind.GET:
+    if kind is CallKind.GET:
         return Operation(kind, place, known)
     return Operation(kind, place)
 
@@ -152,11 +171,11 @@ def _deleting(theme: Theme, caller: int, length: int) -> tuple[Operation, ...]:
         tag = (caller + 1) * _TAGS_EACH + turn
         match turn % 3:
             case 0:
-                made.append(Operation(Kind.PUT, place, KNOWN[0], tag))
+                made.append(Operation(CallKind.PUT, place, KNOWN[0], tag))
             case 1:
-                made.append(Operation(Kind.WRITES, place, KNOWN[0], tag, 1 + turn, theme.batch))
+                made.append(Operation(CallKind.WRITES, place, KNOWN[0], tag, 1 + turn, theme.batch))
             case _:
-                made.append(Operation(Kind.DELETE, place))
+                made.append(Operation(CallKind.DELETE, place))
     return tuple(made)
 
 
@@ -177,9 +196,9 @@ VERSIONS = 2 * (MOST_CALLERS + 1) * LONGEST
 def epilogue(operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
     """What is asked when all is quiet: every checkpoint by its id, every listing and latest."""
     places = sorted({made.place for made in operations})
-    stored = sorted({(made.place, made.number) for made in operations if made.kind is Kind.PUT})
+    stored = sorted({(made.place, made.number) for made in operations if made.kind is CallKind.PUT})
     return (
-        *(Operation(Kind.GET, place, number) for place, number in stored),
-        *(Operation(Kind.LATEST, place) for place in places),
-        *(Operation(Kind.LIST, place) for place in places),
+        *(Operation(CallKind.GET, place, number) for place, number in stored),
+        *(Operation(CallKind.LATEST, place) for place in places),
+        *(Operation(CallKind.LIST, place) for place in places),
     )

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from saverproof.families.durability import child, graph_child, power_child
-from saverproof.families.durability.judging import Run
-from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.judging import KilledRun
+from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import Plan
@@ -33,7 +33,7 @@ class NoCleanRunError(Exception):
     """The saver does not get through a program without being killed either; one line why."""
 
 
-class Bench:
+class KillBench:
     """Enter it to start the process that trials are forked from.
 
     Raises HarnessError where it cannot be started.
@@ -94,7 +94,7 @@ class Bench:
 
     # --- clean runs ------------------------------------------------------------------------
 
-    def rehearsed(self, workload: Workload) -> tuple[Run, list[Any]]:
+    def rehearsed(self, workload: Workload) -> tuple[KilledRun, list[Any]]:
         """What a clean run shows after each operation, and the channel versions in it.
 
         Raises:
@@ -103,9 +103,9 @@ class Bench:
         with self.store() as arguments:
             arguments |= {"program": to_json(workload.program), "threads": list(workload.threads)}
             value = self._clean(child.watch_states, arguments)
-        return Run(workload.program, tuple(value["states"])), value["versions"]
+        return KilledRun(workload.program, tuple(value["states"])), value["versions"]
 
-    def places(self, workload: Workload, versions: list[Any], kind: Kind) -> list[KillPlace]:
+    def places(self, workload: Workload, versions: list[Any], kind: PlaceKind) -> list[KillPlace]:
         """Every place of a kind that a clean run passes.
 
         Raises:
@@ -184,6 +184,6 @@ class Bench:
 
 def kill_at(place: KillPlace) -> KillAt:
     """What the harness is to do for a place: for most, the process dies by itself."""
-    if place.kind is Kind.INSTANT:
+    if place.kind is PlaceKind.INSTANT:
         return KillAt.random(place.index, window_s=place.window_s)
     return KillAt.place(1)

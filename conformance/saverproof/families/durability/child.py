@@ -16,7 +16,7 @@ from saverproof.execution.driver import Driver, driver_of
 from saverproof.execution.settled_calls import Call, Calls, perform
 from saverproof.execution.view import listed_facts
 from saverproof.families.durability.integrity import wrong_with
-from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import places
 from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED
 from saverproof.steps.codec import decode, encode, from_json
@@ -64,7 +64,7 @@ def settled(driver: Driver, arguments: Arguments) -> tuple[tuple[Call, ...], lis
 
 def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """A clean run: versions, what is shown after each operation, and every place passed."""
-    kind = Kind(arguments["kind"])
+    kind = PlaceKind(arguments["kind"])
     with places(kind, arguments["path"], None, lambda: None) as passed:
         with saver_for(arguments) as (driver, _):
             calls, versions = settled(driver, arguments)
@@ -91,8 +91,8 @@ def write(acks: Acks, arguments: Arguments) -> None:
     """Run the program; die where the plan says."""
     planned = arguments.get("kill")
     place = None if planned is None else decode(KillPlace, planned)
-    kind = Kind.INSTANT if place is None else place.kind
-    returned = place is not None and place.kind is Kind.ACKNOWLEDGED
+    kind = PlaceKind.INSTANT if place is None else place.kind
+    returned = place is not None and place.kind is PlaceKind.ACKNOWLEDGED
     with (
         places(kind, arguments["path"], place, acks.reached) as passed,
         saver_for(arguments) as (driver, _),

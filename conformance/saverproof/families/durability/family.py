@@ -10,7 +10,7 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.durability import TABLE
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Answer, Blame
-from saverproof.families.durability.bench import Bench
+from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
 from saverproof.families.durability.power import POWER, Power
@@ -18,7 +18,7 @@ from saverproof.families.durability.record import KILLED, KillRecord
 from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
 from saverproof.families.durability.shortening import shortened
-from saverproof.families.durability.sweep import Sweep
+from saverproof.families.durability.sweep import KillSweep
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target
@@ -61,7 +61,7 @@ class DurabilityJudging:
         """Kill, cut, resume, and sum up."""
         wanted = self.tally.wanted
         able = {*self.plan.facts["capabilities"]} - _missing(self.plan)
-        with Bench(self.plan, self.target) as bench:
+        with KillBench(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if wanted & {*KILLED}:
                 self._kill(bench, effort, frozenset(able))
@@ -71,8 +71,8 @@ class DurabilityJudging:
                 self._resume(bench, effort)
         self.tally.sections["crash"] = self.record.as_data()
 
-    def _kill(self, bench: Bench, effort: KillEffort, able: frozenset[str]) -> None:
-        sweep = Sweep(bench, self.record, effort, able, lambda: self._beat(bench))
+    def _kill(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
+        sweep = KillSweep(bench, self.record, effort, able, lambda: self._beat(bench))
         sweep.run()
         for contract, trial in self.record.found.items():
             if contract in self.tally.wanted:
@@ -80,7 +80,7 @@ class DurabilityJudging:
                 self.tally.findings.append(finding(self.plan, self.target, contract, trials))
                 self._beat(bench)
 
-    def _cut_power(self, bench: Bench, effort: KillEffort, able: frozenset[str]) -> None:
+    def _cut_power(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
         power = Power(bench, able, effort.images, lambda: self._beat(bench))
         power.run()
         self.tally.sections["power"] = power.as_data()
@@ -93,7 +93,7 @@ class DurabilityJudging:
         if found is not None:
             self.tally.findings.append(found)
 
-    def _resume(self, bench: Bench, effort: KillEffort) -> None:
+    def _resume(self, bench: KillBench, effort: KillEffort) -> None:
         resuming = Resuming(
             bench,
             self.plan,
@@ -107,13 +107,13 @@ class DurabilityJudging:
         resuming.run()
         self.tally.findings += resuming.scripted()
 
-    def _effort(self, bench: Bench) -> KillEffort:
+    def _effort(self, bench: KillBench) -> KillEffort:
         if not bench.slow:
             return EFFORTS[self.plan.profile]
         self.tally.note(f"few kills, in fresh interpreters each: {bench.harness.reason}")
         return SLOW
 
-    def _beat(self, bench: Bench) -> None:
+    def _beat(self, bench: KillBench) -> None:
         self.tally.beat(kills=bench.kills)
 
 

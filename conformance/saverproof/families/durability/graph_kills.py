@@ -14,12 +14,12 @@ from typing import Any
 
 from saverproof.contracts.tables import durability
 from saverproof.families.durability import graph_child
-from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
+from saverproof.families.durability.bench import DEADLINE_S, KillBench, NoCleanRunError
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer
 from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
-from saverproof.families.durability.judging import Outcome
+from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.installed import durability_modes
@@ -40,7 +40,7 @@ _MOST_TOLD = 4
 class Resuming:
     """The killed graphs of one item. ``told`` is called after each."""
 
-    bench: Bench
+    bench: KillBench
     plan: Plan
     record: KillRecord
     wanted: frozenset[str]
@@ -152,7 +152,7 @@ class Resuming:
         if resumed.show.mode == "sync":
             self.record.tally.agreed(NO_RERUN)
             rerun = resumed.rerun()
-        outcome = Outcome.WHOLE if difference is None and rerun is None else Outcome.LOST
+        outcome = KillOutcome.WHOLE if difference is None and rerun is None else KillOutcome.LOST
         self.record.killed_graph(f"graph: {resumed.show.scenario.name}", outcome)
         # What a node does twice changes the state as well: one flaw, one contract.
         if rerun is not None:

@@ -9,7 +9,7 @@ from saverproof.execution.view import ShownFacts, parts_of
 from saverproof.steps.definitions import Program, Put
 
 
-class Outcome(StrEnum):
+class KillOutcome(StrEnum):
     """What was found of the operation in flight, or what is worse."""
 
     WHOLE = "whole"
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class KilledRun:
     """A program, and what a saver shows in a clean run of it: ``states[n]`` after n operations."""
 
     program: Program
@@ -37,13 +37,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class KillVerdict:
     """``lost`` are the positions of acknowledged operations of which something is gone, ``later``
     those after them that are there all the same. ``wrong`` are the facts that are as they never
     should be, ``torn`` those that show the operation in flight to be there in part.
     """
 
-    outcome: Outcome
+    outcome: KillOutcome
     lost: tuple[int, ...] = ()
     later: tuple[int, ...] = ()
     wrong: tuple[str, ...] = ()
@@ -52,10 +52,10 @@ class Verdict:
     @property
     def kept(self) -> bool:
         """Whether nothing is wrong."""
-        return self.outcome in (Outcome.WHOLE, Outcome.ABSENT)
+        return self.outcome in (KillOutcome.WHOLE, KillOutcome.ABSENT)
 
 
-def judge(run: Run, acknowledged: int, in_flight: bool, shown: ShownFacts) -> Verdict:
+def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts) -> KillVerdict:
     """Compare what is shown after a kill with what may be there.
 
     The first ``acknowledged`` operations must be; the next one, if it was ``in_flight``, may be,
@@ -64,9 +64,11 @@ def judge(run: Run, acknowledged: int, in_flight: bool, shown: ShownFacts) -> Ve
     before = run.states[acknowledged]
     after = run.states[acknowledged + 1] if in_flight else before
     if shown == before:
-        return Verdict(Outcome.WHOLE if shown == after and in_flight else Outcome.ABSENT)
+        return KillVerdict(
+            KillOutcome.WHOLE if shown == after and in_flight else KillOutcome.ABSENT
+        )
     if shown == after:
-        return Verdict(Outcome.WHOLE)
+        return KillVerdict(KillOutcome.WHOLE)
     sorting = _Sorting(run, acknowledged, in_flight)
     for name in sorted({*before, *after, *shown}):
         sorting.take(name, before.get(name), shown.get(name), after.get(name))
@@ -77,7 +79,7 @@ def judge(run: Run, acknowledged: int, in_flight: bool, shown: ShownFacts) -> Ve
 class _Sorting:
     """Sorts facts by whose fault it is that they are not as they should be."""
 
-    run: Run
+    run: KilledRun
     acknowledged: int
     in_flight: bool
     old: list[str] = field(default_factory=list)
@@ -114,17 +116,17 @@ class _Sorting:
         position = self.run.last_changed(name, self.acknowledged)
         self.lost[name] = self.acknowledged - 1 if position is None else position
 
-    def verdict(self, shown: ShownFacts) -> Verdict:
+    def verdict(self, shown: ShownFacts) -> KillVerdict:
         self._settle_revealed()
         torn = [*self.torn, *(self.new if self.old and self.new else ())]
         lost = tuple(sorted({position for position in self.lost.values() if position >= 0}))
         if self.lost and lost:
             later = self._later(lost[0], shown)
-            outcome = Outcome.GAP if later else Outcome.LOST
-            return Verdict(outcome, lost, later, tuple(self.lost), tuple(torn))
+            outcome = KillOutcome.GAP if later else KillOutcome.LOST
+            return KillVerdict(outcome, lost, later, tuple(self.lost), tuple(torn))
         if torn or self.lost:
-            return Verdict(Outcome.TORN, torn=(*torn, *self.lost))
-        return Verdict(Outcome.WHOLE if self.new else Outcome.ABSENT)
+            return KillVerdict(KillOutcome.TORN, torn=(*torn, *self.lost))
+        return KillVerdict(KillOutcome.WHOLE if self.new else KillOutcome.ABSENT)
 
     def _settle_revealed(self) -> None:
         """Writes that only the put in flight reveals are not lost if it is not there."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class PlaceKind(StrEnum):
     """What sort of place it is."""
 
     STATEMENT = "statement"
@@ -35,7 +35,7 @@ class KillPlace:
     in the words of ``saverproof_faults``; ``about`` quotes what stood there in a clean run.
     """
 
-    kind: Kind
+    kind: PlaceKind
     operation: int = OPENING
     index: int = 1
     window_s: float = 0.0
@@ -47,13 +47,13 @@ class KillPlace:
     def describe(self) -> str:
         """Where it is, within the operation, as part of a sentence."""
         match self.kind:
-            case Kind.ACKNOWLEDGED:
+            case PlaceKind.ACKNOWLEDGED:
                 return "after it had returned"
-            case Kind.INSTANT:
+            case PlaceKind.INSTANT:
                 return "at an instant chosen by chance"
-            case Kind.IO:
+            case PlaceKind.IO:
                 return f"before I/O {self.index}: {self.about}"
-            case Kind.CALL:
+            case PlaceKind.CALL:
                 return f"{self.moment} {self.about}"
             case _ if self.event == "transaction":
                 return f"inside the commit of transaction {self.number}"

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any, Protocol, Self
 
-from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof_faults import Event, Moment, Place
 from saverproof_faults.io import IoAction, IoCall, IoEach, IoWatch
 from saverproof_faults.io import available as io_unavailable
@@ -44,21 +44,21 @@ class Places(Protocol):
         """Every place that was passed."""
 
 
-def unavailable(kind: Kind) -> str | None:
+def unavailable(kind: PlaceKind) -> str | None:
     """Why places of a kind cannot be seen in this Python, or None if they can."""
-    if kind is Kind.STATEMENT:
+    if kind is PlaceKind.STATEMENT:
         return engine_unavailable()
-    return io_unavailable() if kind is Kind.IO else None
+    return io_unavailable() if kind is PlaceKind.IO else None
 
 
-def places(kind: Kind, folder: str, place: KillPlace | None, die: Die) -> Places:
+def places(kind: PlaceKind, folder: str, place: KillPlace | None, die: Die) -> Places:
     """Watches for places of a kind; calls ``die`` at ``place``, or counts them if that is None."""
     match kind:
-        case Kind.STATEMENT:
+        case PlaceKind.STATEMENT:
             return _Statements(place, die)
-        case Kind.IO:
+        case PlaceKind.IO:
             return _Files(folder, place, die)
-        case Kind.CALL:
+        case PlaceKind.CALL:
             return _Calls(place, die)
         case _:
             return _Nowhere()
@@ -154,7 +154,7 @@ class _Heard(Listener):
         of.index += 1
         of.found.append(
             KillPlace(
-                Kind.STATEMENT,
+                PlaceKind.STATEMENT,
                 of.operation,
                 of.index,
                 event=event.value,
@@ -187,7 +187,7 @@ class _Files(_Base):
 
     def _heard(self, call: IoCall) -> None:
         self.index += 1
-        self.found.append(KillPlace(Kind.IO, self.operation, self.index, about=str(call)))
+        self.found.append(KillPlace(PlaceKind.IO, self.operation, self.index, about=str(call)))
 
 
 _CHANGING = frozenset(
@@ -221,7 +221,7 @@ class _Calls(_Base):
         moment = "before" if event == "c_call" else "after"
         about = f"the call of {function.__name__}()"
         self.found.append(
-            KillPlace(Kind.CALL, self.operation, self.index, moment=moment, about=about)
+            KillPlace(PlaceKind.CALL, self.operation, self.index, moment=moment, about=about)
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 
@@ -28,15 +28,15 @@ def deaths(place: KillPlace) -> Iterator[Death]:
     """How to die there."""
     opening = place.operation == OPENING
     match place.kind:
-        case Kind.STATEMENT:
+        case PlaceKind.STATEMENT:
             for left in (place.number, place.number + 1, place.number + 2):
                 yield Death(f"left[0] = {left}", _STATEMENTS, _SQLITE, at_once=opening)
-        case Kind.IO:
+        case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
             yield Death(arm, _DISK, _IO, at_once=opening)
-        case Kind.CALL:
+        case PlaceKind.CALL:
             yield Death(f"left[0] = {place.index}", _CALLS, _PROFILE, at_once=opening)
-    if not opening or place.kind is Kind.ACKNOWLEDGED:
+    if not opening or place.kind is PlaceKind.ACKNOWLEDGED:
         yield Death(DIE, after=True)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from saverproof.contracts.tables import durability
 from saverproof.families.durability import power_child
-from saverproof.families.durability.bench import DEADLINE_S, Bench, NoCleanRunError
-from saverproof.families.durability.judging import Outcome, Run, judge
+from saverproof.families.durability.bench import DEADLINE_S, KillBench, NoCleanRunError
+from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.power_scripts import power_reproducer
 from saverproof.families.durability.recordings import from_text
 from saverproof.families.durability.sweep import trouble_in
@@ -31,9 +31,9 @@ NOT_SQLITE = "no I/O of SQLite was seen: power cuts are judged for SQLite's file
 _BATCH = 20
 _RANDOM_STEPS = 16
 _WORDS = {
-    Outcome.UNOPENED: "cannot be used",
-    Outcome.TORN: "holds a part of an operation",
-    Outcome.GAP: "holds a later operation without an earlier one",
+    KillOutcome.UNOPENED: "cannot be used",
+    KillOutcome.TORN: "holds a part of an operation",
+    KillOutcome.GAP: "holds a later operation without an earlier one",
 }
 
 
@@ -42,7 +42,7 @@ class Flaw:
     """One image that should not be what it is."""
 
     image: DiskImage
-    outcome: Outcome
+    outcome: KillOutcome
     observed: str
 
 
@@ -50,12 +50,12 @@ class Flaw:
 class Power:
     """The power cuts of one item. ``told`` is called after each batch of images."""
 
-    bench: Bench
+    bench: KillBench
     able: frozenset[str]
     most: int
     told: Callable[[], None]
     images: int = 0
-    counts: Counter[Outcome] = field(default_factory=Counter)
+    counts: Counter[KillOutcome] = field(default_factory=Counter)
     by_lost: Counter[int] = field(default_factory=Counter)
     settings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Power:
 
     # --- judging ---------------------------------------------------------------------------
 
-    def _judge(self, workload: Workload, run: Run, cuts: PowerCuts) -> None:
+    def _judge(self, workload: Workload, run: KilledRun, cuts: PowerCuts) -> None:
         if cuts.capped:
             self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
         left = iter(cuts)
@@ -151,28 +151,30 @@ class Power:
         found: dict[str, Any] = view.value
         return found
 
-    def _take(self, run: Run, image: DiskImage, seen: dict[str, Any]) -> None:
+    def _take(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> None:
         self.images += 1
         outcome, observed = self._outcome(run, image, seen)
         self.counts[outcome] += 1
         if outcome in _WORDS and (self.flaw is None or image.position < self.flaw.image.position):
             self.flaw = Flaw(image, outcome, observed)
 
-    def _outcome(self, run: Run, image: DiskImage, seen: dict[str, Any]) -> tuple[Outcome, str]:
+    def _outcome(
+        self, run: KilledRun, image: DiskImage, seen: dict[str, Any]
+    ) -> tuple[KillOutcome, str]:
         trouble = trouble_in(seen)
         if trouble:
-            return Outcome.UNOPENED, trouble
+            return KillOutcome.UNOPENED, trouble
         acknowledged, started = len(image.acknowledged), len(image.started)
         for done in range(started, -1, -1):
             if run.states[done] == seen["shown"]:
                 self.by_lost[max(0, acknowledged - done)] += 1
-                return Outcome.WHOLE, ""
+                return KillOutcome.WHOLE, ""
         verdict = judge(run, acknowledged, started > acknowledged, seen["shown"])
         gone = "; ".join(describe(run.program[position]) for position in verdict.lost)
-        if verdict.outcome is Outcome.GAP:
+        if verdict.outcome is KillOutcome.GAP:
             later = "; ".join(describe(run.program[position]) for position in verdict.later)
-            return Outcome.GAP, f"gone: {gone}; there: {later}"
-        return Outcome.TORN, f"in part: {gone or len(verdict.torn)}"
+            return KillOutcome.GAP, f"gone: {gone}; there: {later}"
+        return KillOutcome.TORN, f"in part: {gone or len(verdict.torn)}"
 
     # --- telling ---------------------------------------------------------------------------
 
@@ -181,9 +183,9 @@ class Power:
         data: dict[str, Any] = {
             "images": self.images,
             "lost_acknowledged_max": max(self.by_lost, default=0),
-            "corrupt": self.counts[Outcome.UNOPENED],
-            "torn": self.counts[Outcome.TORN],
-            "reordered": self.counts[Outcome.GAP],
+            "corrupt": self.counts[KillOutcome.UNOPENED],
+            "torn": self.counts[KillOutcome.TORN],
+            "reordered": self.counts[KillOutcome.GAP],
             "by_lost": {str(lost): count for lost, count in sorted(self.by_lost.items())},
         }
         if self.settings:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.contracts.tables import durability
-from saverproof.families.durability.scripting import Run
+from saverproof.families.durability.scripting import KillScript
 from saverproof.families.durability.shortening import SMALL
 from saverproof.scripts.assembling import indented
 from saverproof.scripts.opening import opening_of, opens_asynchronously
@@ -33,7 +33,7 @@ def power_reproducer(target: Target, api: str) -> str:
     speaker = Speaker(api, opens_asynchronously(target), opening.expression)
     longest_first = sorted(_programs(), key=len, reverse=True)
     for program in longest_first[:3]:
-        run = Run(speaker, opening, program, target.name)
+        run = KillScript(speaker, opening, program, target.name)
         text = run.assembled(
             f"{POWER}: {contract_of(POWER).statement}", (), _IMPORTS, list(_main(run))
         )
@@ -49,7 +49,7 @@ def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
             yield tuple(steps)
 
 
-def _main(run: Run) -> Iterator[str]:
+def _main(run: KillScript) -> Iterator[str]:
     yield from run.stored(run.clean())
     recording = [
         f"{run.define} note(n):",

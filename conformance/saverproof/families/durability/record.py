@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.contracts.tables import durability
-from saverproof.families.durability.judging import Outcome, Run, Verdict
-from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict
+from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.tally import Tally, keep_plainest
 from saverproof.programs.small import OPERATIONS
 
@@ -21,7 +21,7 @@ KILLED = (SURVIVES, ATOMIC, NO_GAPS, REOPENS)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class KillTrial:
     """One process that was killed, and what another one found.
 
     ``acknowledged`` operations had returned; ``flying`` says that the next had begun. ``trouble``
@@ -29,12 +29,12 @@ class Trial:
     ``survivor`` that it is the one which is judged here.
     """
 
-    run: Run
+    run: KilledRun
     versions: tuple[Any, ...]
     place: KillPlace
     acknowledged: int
     flying: bool
-    verdict: Verdict
+    verdict: KillVerdict
     trouble: str = ""
     recovery_ms: float | None = None
     beside: bool = False
@@ -45,7 +45,7 @@ class Trial:
         """The operation in flight, for people."""
         if self.flying:
             return OPERATIONS[type(self.run.program[self.acknowledged])]
-        if self.place.kind is Kind.INSTANT:
+        if self.place.kind is PlaceKind.INSTANT:
             return "between operations"
         if self.place.operation < 0:
             return "opening"
@@ -57,13 +57,13 @@ class Trial:
     def blamed(self) -> tuple[str, ...]:
         """The contracts that are broken."""
         match self.verdict.outcome:
-            case Outcome.UNOPENED:
+            case KillOutcome.UNOPENED:
                 return (REOPENS,)
-            case Outcome.LOST:
+            case KillOutcome.LOST:
                 return (SURVIVES,)
-            case Outcome.GAP:
+            case KillOutcome.GAP:
                 return (SURVIVES, NO_GAPS)
-            case Outcome.TORN:
+            case KillOutcome.TORN:
                 return (ATOMIC,)
         return ()
 
@@ -71,7 +71,7 @@ class Trial:
     def judged(self) -> tuple[str, ...]:
         """The contracts for which it is evidence."""
         found = [REOPENS]
-        if self.verdict.outcome is not Outcome.UNOPENED:
+        if self.verdict.outcome is not KillOutcome.UNOPENED:
             found += [SURVIVES] if self.acknowledged else []
             found += [ATOMIC] if self.flying else []
             found += [NO_GAPS] if self.acknowledged > 1 else []
@@ -80,7 +80,13 @@ class Trial:
     @property
     def rank(self) -> tuple[int, ...]:
         """Lower for what is shorter to tell and surer to be seen again."""
-        order = (Kind.ACKNOWLEDGED, Kind.STATEMENT, Kind.CALL, Kind.IO, Kind.INSTANT)
+        order = (
+            PlaceKind.ACKNOWLEDGED,
+            PlaceKind.STATEMENT,
+            PlaceKind.CALL,
+            PlaceKind.IO,
+            PlaceKind.INSTANT,
+        )
         return (self.beside, order.index(self.place.kind), self.acknowledged, self.place.index)
 
 
@@ -89,10 +95,10 @@ class KillRecord:
     """Filled in trial by trial, as the tally is."""
 
     tally: Tally
-    found: dict[str, Trial] = field(default_factory=dict)
+    found: dict[str, KillTrial] = field(default_factory=dict)
     """Each broken contract, and the plainest trial that shows it."""
     kill_points: Counter[str] = field(default_factory=Counter)
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    outcomes: Counter[KillOutcome] = field(default_factory=Counter)
     recoveries: list[float] = field(default_factory=list)
     _detail: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
 
@@ -100,13 +106,13 @@ class KillRecord:
         """Processes hung so often that no more were tried: nothing is known to hold."""
         self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
 
-    def tried(self, trial: Trial) -> None:
+    def tried(self, trial: KillTrial) -> None:
         """Take in a trial."""
         if not trial.survivor:
             self._count(trial)
         self.tally.operations += trial.acknowledged
         outcome = trial.verdict.outcome
-        if outcome is Outcome.NOT_FIRED:
+        if outcome is KillOutcome.NOT_FIRED:
             return
         self.outcomes[outcome] += 1
         for contract in trial.judged:
@@ -115,15 +121,15 @@ class KillRecord:
             self.tally.differences.note(contract)
             keep_plainest(self.found, contract, trial)
 
-    def killed_graph(self, operation: str, outcome: Outcome) -> None:
+    def killed_graph(self, operation: str, outcome: KillOutcome) -> None:
         """Take in a graph that was killed."""
         self.kill_points["graph operation"] += 1
         entry = self._entry(operation, "before or after it", "graph operation", outcome)
         entry["count"] += 1
 
-    def _count(self, trial: Trial) -> None:
+    def _count(self, trial: KillTrial) -> None:
         outcome = trial.verdict.outcome
-        if outcome is not Outcome.NOT_FIRED:
+        if outcome is not KillOutcome.NOT_FIRED:
             self.kill_points[trial.place.kind.value] += 1
         beside = ", another process beside it" if trial.beside else ""
         entry = self._entry(
@@ -137,7 +143,7 @@ class KillRecord:
             self.recoveries.append(trial.recovery_ms)
             entry["recovery_ms"].append(round(trial.recovery_ms, 3))
 
-    def _entry(self, operation: str, place: str, kind: str, outcome: Outcome) -> dict[str, Any]:
+    def _entry(self, operation: str, place: str, kind: str, outcome: KillOutcome) -> dict[str, Any]:
         return self._detail.setdefault(
             (operation, place, kind, outcome),
             {
@@ -156,9 +162,9 @@ class KillRecord:
             "trials": self.kill_points.total(),
             "kill_points": dict(sorted(self.kill_points.items())),
             "recovery_ms": {"p50": self._percentile(50), "p99": self._percentile(99)},
-            "lost": self.outcomes[Outcome.LOST] + self.outcomes[Outcome.GAP],
-            "torn": self.outcomes[Outcome.TORN],
-            "unopened": self.outcomes[Outcome.UNOPENED],
+            "lost": self.outcomes[KillOutcome.LOST] + self.outcomes[KillOutcome.GAP],
+            "torn": self.outcomes[KillOutcome.TORN],
+            "unopened": self.outcomes[KillOutcome.UNOPENED],
             "trials_detail": list(self._detail.values()),
             "notes": self.tally.notes,
         }

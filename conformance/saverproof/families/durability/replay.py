@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import Answer, Status, unclear
-from saverproof.families.durability.bench import Bench, NoCleanRunError
+from saverproof.families.durability.bench import KillBench, NoCleanRunError
 from saverproof.families.durability.graph_kills import Resuming
-from saverproof.families.durability.kill_places import KillPlace, Kind
+from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power
-from saverproof.families.durability.record import KillRecord, Trial
+from saverproof.families.durability.record import KillRecord, KillTrial
 from saverproof.families.durability.sweep import Subject, trial_of
 from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
@@ -42,7 +42,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     if not isinstance(data, Mapping):
         raise ValueError(f"found {data!r:.60}, expected an object with the place of a kill")
     try:
-        with Bench(plan, target) as bench:
+        with KillBench(plan, target) as bench:
             if "power" in data:
                 return _power(bench, data)
             if "scenario" in data:
@@ -57,7 +57,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
 # --- a program whose process is killed -----------------------------------------------------
 
 
-def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
+def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> Answer:
     workload = Workload("as recorded", from_json(data["program"]))
     place = decode(KillPlace, data["kill"])
     run, versions = bench.rehearsed(workload)
@@ -74,7 +74,7 @@ def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
     fired = _fired(tried)
     if data.get("beside"):
         return unclear("it was seen beside a second process, and is not seen without one")
-    if place.kind is Kind.INSTANT:
+    if place.kind is PlaceKind.INSTANT:
         return unclear(f"it was killed at an instant chosen by chance; {fired} more show nothing")
     if not fired:
         return unclear("the operation has no place of that kind any more")
@@ -89,10 +89,10 @@ def _kill(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
 
 
 def _times(place: KillPlace) -> int:
-    return INSTANTS if place.kind is Kind.INSTANT else TIMES
+    return INSTANTS if place.kind is PlaceKind.INSTANT else TIMES
 
 
-def _shown(trial: Trial) -> Answer:
+def _shown(trial: KillTrial) -> Answer:
     verdict, program = trial.verdict, trial.run.program
     expected = "every operation that had returned, and of the one in flight all or nothing"
     gone = "; ".join(describe(program[position]) for position in verdict.lost)
@@ -101,7 +101,7 @@ def _shown(trial: Trial) -> Answer:
     return Answer(Status.FAILING, said, expected, observed[:WIDTH])
 
 
-def _tried(bench: Bench, subject: Subject, place: KillPlace) -> Trial:
+def _tried(bench: KillBench, subject: Subject, place: KillPlace) -> KillTrial:
     with bench.store() as arguments:
         arguments |= {
             "program": to_json(subject.workload.program),
@@ -115,7 +115,7 @@ def _tried(bench: Bench, subject: Subject, place: KillPlace) -> Trial:
     return trial_of(subject, place, result, view)
 
 
-def _fired(trials: list[Trial]) -> int:
+def _fired(trials: list[KillTrial]) -> int:
     return sum(bool(trial.verdict.outcome != "not-fired") for trial in trials)
 
 
@@ -131,7 +131,7 @@ class _Recorded(Power):
         return self.given
 
 
-def _power(bench: Bench, data: Mapping[str, Any]) -> Answer:
+def _power(bench: KillBench, data: Mapping[str, Any]) -> Answer:
     power = _Recorded(bench, frozenset(), MOST_IMAGES, lambda: None)
     power.given = Workload("as recorded", from_json(data["program"]))
     power.run()
@@ -167,7 +167,7 @@ class _Again(Resuming):
         return show.places
 
 
-def _graph(bench: Bench, contract: str, data: Mapping[str, Any]) -> Answer:
+def _graph(bench: KillBench, contract: str, data: Mapping[str, Any]) -> Answer:
     tally = Tally(bench.plan)
     wanted = frozenset({contract})
     again = _Again(bench, bench.plan, KillRecord(tally), wanted, 1, 0, lambda: None, {})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saverproof.execution.view import parts_of
-from saverproof.families.durability.judging import Outcome
-from saverproof.families.durability.kill_places import Kind
-from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, Trial
+from saverproof.families.durability.judging import KillOutcome
+from saverproof.families.durability.kill_places import PlaceKind
+from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, KillTrial
 from saverproof.families.durability.scripting import reproducer
 from saverproof.items import Finding, Plan
 from saverproof.steps.codec import encode, to_json
@@ -23,7 +23,7 @@ _EXPECTED = {
 }
 
 
-def finding(plan: Plan, target: Target, contract: str, trials: Sequence[Trial]) -> Finding:
+def finding(plan: Plan, target: Target, contract: str, trials: Sequence[KillTrial]) -> Finding:
     """A broken contract as the report has it; ``trials`` show it, the plainest first."""
     trial = trials[0]
     return Finding(
@@ -44,7 +44,7 @@ def finding(plan: Plan, target: Target, contract: str, trials: Sequence[Trial]) 
     )
 
 
-def _summary(contract: str, trial: Trial) -> str:
+def _summary(contract: str, trial: KillTrial) -> str:
     where = f"killed {_where(trial)}"
     match contract:
         case _ if contract == REOPENS:
@@ -57,14 +57,14 @@ def _summary(contract: str, trial: Trial) -> str:
     return f"{where}: {gone} gone{gap}"
 
 
-def _where(trial: Trial) -> str:
+def _where(trial: KillTrial) -> str:
     place = trial.place
-    if place.kind in (Kind.INSTANT, Kind.ACKNOWLEDGED):
+    if place.kind in (PlaceKind.INSTANT, PlaceKind.ACKNOWLEDGED):
         return f"{place.describe()} ({trial.operation})"
     return f"in {trial.operation}, {place.describe()}"
 
 
-def _observed(contract: str, trial: Trial) -> str:
+def _observed(contract: str, trial: KillTrial) -> str:
     verdict, program = trial.verdict, trial.run.program
     if contract == REOPENS:
         return trial.trouble
@@ -72,7 +72,7 @@ def _observed(contract: str, trial: Trial) -> str:
         return f"in part: {'; '.join(map(_fact, verdict.torn))}"
     gone = "; ".join(describe(program[position]) for position in verdict.lost)
     later = "; ".join(describe(program[position]) for position in verdict.later)
-    return f"gone: {gone}" + (f"; there: {later}" if verdict.outcome is Outcome.GAP else "")
+    return f"gone: {gone}" + (f"; there: {later}" if verdict.outcome is KillOutcome.GAP else "")
 
 
 def _fact(name: str) -> str:
@@ -82,7 +82,7 @@ def _fact(name: str) -> str:
     return f"{kind}{task} at checkpoint {checkpoint} of thread {thread!r}{inside}"
 
 
-def _steps(trial: Trial) -> tuple[str, ...]:
+def _steps(trial: KillTrial) -> tuple[str, ...]:
     program, done = trial.run.program, trial.acknowledged
     steps = [f"{describe(step)}  -> returned" for step in program[:done]]
     if trial.flying:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.families.durability.kill_source import Death, deaths
-from saverproof.families.durability.record import REOPENS, Trial
+from saverproof.families.durability.record import REOPENS, KillTrial
 from saverproof.scripts.assembling import all_folded, head, imports, indented
 from saverproof.scripts.opening import Opening, opening_of, opens_asynchronously
 from saverproof.scripts.speaking import NotSpokenError, Speaker
@@ -18,7 +18,7 @@ from saverproof.targets.target import Target
 _MOST_TRIED = 6
 
 
-def reproducer(target: Target, contract: str, trials: Sequence[Trial], api: str) -> str:
+def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: str) -> str:
     """The source of a script that was run and complained; "" if none of those tried did."""
     opening = opening_of(target)
     if opening is None or trials[0].beside:
@@ -27,7 +27,7 @@ def reproducer(target: Target, contract: str, trials: Sequence[Trial], api: str)
     texts: dict[str, None] = {}
     for trial in trials:
         for death in deaths(trial.place):
-            run = Run(speaker, opening, trial.run.program, target.name)
+            run = KillScript(speaker, opening, trial.run.program, target.name)
             try:
                 texts[run.script(contract, trial, death)] = None
             except NotSpokenError:
@@ -48,7 +48,7 @@ _CHECK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class KillScript:
     """A program as a function of a script, in which ``after`` is told of each step that is done."""
 
     speaker: Speaker
@@ -123,7 +123,7 @@ class Run:
             *indented([dropping, *lines]),
         ]
 
-    def script(self, contract: str, trial: Trial, death: Death) -> str:
+    def script(self, contract: str, trial: KillTrial, death: Death) -> str:
         """A script whose process dies at the trial's place, or right after the operation there."""
         begun = trial.acknowledged
         done = begun + 1 if trial.flying else begun

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.families.durability.judging import Outcome
-from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
-from saverproof.families.durability.record import Trial
-from saverproof.families.durability.sweep import Subject, Sweep
+from saverproof.families.durability.judging import KillOutcome
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
+from saverproof.families.durability.record import KillTrial
+from saverproof.families.durability.sweep import KillSweep, Subject
 from saverproof.families.durability.workloads import Workload
 from saverproof.programs import small
 from saverproof.programs.small import OPERATIONS
@@ -36,7 +36,7 @@ SMALL: tuple[Program, ...] = (
 """Runs of which nothing could be left out, the shortest first."""
 
 
-def shortened(sweep: Sweep, contract: str, trial: Trial) -> list[Trial]:
+def shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTrial]:
     """Trials of the shortest run that break the same contract; the trial itself if none does."""
     if trial.beside or sweep.bench.hangs_too_often:
         return [trial]
@@ -52,7 +52,7 @@ def shortened(sweep: Sweep, contract: str, trial: Trial) -> list[Trial]:
     return [trial]
 
 
-def _subjects(sweep: Sweep, trial: Trial) -> Iterator[Subject]:
+def _subjects(sweep: KillSweep, trial: KillTrial) -> Iterator[Subject]:
     steps = trial.run.program
     flying = OPERATIONS[type(steps[trial.acknowledged])] if trial.flying else None
     for program in SMALL:
@@ -60,7 +60,7 @@ def _subjects(sweep: Sweep, trial: Trial) -> Iterator[Subject]:
         if isinstance(program[0], PutWrites) and "early_writes" not in sweep.able:
             continue
         # What was torn was in flight, and what was lost may have been anything.
-        torn = trial.verdict.outcome is Outcome.TORN
+        torn = trial.verdict.outcome is KillOutcome.TORN
         if able and len(program) <= len(steps) and (not torn or _last(program) == flying):
             subject = sweep.rehearsed(Workload("a short run", program))
             if subject is not None:
@@ -71,24 +71,24 @@ def _last(program: Program) -> str:
     return OPERATIONS[type(program[-1])]
 
 
-def _places(subject: Subject, trial: Trial) -> list[KillPlace]:
+def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
     """Those of the run's last operation, and after it."""
     last = len(subject.workload.program) - 1
     first = OPENING if trial.place.operation == OPENING else last
-    kinds = {Kind.ACKNOWLEDGED, trial.place.kind}
-    if trial.place.kind is Kind.INSTANT:
-        kinds = {*Kind}
+    kinds = {PlaceKind.ACKNOWLEDGED, trial.place.kind}
+    if trial.place.kind is PlaceKind.INSTANT:
+        kinds = {*PlaceKind}
     places = [
         place
         for place in subject.places
         if place.kind in kinds and (place.operation >= last or place.operation == first)
     ]
-    return sorted(places, key=lambda place: place.kind is not Kind.ACKNOWLEDGED)
+    return sorted(places, key=lambda place: place.kind is not PlaceKind.ACKNOWLEDGED)
 
 
 def _shown(
-    sweep: Sweep, subject: Subject, contract: str, places: list[KillPlace]
-) -> Iterator[Trial]:
+    sweep: KillSweep, subject: Subject, contract: str, places: list[KillPlace]
+) -> Iterator[KillTrial]:
     """Kills that break the contract."""
     count = 0
     for place in places:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from saverproof.families.durability.bench import Bench, NoCleanRunError
+from saverproof.families.durability.bench import KillBench, NoCleanRunError
 from saverproof.families.durability.effort import KillEffort
-from saverproof.families.durability.judging import Outcome, Run, Verdict, judge
-from saverproof.families.durability.kill_places import OPENING, KillPlace, Kind
+from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import unavailable
-from saverproof.families.durability.record import KILLED, KillRecord, Trial
+from saverproof.families.durability.record import KILLED, KillRecord, KillTrial
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.steps.codec import to_json
 from saverproof_faults.kill import DiedBy, TrialResult, View
@@ -34,16 +34,16 @@ class Subject:
     """A workload, rehearsed, with the places of its processes."""
 
     workload: Workload
-    run: Run
+    run: KilledRun
     versions: list[Any]
     places: list[KillPlace] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Sweep:
+class KillSweep:
     """The kills of one item. ``told`` is called after each."""
 
-    bench: Bench
+    bench: KillBench
     record: KillRecord
     effort: KillEffort
     able: frozenset[str]
@@ -93,17 +93,17 @@ class Sweep:
 
     def _places(self, subject: Subject) -> Iterator[KillPlace]:
         found: list[KillPlace] = []
-        for kind in (Kind.STATEMENT, Kind.IO):
+        for kind in (PlaceKind.STATEMENT, PlaceKind.IO):
             why = unavailable(kind)
             if why is None:
                 found += self.bench.places(subject.workload, subject.versions, kind)
             else:
                 self.record.tally.note(f"no kills at each {kind.value}: {why}")
         if not found:
-            found = self.bench.places(subject.workload, subject.versions, Kind.CALL)
+            found = self.bench.places(subject.workload, subject.versions, PlaceKind.CALL)
         yield from found
         for number in range(OPENING, len(subject.workload.program)):
-            yield KillPlace(Kind.ACKNOWLEDGED, number)
+            yield KillPlace(PlaceKind.ACKNOWLEDGED, number)
 
     def _choose(
         self, seed: str, subjects: list[Subject], most: int
@@ -112,8 +112,8 @@ class Sweep:
         everything = [(subject, place) for subject in subjects for place in subject.places]
         if len(everything) <= most:
             return everything
-        first = [pair for pair in everything if pair[1].kind is Kind.ACKNOWLEDGED]
-        rest = [pair for pair in everything if pair[1].kind is not Kind.ACKNOWLEDGED]
+        first = [pair for pair in everything if pair[1].kind is PlaceKind.ACKNOWLEDGED]
+        rest = [pair for pair in everything if pair[1].kind is not PlaceKind.ACKNOWLEDGED]
         choose = Random(seed)
         kept = first if len(first) <= most // 3 else choose.sample(first, most // 3)
         return [*kept, *choose.sample(rest, min(len(rest), most - len(kept)))]
@@ -126,7 +126,7 @@ class Sweep:
 
     def _instant(self, number: int, window_s: float) -> KillPlace:
         seed = Random(f"{self.bench.plan.seed}:{number}").getrandbits(30)
-        return KillPlace(Kind.INSTANT, index=seed, window_s=round(window_s, 6))
+        return KillPlace(PlaceKind.INSTANT, index=seed, window_s=round(window_s, 6))
 
     # --- one process -----------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class Sweep:
             for store, alone in zip(stores, afresh, strict=True)
         ]
 
-    def again(self, subject: Subject, place: KillPlace) -> Trial:
+    def again(self, subject: Subject, place: KillPlace) -> KillTrial:
         """One more kill, which the record does not hear of."""
         with self._arguments(subject) as arguments:
             result = self.bench.killed(arguments, place)
@@ -189,7 +189,7 @@ class Sweep:
         if second is None:
             return
         choose = Random(f"{self.bench.plan.seed}:beside")
-        places = [p for p in subject.places if p.kind is not Kind.CALL and p.operation >= 0]
+        places = [p for p in subject.places if p.kind is not PlaceKind.CALL and p.operation >= 0]
         for place in choose.sample(places, min(len(places), self.effort.beside)):
             self._kill_beside(subject, second, last, place)
             self.told()
@@ -222,17 +222,17 @@ class Sweep:
 
 def trial_of(
     subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
-) -> Trial:
+) -> KillTrial:
     """What a kill and a look at what was left come to."""
     acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
     trouble = trouble_of(view)
     if result.died_by is not DiedBy.KILL:
-        verdict = Verdict(Outcome.NOT_FIRED)
+        verdict = KillVerdict(KillOutcome.NOT_FIRED)
     elif trouble:
-        verdict = Verdict(Outcome.UNOPENED)
+        verdict = KillVerdict(KillOutcome.UNOPENED)
     else:
         verdict = judge(subject.run, acknowledged, flying, view.value["shown"])
-    return Trial(
+    return KillTrial(
         subject.run,
         tuple(subject.versions),
         place,
@@ -245,17 +245,17 @@ def trial_of(
     )
 
 
-def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> Trial:
+def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> KillTrial:
     """The same for the process that went on when the other had been killed."""
     trouble = trouble_of(view)
     if result.died_by is not DiedBy.FINISHED:
         trouble = f"a second process, which went on: {result.ending()} {result.stacks}".strip()
     elif result.value is not None:
         trouble = f"a second process, which went on, could not write: {result.value}"
-    verdict = Verdict(Outcome.UNOPENED)
+    verdict = KillVerdict(KillOutcome.UNOPENED)
     if not trouble:
         verdict = judge(subject.run, len(result.acknowledged), False, view.value["shown"])
-    return Trial(
+    return KillTrial(
         subject.run,
         tuple(subject.versions),
         place,
