@@ -46,7 +46,7 @@ oldest: $(VENV)-oldest/ready
 		--saver-known tests/known/memory.toml
 
 bench: $(VENV)/ready
-	for script in tests/benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	for script in tests/benchmarks/bench_*.py; do PYTHONPATH=. $(BIN)/python $$script || exit 1; done
 
 lock: $(VENV)/ready
 	$(BIN)/pip freeze --exclude-editable > constraints.txt

@@ -1,4 +1,4 @@
-"""What judging costs, and how soon a wrong saver is found out: run this file.
+"""What judging costs, and how soon a wrong saver is found out.
 
 First, operations judged per second by the random driver and under Hypothesis, beside the very same
 calls made bare on the same saver, each program on a store of its own. Aim in memory: 15,000 by the
@@ -7,6 +7,8 @@ random driver, 2,500 under Hypothesis.
 Then the seconds from the start of a search to the first violation of the wrong savers that
 programs can show, and those that shortening it and finding the contract to blame take. Aim: half
 of them caught in 0.1 s, shortened in 1 s.
+
+    PYTHONPATH=. python tests/benchmarks/bench_judging.py
 """
 
 import argparse
