@@ -30,6 +30,12 @@ def judged_by_programs() -> list[WrongSaver]:
     return [w for w in WRONG if family_of(w) in FUNCTIONAL_FAMILIES and not w.hangs]
 
 
+def replayed_by_programs() -> list[WrongSaver]:
+    """One of them for each contract; all of them where there is time for every family."""
+    of_each = {wrong.breaks: wrong for wrong in reversed(judged_by_programs())}
+    return judged_by_programs() if EVERY_FAMILY else list(of_each.values())
+
+
 def waiting_on_their_loop() -> list[WrongSaver]:
     """The wrong savers that hang where a program can leave them behind."""
     return [w for w in WRONG if w.breaks.startswith("parity/no-event-loop-hang")]
@@ -59,18 +65,18 @@ def _facts(wrong: WrongSaver, folder: Path) -> dict[str, Any]:
     return facts_from(EVERY_OPERATION)
 
 
-def blamed(wrong: WrongSaver, folder: Path, seed: int) -> set[str]:
-    """The contracts of its family that a wrong saver is blamed for until its own is found."""
-    return {finding.contract for finding in hunted(wrong, folder, seed).findings}
-
-
 def hunted(wrong: WrongSaver, folder: Path, seed: int) -> Outcome:
-    """What a search comes to that ends when a wrong saver's own contract is found broken."""
+    """What a wrong saver's family finds until the contract that it breaks is found broken."""
     family = family_of(wrong)
     target = target_of(wrong)
     api = api_of(wrong, family)
     plan = plan_of(target, family, api, folder, seed=seed, facts=_facts(wrong, folder))
     return hunt(plan, target, wrong.breaks)
+
+
+def blamed(outcome: Outcome) -> set[str]:
+    """The contracts that are found broken."""
+    return {finding.contract for finding in outcome.findings}
 
 
 def blamed_everywhere(wrong: WrongSaver, folder: Path) -> set[str]:

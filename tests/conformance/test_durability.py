@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
-from tests.wrong_savers import WRONG
 
 from saverproof import Workspace, target
 from saverproof.capability import Capability
@@ -21,25 +20,15 @@ from saverproof.families.durability.effort import EFFORTS, KillEffort
 from saverproof.items import Outcome, Plan
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
 from saverproof_faults.io import available
 
 BUNDLED = "saverproof_savers.targets:sqlite"
+WRONG = "tests.conformance.crash_savers"
 NONE = KillEffort(
     swept=0, drawn=0, programs=0, instants=0, beside=0, afresh=0, images=0, graphs=0, length=6
 )
 
 needs_shim = pytest.mark.skipif(available() is not None, reason=str(available()))
-
-
-def wrong(name: str) -> Target:
-    return target(name=name)(next(known for known in WRONG if known.name == name).make)
-
-
-commit_every_third = wrong("commit-every-third")
-first_row_apart = wrong("first-row-committed-apart")
-repaired_by_hand = wrong("repaired-by-hand")
-never_synced = wrong("never-synced")
 
 
 def judged(
@@ -79,17 +68,20 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(("sp_", "disks-", "graph-"))]
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(
     ("saver", "contract"),
     [
-        ("commit_every_third", "acknowledged-survives"),
-        ("first_row_apart", "in-flight-atomic"),
-        ("repaired_by_hand", "reopens"),
+        (f"{WRONG}:commit_every_third", "acknowledged-survives"),
+        (f"{WRONG}:first_row_committed_apart", "in-flight-atomic"),
+        (f"{WRONG}:repaired_by_hand", "reopens"),
     ],
 )
 def test_a_flaw_is_blamed_on_its_contract(
     saver: str, contract: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The scripts are run in the self-test.
+    monkeypatch.setattr(reporting, "reproducer", lambda *given: "")
     outcome = judged(saver, tmp_path, monkeypatch, swept=40)
     killed = {"acknowledged-survives", "in-flight-atomic", "no-gaps", "reopens"}
     assert blamed(outcome) & killed == {contract}
@@ -140,10 +132,11 @@ def test_a_process_that_hangs_is_ended_and_told_with_its_stacks(
 
 
 @needs_shim
+@pytest.mark.usefixtures("shared_harness")
 def test_unsynced_writes_are_found_by_the_power_cut_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = judged("never_synced", tmp_path, monkeypatch, swept=6, images=120)
+    outcome = judged(f"{WRONG}:never_synced", tmp_path, monkeypatch, swept=6, images=120)
     assert blamed(outcome) == {"power-cut"}
     assert outcome.extra["power"]["lost_acknowledged_max"] > 0
     assert "synchronous=OFF" in outcome.extra["power"]["setting"]

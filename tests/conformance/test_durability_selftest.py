@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,8 @@ from tests.conformance.test_durability import judged
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
-from saverproof.families.durability import bench
 from saverproof.items import Finding, Outcome
-from saverproof.process.scratch import in_memory
 from saverproof_faults.io import available
-from saverproof_faults.kill import Harness
 
 FAMILY = "durability"
 POWER, RESUMED = {"durability/power-cut"}, {"durability/resume", "durability/no-rerun"}
@@ -36,29 +31,20 @@ def effort_for(wrong: WrongSaver) -> dict[str, int]:
     return {"swept": 120 if wrong.name == "deleted-one-by-one" else 45}
 
 
-@pytest.fixture(scope="module")
-def harness() -> Iterator[Harness]:
-    """One for all wrong savers: to start it costs as much as what one of them is put through."""
-    imports = ["tests.conformance.preloaded_savers"]
-    with Harness(imports=imports, scratch=in_memory()) as started:
-        yield started
-
-
 def killed(wrong: WrongSaver, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     where = f"tests.conformance.crash_savers:{wrong.name.replace('-', '_')}"
     return judged(where, folder, monkeypatch, wrong.apis[0], **effort_for(wrong))
 
 
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize("wrong", wrong_savers(), ids=lambda wrong: wrong.name)
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver,
-    harness: Harness,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if wrong.breaks in POWER and available() is not None:
         pytest.skip(str(available()))
-    monkeypatch.setattr(bench, "harness_for", lambda *given: nullcontext(harness))
     outcome = killed(wrong, tmp_path, monkeypatch)
     found = {finding.contract: finding for finding in outcome.findings}
     assert wrong.breaks in found, f"not caught: {wrong.note}; {outcome.unknown}"

@@ -1,0 +1,74 @@
+"""What was recorded of a wrong saver is run again: on it, and on the right one in its place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
+from tests.conformance.replay_targets import ref_to
+from tests.conformance.reproducer_support import of_the_right_saver
+from tests.conformance.selftest_support import api_of, family_of
+from tests.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers import WrongSaver
+
+from saverproof.families.answer import Answer, Status
+from saverproof.families.handlers import replay
+from saverproof.families.requests import Recorded
+from saverproof.items import Finding, Plan
+from saverproof.programs.themes import FUNCTIONAL_FAMILIES
+from saverproof.targets.loading import load
+
+ROOT = Path(__file__).parents[2]
+
+
+def plan_for(
+    wrong: WrongSaver, folder: Path, *, right: bool = False, profile: str = "quick"
+) -> Plan:
+    ref = ref_to(wrong.name, right=right)
+    family = family_of(wrong)
+    target = load(ref)
+    facts = facts_of(target, folder) if family == "interface" else facts_from(EVERY_OPERATION)
+    plan = plan_of(target, family, api_of(wrong, family), folder, profile=profile, facts=facts)
+    return Plan(**{**asdict(plan), "target": ref.to_json()})
+
+
+def replayed(plan: Plan, finding: Finding) -> Answer:
+    return replay(Recorded(plan, finding.contract, finding.program), lambda _: None)
+
+
+def exit_of(script: str, family: str, folder: Path) -> int:
+    """How a script ends: that of a program in this process, any other in its own."""
+    if family not in FUNCTIONAL_FAMILIES:
+        file = folder / "script.py"
+        file.write_text(script, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run([sys.executable, str(file)], env=environment, check=False).returncode
+    try:
+        exec(compile(script, "<script>", "exec"), {"__name__": "script"})
+    except SystemExit as ending:
+        return 1 if ending.code else 0
+    return 0
+
+
+def is_repaired(wrong: WrongSaver) -> bool:
+    """Whether the right saver is the wrong one without its mistake, and not another one."""
+    return any(right in wrong.saver.__bases__ for right in (ReferenceSaver, SqliteReference))
+
+
+def assert_shown_until_mended(wrong: WrongSaver, plan: Plan, found: Finding, folder: Path) -> None:
+    """A replay and a script show the flaw of the wrong saver, and nothing on the right one."""
+    assert replayed(plan, found).status is Status.FAILING
+    mended = replayed(plan_for(wrong, folder, right=True), found)
+    if is_repaired(wrong):
+        assert mended.status is Status.FIXED, mended.said
+    assert mended.status is not Status.FAILING, mended.said
+    assert found.reproducer or plan.family not in FUNCTIONAL_FAMILIES
+    if found.reproducer:
+        assert exit_of(found.reproducer, plan.family, folder) != 0
+        repaired = of_the_right_saver(found.reproducer)
+        assert exit_of(repaired, plan.family, folder) == 0
