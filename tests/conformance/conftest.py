@@ -7,14 +7,15 @@ from contextlib import nullcontext
 
 import pytest
 
-from saverproof.families.durability import bench
+from saverproof.families.concurrency import bench as concurrency
+from saverproof.families.durability import bench as durability
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
 
 
 @pytest.fixture(scope="session")
 def started_harness() -> Iterator[Harness]:
-    """The process that all kills are forked from: starting it costs more than most trials."""
+    """The process that all trials are forked from: starting it costs more than most trials."""
     imports = ["tests.conformance.preloaded_savers"]
     with Harness(imports=imports, scratch=in_memory()) as harness:
         yield harness
@@ -22,5 +23,6 @@ def started_harness() -> Iterator[Harness]:
 
 @pytest.fixture
 def shared_harness(started_harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Savers are killed without a harness of their own."""
-    monkeypatch.setattr(bench, "Harness", lambda **given: nullcontext(started_harness))
+    """Savers are judged without a harness of their own."""
+    for bench in (concurrency, durability):
+        monkeypatch.setattr(bench, "harness_for", lambda *given: nullcontext(started_harness))

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import tempfile
 
-from tests.conformance import crash_savers
+from tests.conformance import crash_savers, test_concurrency
 
+from saverproof.families.concurrency import child as concurrency_child
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.preloading import preload
 from saverproof.targets.reference import TargetRef
 
-__all__ = ["child", "crash_savers", "graph_child", "power_child"]
+__all__ = [
+    "child",
+    "concurrency_child",
+    "crash_savers",
+    "graph_child",
+    "power_child",
+    "test_concurrency",
+]
 
-_WHERE = "tests.conformance.crash_savers:commit_every_third"
+_ONE = TargetRef("one of them", crash_savers.__name__, None, "commit_every_third")
 
 with tempfile.TemporaryDirectory() as _scratch:
-    _module, _, _attribute = _WHERE.partition(":")
-    preload(TargetRef(_WHERE, _module, None, _attribute).to_json(), ("sync", "async"), _scratch)
+    preload(_ONE.to_json(), ("sync", "async"), _scratch)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +18,7 @@ from saverproof import target
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract, contracts
 from saverproof.facts import METHODS
-from saverproof.families.concurrency import bench, reporting
+from saverproof.families.concurrency import reporting
 from saverproof.families.concurrency.contract_ids import ITERATION, NOTHING
 from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
@@ -31,7 +29,6 @@ from saverproof.families.tally import Tally
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
-from saverproof_faults.kill import Harness
 
 BUNDLED = "saverproof_savers.targets:sqlite"
 MUST_AND_SHOULD = {one.id for one in contracts("concurrency")}
@@ -122,27 +119,14 @@ def test_the_bundled_saver_holds(api: str, tmp_path: Path, monkeypatch: pytest.M
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("sp_")]
 
 
-@pytest.fixture(scope="module")
-def harness() -> Iterator[Harness]:
-    """One for all wrong savers: to start it costs more than what they are put through."""
-    imports = [
-        f"saverproof.families.concurrency.{name}" for name in ("firstuse", "iteration", "lockheld")
-    ]
-    with Harness(
-        imports=["saverproof.families.concurrency.read_side_effects", *imports, __name__]
-    ) as started:
-        yield started
-
-
+@pytest.mark.usefixtures("shared_harness")
 @pytest.mark.parametrize(("wrong", "api"), THROUGH)
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver,
     api: str,
-    harness: Harness,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bench, "harness_for", lambda *given: nullcontext(harness))
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
     where = f"tests.conformance.test_concurrency:SAVERS.{attribute_of(wrong)}"
     effort = FOR[wrong.breaks.partition("/")[2]]
