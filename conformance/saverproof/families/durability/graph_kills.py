@@ -24,7 +24,7 @@ from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import RESULT
-from saverproof.families.graph.scenarios import SCENARIOS, Scenario
+from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.steps import from_json, to_json
 from saverproof.items import Finding, Plan
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult
@@ -88,7 +88,7 @@ class Resuming:
                 except NoCleanRunError as problem:
                     self.record.tally.note(f"graph {name!r} not killed: {problem}"[:600])
 
-    def _rehearsed(self, scenario: Scenario, mode: str) -> Show:
+    def _rehearsed(self, scenario: GraphScenario, mode: str) -> Show:
         with self._trial(scenario, mode) as arguments:
             result = self.bench.harness.trial(graph_child.run, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
@@ -101,7 +101,7 @@ class Resuming:
         return Show(scenario, mode, result.value["seen"], nodes, result.places)
 
     @contextmanager
-    def _trial(self, scenario: Scenario, mode: str) -> Iterator[dict[str, Any]]:
+    def _trial(self, scenario: GraphScenario, mode: str) -> Iterator[dict[str, Any]]:
         notes = tempfile.mkdtemp(prefix="graph-", dir=self.bench.stores)
         try:
             with self.bench.store() as arguments:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from saverproof.contracts.registry import contract as contract_of
 from saverproof.families.graph.installed import durability_modes
-from saverproof.families.graph.scenarios import Scenario, maker
+from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.scripts import import_lines
 from saverproof.families.graph.steps import Answer, Invoke, Program
 from saverproof.scripts.assembling import all_folded, head, indented
@@ -64,7 +64,7 @@ _SPECIAL = 'SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled_
 def graph_reproducer(
     target: Target,
     contract: str,
-    scenario: Scenario,
+    scenario: GraphScenario,
     mode: str,
     api: str,
     place: int,
@@ -93,7 +93,7 @@ class _Script:
         opening: Opening,
         managed: bool,
         api: str,
-        scenario: Scenario,
+        scenario: GraphScenario,
         mode: str,
         contract: str,
     ) -> None:

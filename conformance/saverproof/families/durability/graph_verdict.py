@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from saverproof.families.durability.graph_log import WRITES, Operation
 from saverproof.families.graph.installed import DELTA
-from saverproof.families.graph.scenarios import Scenario
+from saverproof.families.graph.scenarios import GraphScenario
 from saverproof_faults.kill import View
 
 SHARES = {
@@ -29,7 +29,7 @@ of the kills each gets: where nodes work side by side, some are finished when ot
 _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
 
 
-def resumable(scenario: Scenario, mode: str) -> bool:
+def resumable(scenario: GraphScenario, mode: str) -> bool:
     """Whether LangGraph lets a run of a scenario in a durability mode be killed at any moment.
 
     At the end of a run in mode "exit", what was written to a delta channel is put on the stub of a
@@ -47,7 +47,7 @@ class Show:
     ``nodes`` are all node executions of it, ``places`` the moments before and after its operations.
     """
 
-    scenario: Scenario
+    scenario: GraphScenario
     mode: str
     seen: dict[str, str]
     nodes: Counter[str]

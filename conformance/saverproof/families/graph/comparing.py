@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.families.graph.runner import NODES, RESULT, Observation
-from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, Scenario
+from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, GraphScenario
 from saverproof.values import same
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GraphDifference:
     """Something that was seen otherwise than expected: after which step, of which kind.
 
     ``contract`` is the one that it breaks. ``path`` leads to the part that differs; ``expected``
@@ -34,14 +34,14 @@ class Comparison:
     """
 
     steps: int
-    differences: Mapping[str, Difference]
+    differences: Mapping[str, GraphDifference]
 
 
 def compare(
-    scenario: Scenario, expected: Sequence[Observation], observed: Iterable[Observation]
+    scenario: GraphScenario, expected: Sequence[Observation], observed: Iterable[Observation]
 ) -> Comparison:
     """Compare until nothing more can be said of the scenario's contract."""
-    differences: dict[str, Difference] = {}
+    differences: dict[str, GraphDifference] = {}
     judged = set()
     for wanted, found in zip(expected, observed, strict=False):
         contract = blamed(scenario, wanted)
@@ -50,14 +50,14 @@ def compare(
         if contract in differences or same(wanted.value, found.value):
             continue
         parts = narrowed("", wanted.value, found.value)
-        differences[contract] = Difference(contract, wanted.position, wanted.kind, *parts)
+        differences[contract] = GraphDifference(contract, wanted.position, wanted.kind, *parts)
         # After a replay from something else than expected nothing can be said of the replay.
         if contract == scenario.contract or scenario.contract == REPLAY:
             break
     return Comparison(len(judged), differences)
 
 
-def blamed(scenario: Scenario, seen: Observation) -> str:
+def blamed(scenario: GraphScenario, seen: Observation) -> str:
     """The contract that is broken if this is seen otherwise.
 
     What is stored is a matter of graph/same-run everywhere. The others promise what a call gives

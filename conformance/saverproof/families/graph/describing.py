@@ -8,10 +8,10 @@ from saverproof.families.graph.steps import (
     Answer,
     AnswerEach,
     Copy,
+    GraphStep,
     History,
     Invoke,
     Look,
-    Step,
     Stream,
     Update,
     UpdateInside,
@@ -20,14 +20,14 @@ from saverproof.families.graph.steps import (
 from saverproof.values import show
 
 
-def describe(step: Step) -> str:
+def describe(step: GraphStep) -> str:
     """A step in words."""
     text = _said(step)
     return text if step.thread == "a" else f"on thread {step.thread!r}: {text}"
 
 
 @singledispatch
-def _said(step: Step) -> str:
+def _said(step: GraphStep) -> str:
     raise TypeError(f"no words for a step of class {type(step).__name__}")
 
 

@@ -20,9 +20,9 @@ from saverproof.families.graph.findings import finding, program_json
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.random_programs import drawn
 from saverproof.families.graph.replay import replay
-from saverproof.families.graph.scenarios import SCENARIOS, Scenario
+from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.shrinking import shrunk
-from saverproof.families.graph.stage import Play, Stage
+from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import from_json, needs_history
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
@@ -57,7 +57,7 @@ class GraphFamily:
     def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
         """Run real graphs through the plan's API, and compare."""
         with EventLoop() as loop, tracing_context(enabled=False):
-            GraphJudging(plan, Stage(target, plan, loop, _journal(plan)), tally).run()
+            GraphJudging(plan, GraphBench(target, plan, loop, _journal(plan)), tally).run()
 
     def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
         """Whether a recorded graph still differs from its run on InMemorySaver."""
@@ -75,7 +75,7 @@ class GraphJudging:
     """The judging of one plan."""
 
     plan: Plan
-    stage: Stage
+    stage: GraphBench
     tally: Tally
     _found: set[str] = field(default_factory=set)
 
@@ -135,7 +135,7 @@ def plays(plan: Plan) -> Iterator[Play]:
         yield Play(drawn(choose, f"program {number}", deep=deep), choose.choice(list(there)))
 
 
-def _one_mode(known: Scenario, modes: list[str], number: int) -> str:
+def _one_mode(known: GraphScenario, modes: list[str], number: int) -> str:
     # "exit" saves too little for a program that goes back to be played to its end.
     useful = [mode for mode in modes if mode != "exit"] if needs_history(known.program) else modes
     return useful[number % len(useful)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from inspect import getdoc
 from typing import Any
 
-from saverproof.families.graph.comparing import Difference
+from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import reproducer
-from saverproof.families.graph.stage import Play, Stage
+from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import to_json
 from saverproof.items import Finding, Plan
 from saverproof.values import show
@@ -18,7 +18,9 @@ from saverproof.values import show
 _WIDTH = 1_200
 
 
-def finding(plan: Plan, stage: Stage, play: Play, difference: Difference, steady: bool) -> Finding:
+def finding(
+    plan: Plan, stage: GraphBench, play: Play, difference: GraphDifference, steady: bool
+) -> Finding:
     """A difference as the report has it; ``steady`` says that it was seen again."""
     graph = play.scenario.graph
     where = f" at {difference.path}" if difference.path else ""

@@ -8,14 +8,14 @@ from random import Random
 
 from saverproof.capability import Capability
 from saverproof.families.graph.installed import DELTA
-from saverproof.families.graph.scenarios import SAME, Scenario
+from saverproof.families.graph.scenarios import SAME, GraphScenario
 from saverproof.families.graph.steps import (
     Answer,
     AnswerEach,
     Copy,
+    GraphStep,
     Invoke,
     Json,
-    Step,
     Update,
     needs_history,
 )
@@ -58,7 +58,7 @@ _PLAYS: Mapping[str, _Play] = {
 }
 
 
-def drawn(choose: Random, name: str, *, deep: bool) -> Scenario:
+def drawn(choose: Random, name: str, *, deep: bool) -> GraphScenario:
     """A random program on a random graph; without ``deep``, none that needs older checkpoints."""
     graph = choose.choice(sorted(_PLAYS))
     play = _PLAYS[graph]
@@ -69,49 +69,49 @@ def drawn(choose: Random, name: str, *, deep: bool) -> Scenario:
         moves.append(_answer_each)
     if deep:
         moves += [_back, _update_back, _copy]
-    program: list[Step] = [_input(choose, play)]
+    program: list[GraphStep] = [_input(choose, play)]
     while len(program) < choose.randint(3, _LONGEST):
         program.append(choose.choice(moves)(choose, play))
     needs = {Capability.EARLY_WRITES}
     if needs_history(tuple(program)) or DELTA in play.wants:
         needs.add(Capability.HISTORY)
-    return Scenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
+    return GraphScenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
 
 
 def _thread(choose: Random) -> str:
     return "b" if choose.random() < 0.15 else "a"
 
 
-def _input(choose: Random, play: _Play) -> Step:
+def _input(choose: Random, play: _Play) -> GraphStep:
     return Invoke(choose.choice(play.inputs), thread=_thread(choose))
 
 
-def _on(choose: Random, play: _Play) -> Step:
+def _on(choose: Random, play: _Play) -> GraphStep:
     return Invoke(None, thread=_thread(choose))
 
 
-def _back(choose: Random, play: _Play) -> Step:
+def _back(choose: Random, play: _Play) -> GraphStep:
     return Invoke(None, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
 
 
-def _update(choose: Random, play: _Play) -> Step:
+def _update(choose: Random, play: _Play) -> GraphStep:
     node, values = choose.choice(play.updates)
     return Update(values, node, thread=_thread(choose))
 
 
-def _update_back(choose: Random, play: _Play) -> Step:
+def _update_back(choose: Random, play: _Play) -> GraphStep:
     node, values = choose.choice(play.updates)
     return Update(values, node, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
 
 
-def _copy(choose: Random, play: _Play) -> Step:
+def _copy(choose: Random, play: _Play) -> GraphStep:
     return Copy(choose.randrange(_CHECKPOINTS), thread=_thread(choose))
 
 
-def _answer(choose: Random, play: _Play) -> Step:
+def _answer(choose: Random, play: _Play) -> GraphStep:
     return Answer(choose.choice(["yes", 0, {"a": [1]}]), thread=_thread(choose))
 
 
-def _answer_each(choose: Random, play: _Play) -> Step:
+def _answer_each(choose: Random, play: _Play) -> GraphStep:
     asked = choose.sample(play.questions, choose.randint(1, len(play.questions)))
     return AnswerEach({question: f"to {question}" for question in asked}, thread=_thread(choose))

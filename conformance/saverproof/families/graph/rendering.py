@@ -11,11 +11,11 @@ from saverproof.families.graph.steps import (
     Answer,
     AnswerEach,
     Copy,
+    GraphStep,
     History,
     Invoke,
     Look,
     Program,
-    Step,
     Stream,
     Update,
     UpdateInside,
@@ -85,7 +85,7 @@ class Body:
         config = _config(thread)
         return config if number is None else f"history[{-1 - number}].config"
 
-    def _history_for(self, step: Step) -> list[str]:
+    def _history_for(self, step: GraphStep) -> list[str]:
         """The history, if the step names a checkpoint of it by number."""
         if all(getattr(step, name, None) is None for name in ("at", "before")):
             return []
@@ -93,7 +93,7 @@ class Body:
 
     # --- steps -------------------------------------------------------------------------------
 
-    def _statements(self, step: Step) -> list[str]:
+    def _statements(self, step: GraphStep) -> list[str]:
         match step:
             case Stream():
                 does = "note.gate.set()" if self.gate else "pass"
@@ -115,7 +115,7 @@ class Body:
                 ]
         return [*self._history_for(step), self._expression(step)]
 
-    def _expression(self, step: Step) -> str:
+    def _expression(self, step: GraphStep) -> str:
         match step:
             case Invoke(given=given, at=at):
                 config = self._at(step.thread, at)
@@ -161,7 +161,7 @@ class Body:
 
     # --- what is seen ------------------------------------------------------------------------
 
-    def _returning(self, step: Step) -> list[str]:
+    def _returning(self, step: GraphStep) -> list[str]:
         if isinstance(step, Stream):
             does = "note.gate.set()" if self.gate else None
             return [

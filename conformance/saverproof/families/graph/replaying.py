@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.families.graph.comparing import Difference
+from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.installed import durability_modes
-from saverproof.families.graph.scenarios import GRAPHS, Scenario
-from saverproof.families.graph.stage import Play, Stage
+from saverproof.families.graph.scenarios import GRAPHS, GraphScenario
+from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import from_json
 from saverproof.items import Plan
 from saverproof.targets.opening import EventLoop
@@ -29,11 +29,11 @@ def read(data: object) -> Play:
         if data[key] not in known:
             raise ValueError(f"{key}: found {data[key]!r:.60}, expected one of {', '.join(known)}")
     program = from_json(data["steps"])
-    scenario = Scenario(str(data["scenario"]), str(data["contract"]), data["graph"], program)
+    scenario = GraphScenario(str(data["scenario"]), str(data["contract"]), data["graph"], program)
     return Play(scenario, data["durability"])
 
 
-def replay(plan: Plan, target: Target, data: Any) -> Difference | None:
+def replay(plan: Plan, target: Target, data: Any) -> GraphDifference | None:
     """Where the saver still breaks the recorded contract; None if it does no more.
 
     Raises:
@@ -42,4 +42,4 @@ def replay(plan: Plan, target: Target, data: Any) -> Difference | None:
     """
     play = read(data)
     with EventLoop() as loop:
-        return Stage(target, plan, loop).alone(play).differences.get(play.scenario.contract)
+        return GraphBench(target, plan, loop).alone(play).differences.get(play.scenario.contract)

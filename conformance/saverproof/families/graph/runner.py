@@ -24,11 +24,11 @@ from saverproof.families.graph.steps import (
     Answer,
     AnswerEach,
     Copy,
+    GraphStep,
     History,
     Invoke,
     Look,
     Program,
-    Step,
     Stream,
     Update,
     UpdateInside,
@@ -168,7 +168,7 @@ class Player:
         config: dict[str, Any] = snapshots[-1 - at].config
         return config
 
-    def _act(self, step: Step) -> Any:
+    def _act(self, step: GraphStep) -> Any:
         if self._graph is None:
             self._graph = self._make(self.notes, self.saver)
         match step:
@@ -235,7 +235,7 @@ class Player:
             self.api.items(self._graph, "get_state_history", every, config, **named)
         )
 
-    def _update(self, step: Step) -> None:
+    def _update(self, step: GraphStep) -> None:
         match step:
             case Update(values=values, as_node=node, at=at):
                 self._call("update_state", self._config(step.thread, at), values, as_node=node)

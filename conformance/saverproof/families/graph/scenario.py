@@ -11,9 +11,9 @@ from saverproof.contracts.tables import graph as contracts
 from saverproof.families.graph.installed import DELTA, abilities
 from saverproof.families.graph.runner import Maker
 from saverproof.families.graph.steps import (
+    GraphStep,
     Invoke,
     Program,
-    Step,
     needs_history,
 )
 
@@ -57,7 +57,7 @@ ALL_MODES = ("sync", "async", "exit")
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class GraphScenario:
     """A program on a graph, and the contract that it puts to the test."""
 
     name: str
@@ -96,19 +96,19 @@ class Scenario:
 def planned(
     name: str,
     graph: str,
-    *program: Step,
+    *program: GraphStep,
     contract: str = SAME,
     waits: bool = False,
     modes: tuple[str, ...] = ALL_MODES,
     wants: tuple[str, ...] = (),
-) -> Scenario:
+) -> GraphScenario:
     """A scenario; ``waits`` says that the graph leaves work pending between two steps."""
     # A delta channel is rebuilt from the writes on older checkpoints.
     history = needs_history(program) or contract == REPLAY or DELTA in wants
     needs = {Capability.HISTORY} if history else set()
     if waits:
         needs.add(Capability.EARLY_WRITES)
-    return Scenario(name, contract, graph, program, frozenset(needs), modes, frozenset(wants))
+    return GraphScenario(name, contract, graph, program, frozenset(needs), modes, frozenset(wants))
 
 
 def log(*lines: object) -> dict[str, object]:

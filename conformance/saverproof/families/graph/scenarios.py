@@ -8,16 +8,16 @@ from saverproof.families.graph.scenario import (
     GRAPHS,
     REPLAY,
     SAME,
-    Scenario,
+    GraphScenario,
     maker,
 )
 from saverproof.families.graph.tables import forks, nested, runs
 
-SCENARIOS: tuple[Scenario, ...] = (*runs.SCENARIOS, *forks.SCENARIOS, *nested.SCENARIOS)
+SCENARIOS: tuple[GraphScenario, ...] = (*runs.SCENARIOS, *forks.SCENARIOS, *nested.SCENARIOS)
 """Every scenario, in the order in which they are played."""
 
 
-def scenario(name: str) -> Scenario:
+def scenario(name: str) -> GraphScenario:
     """The scenario of that name.
 
     Raises:
@@ -33,7 +33,7 @@ __all__ = [
     "REPLAY",
     "SAME",
     "SCENARIOS",
-    "Scenario",
+    "GraphScenario",
     "maker",
     "scenario",
 ]

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable
 
 from saverproof.contracts.registry import contract
-from saverproof.families.graph.comparing import Difference
+from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.rendering import Body
 from saverproof.families.graph.runner import NODES, RESULT, Observation
@@ -57,7 +57,7 @@ def inside(state):
 def reproducer(
     target: Target,
     play: Play,
-    difference: Difference,
+    difference: GraphDifference,
     expected: list[Observation],
     api: str,
 ) -> str:
@@ -76,7 +76,7 @@ def reproducer(
 
 def script(
     play: Play,
-    difference: Difference,
+    difference: GraphDifference,
     expected: list[Observation],
     api: str,
     opening: Opening,

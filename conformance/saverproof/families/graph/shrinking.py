@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saverproof.families.graph.comparing import Difference
-from saverproof.families.graph.stage import Play, Stage
+from saverproof.families.graph.comparing import GraphDifference
+from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import Program
 from saverproof.programs.spans import without_spans
 
 
-def shrunk(stage: Stage, play: Play, difference: Difference) -> tuple[Play, Difference, bool]:
+def shrunk(
+    stage: GraphBench, play: Play, difference: GraphDifference
+) -> tuple[Play, GraphDifference, bool]:
     """The shortest play found that still breaks the contract, where, and whether it did so again.
 
     Each step that can be spared is left out. What is not seen again alone on a new store is handed
@@ -29,11 +31,11 @@ def shrunk(stage: Stage, play: Play, difference: Difference) -> tuple[Play, Diff
 class _Replays:
     """Plays parts of a program; ``program`` is the last that showed the difference."""
 
-    stage: Stage
+    stage: GraphBench
     play: Play
     contract: str
     program: Program = ()
-    shown: Difference | None = None
+    shown: GraphDifference | None = None
 
     def tried(self, program: Program) -> Program | None:
         """The program as far as it shows the difference, if it does."""

@@ -20,8 +20,8 @@ from saverproof.execution.store import Store
 from saverproof.families.graph.comparing import Comparison, compare
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
-from saverproof.families.graph.scenarios import Scenario, maker
-from saverproof.families.graph.steps import Step
+from saverproof.families.graph.scenarios import GraphScenario, maker
+from saverproof.families.graph.steps import GraphStep
 from saverproof.items import Plan
 from saverproof.targets.calling import api_of
 from saverproof.targets.opening import EventLoop
@@ -35,16 +35,16 @@ _OTHER_RUNS = 4
 class Play:
     """A scenario in one durability mode."""
 
-    scenario: Scenario
+    scenario: GraphScenario
     mode: str
 
-    def of(self, program: tuple[Step, ...]) -> Play:
+    def of(self, program: tuple[GraphStep, ...]) -> Play:
         """The same with another program."""
         return replace(self, scenario=replace(self.scenario, program=program))
 
 
 @dataclass(slots=True)
-class Stage:
+class GraphBench:
     """Where plays are given: through one API, on the target or on InMemorySaver."""
 
     target: Target

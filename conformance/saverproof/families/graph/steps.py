@@ -15,14 +15,14 @@ Json = Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class GraphStep:
     """One call of a graph on a thread."""
 
     thread: str = "a"
 
 
 @dataclass(frozen=True, slots=True)
-class Invoke(Step):
+class Invoke(GraphStep):
     """Run the graph on an input, or on from where it is (None); from checkpoint ``at`` if given."""
 
     given: Json = None
@@ -30,7 +30,7 @@ class Invoke(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Stream(Step):
+class Stream(GraphStep):
     """Run the graph and take down its stream."""
 
     given: Json = None
@@ -39,7 +39,7 @@ class Stream(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Step):
+class Answer(GraphStep):
     """Resume with an answer to the one question that is open, and with an update if given."""
 
     answer: Json
@@ -48,14 +48,14 @@ class Answer(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerEach(Step):
+class AnswerEach(GraphStep):
     """Resume with answers to several open questions (question -> answer), by interrupt id."""
 
     answers: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Update(Step):
+class Update(GraphStep):
     """Change the state as if a node had, on top of checkpoint ``at`` if given."""
 
     values: Json
@@ -64,7 +64,7 @@ class Update(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateInside(Step):
+class UpdateInside(GraphStep):
     """Change the state of the subgraph in which the graph is waiting."""
 
     values: Json
@@ -72,28 +72,28 @@ class UpdateInside(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateMany(Step):
+class UpdateMany(GraphStep):
     """Change the state in several supersteps of (values, node) each."""
 
     supersteps: tuple[tuple[tuple[Json, str], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Copy(Step):
+class Copy(GraphStep):
     """Fork by a copy of checkpoint ``at``."""
 
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Look(Step):
+class Look(GraphStep):
     """Ask for the state at checkpoint ``at``."""
 
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class History(Step):
+class History(GraphStep):
     """Ask for the history: so many, before a checkpoint, with a source ("input", "loop", …)."""
 
     limit: int | None = None
@@ -101,12 +101,12 @@ class History(Step):
     source: str | None = None
 
 
-Program = tuple[Step, ...]
+Program = tuple[GraphStep, ...]
 
 READING = (Look, History)
 """Steps that change nothing."""
 
-KINDS: Mapping[str, type[Step]] = {
+KINDS: Mapping[str, type[GraphStep]] = {
     kind.__name__: kind
     for kind in (
         Invoke,

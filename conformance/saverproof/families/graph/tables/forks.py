@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saverproof.families.graph.installed import COPY_UPDATE
-from saverproof.families.graph.scenario import REPLAY, Scenario, log, planned
+from saverproof.families.graph.scenario import REPLAY, GraphScenario, log, planned
 from saverproof.families.graph.steps import Answer, Copy, History, Invoke, Look, Update, UpdateMany
 
-SCENARIOS: tuple[Scenario, ...] = (
+SCENARIOS: tuple[GraphScenario, ...] = (
     # --- updates and forks ------------------------------------------------------------------
     planned(
         "updates",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from saverproof.families.graph.installed import DELTA, SORTED_WRITES
-from saverproof.families.graph.scenario import FUNCTIONAL, Scenario, log, planned
+from saverproof.families.graph.scenario import FUNCTIONAL, GraphScenario, log, planned
 from saverproof.families.graph.steps import Answer, AnswerEach, Invoke, Stream, Update, UpdateInside
 
-SCENARIOS: tuple[Scenario, ...] = (
+SCENARIOS: tuple[GraphScenario, ...] = (
     # --- graphs inside ----------------------------------------------------------------------
     planned("a graph inside", "nested", Invoke(log("in")), Invoke(log("again"))),
     planned("a graph inside, streamed", "nested", Stream(log("in"), ("updates",), subgraphs=True)),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from saverproof.families.graph.scenario import Scenario, log, planned
+from saverproof.families.graph.scenario import GraphScenario, log, planned
 from saverproof.families.graph.steps import Answer, AnswerEach, Invoke, Stream, Update
 
-SCENARIOS: tuple[Scenario, ...] = (
+SCENARIOS: tuple[GraphScenario, ...] = (
     # --- runs -------------------------------------------------------------------------------
     planned("two turns", "sequence", Invoke(log("one")), Invoke(log("two"))),
     planned(
