@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Section = Mapping[str, Any]
+_SETTLES = frozenset({"violated", "known", "not-applicable"})
+"""Verdicts on a contract that leave nothing open of a difference that it is behind."""
 
 
 def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
@@ -48,20 +50,21 @@ def merge_differences(
     """The ``differences`` sections as one.
 
     What an item left to the items of other families (``elsewhere``) is settled here: it is
-    explained if the contract that it was blamed on is found broken, or does not apply, and else
-    unknown. So ``seen`` is the sum of ``shown``, ``explained`` and ``unknown``.
+    explained if one of the contracts that may be behind it is found broken, or does not apply, and
+    else unknown. So ``seen`` is the sum of ``shown``, ``explained`` and ``unknown``.
     """
     total = {"seen": 0, "shown": 0, "explained": 0, "unknown": 0}
     unsettled: dict[str, int] = {}
     for section in sections:
         for key in total:
             total[key] += section.get(key, 0)
-        for contract, times in section.get("elsewhere", {}).items():
-            explained = verdicts.get(contract) in ("violated", "known", "not-applicable")
+        for left in section.get("elsewhere", ()):
+            first, times = left["contracts"][0], left["times"]
+            explained = any(verdicts.get(one) in _SETTLES for one in left["contracts"])
             total["seen"] += times
             total["explained" if explained else "unknown"] += times
             if not explained:
-                unsettled[contract] = unsettled.get(contract, 0) + times
+                unsettled[first] = unsettled.get(first, 0) + times
     return {**total, **({"unsettled": unsettled} if unsettled else {})}
 
 

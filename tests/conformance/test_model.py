@@ -206,4 +206,4 @@ def test_a_write_says_what_it_replaced(model: Model) -> None:
     write(model, ("__resume__", ONE))
     write(model, ("__resume__", TWO))
     replaced: PendingWrite = model.pending(PLACE)[0]
-    assert (replaced.value, replaced.replaced) == (TWO, ONE)
+    assert (replaced.value, replaced.earlier) == (TWO, (ONE,))

@@ -93,7 +93,8 @@ def assert_all_accounted_for(outcome: Outcome, runs: list[Run]) -> None:
     assert differences["seen"] == went
     # Signatures are judged without a program.
     seen = sum(len(run.breaches) for run in runs) or len(outcome.findings)
-    assert differences["seen"] + sum(differences["elsewhere"].values()) == seen
+    elsewhere = sum(left["times"] for left in differences["elsewhere"])
+    assert differences["seen"] + elsewhere == seen
     assert differences["shown"] == len(outcome.findings)
 
 

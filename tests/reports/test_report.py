@@ -169,7 +169,10 @@ def test_every_difference_that_was_seen_is_accounted_for():
             "shown": 0,
             "explained": 2,
             "unknown": 1,
-            "elsewhere": {broken: 2, held: 1},
+            "elsewhere": [
+                {"contracts": [broken], "times": 2},
+                {"contracts": [held], "times": 1},
+            ],
         }
     }
     report = report_of(events)

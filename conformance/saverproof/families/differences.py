@@ -18,15 +18,15 @@ from saverproof.contracts.registry import contract
 class Account:
     """What became of the differences of an item.
 
-    ``unknown`` and ``elsewhere`` count by contract; ``seen`` leaves out what is elsewhere, so that
-    it is the sum of the others.
+    ``unknown`` counts by contract. ``elsewhere`` counts by the contracts, some of them of other
+    families, that may be behind; ``seen`` leaves it out, so that it is the sum of the others.
     """
 
     seen: int
     shown: int
     explained: int
     unknown: Counter[str]
-    elsewhere: Counter[str]
+    elsewhere: Counter[tuple[str, ...]]
 
     def as_data(self) -> dict[str, Any]:
         """The ``differences`` section of an item."""
@@ -35,7 +35,10 @@ class Account:
             "shown": self.shown,
             "explained": self.explained,
             "unknown": self.unknown.total(),
-            "elsewhere": dict(self.elsewhere),
+            "elsewhere": [
+                {"contracts": list(names), "times": times}
+                for names, times in self.elsewhere.items()
+            ],
         }
 
 
@@ -59,13 +62,13 @@ class Differences:
 
     def account(self, shown: Collection[str], own: Collection[str]) -> Account:
         """Where they went, given the contracts of the findings shown and those of the item."""
-        covered, unknown, elsewhere = 0, Counter[str](), Counter[str]()
+        covered, unknown, elsewhere = 0, Counter[str](), Counter[tuple[str, ...]]()
         for name, times in self.seen.items():
             behind = {name, *self.turned_out.get(name, ())}
             if behind.intersection(shown) or _implied(behind, shown):
                 covered += times
-            elif strangers := sorted(behind.difference(own)):
-                elsewhere[name if name in strangers else strangers[0]] += times
+            elif not behind <= set(own):
+                elsewhere[(name, *sorted(behind - {name}))] += times
             else:
                 unknown[name] += times
         # What a finding shows may have been seen without being counted trial by trial.

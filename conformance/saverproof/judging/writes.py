@@ -112,7 +112,7 @@ def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown:
     """A write is shown that should not be: another checkpoint's, an older one, or one too many."""
     expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)
-    replaced = twin is not None and twin.replaced is not None and _is(twin.replaced, item)
+    replaced = twin is not None and any(_is(value, item) for value in twin.earlier)
     if not replaced and _stored_elsewhere(model, address, item):
         fact = WRITE_FOREIGN
     elif twin is None:

@@ -83,7 +83,8 @@ class Channel:
 class PendingWrite:
     """One stored write; ``marks`` are the circumstances that its presence is evidence of.
 
-    ``position`` is its place in the batch that stored it, ``replaced`` the value it replaced.
+    ``position`` is its place in the batch that stored it, ``earlier`` are the values replaced,
+    the latest last.
     """
 
     task: int
@@ -92,7 +93,7 @@ class PendingWrite:
     value: Value
     path: str
     position: int = 0
-    replaced: Value | None = None
+    earlier: tuple[Value, ...] = ()
     mixed: bool = False
     marks: set[Circumstance] = field(default_factory=set)
     doubted: bool = False

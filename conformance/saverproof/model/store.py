@@ -268,7 +268,7 @@ class Model:
                 value,
                 step.path,
                 position,
-                replaced=earlier.value if earlier else None,
+                earlier=(*earlier.earlier, earlier.value) if earlier else (),
                 mixed=mixed,
             )
         if not stored:

@@ -105,7 +105,7 @@ class FunctionalJudging:
                     self._try_again(trials, search)
                     self._search(trials, search, chosen)
                     account = tally.differences.account(list(search.found), wanted)
-                    search.look_once_more((*account.unknown, *account.elsewhere))
+                    search.look_once_more((*account.unknown, *(n for n, *_ in account.elsewhere)))
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
         remember(plan, (violation.program for violation in search.found.values()))

@@ -153,6 +153,11 @@ class Search:
             shown = {breach.contract for breach in _plain(self._replay(program))}
             if name not in shown:
                 self.differences.explain(name, shown)
+                continue
+            attempt = self._attempt(name)
+            short = shrink(program, attempt)
+            if breach := self._first(self._replay(short, until=name), name):
+                self.differences.explain(name, {self.blamed(short, breach)})
 
     def _another_familys(self, program: Program, name: str) -> bool:
         """Whether a breach of a contract that is not wanted stays without the features that are."""

@@ -466,7 +466,13 @@ WRITES = (
         PutWrites,
         writes.is_known,
     ),
-    Rule("the very value that was to be replaced", _replacing, (), PutWrites, writes.is_stale),
+    Rule(
+        "a value that was to be replaced, by this batch or one before",
+        _replacing,
+        (),
+        PutWrites,
+        writes.is_stale,
+    ),
     Rule(
         "no write has this value, so that it is a matter of storing it",
         _expected,

@@ -82,13 +82,12 @@ def _in_batch(case: Case, write: PendingWrite) -> bool:
 
 
 def is_stale(case: Case) -> bool:
-    """Whether a special write of the batch shows the very value that it was to replace."""
+    """Whether a special write of the batch shows a value that was to be replaced, now or before."""
     write = case.write
     if write is None or case.kind is not WRITE_VALUE or not _in_batch(case, write):
         return False
-    if write.index >= 0 or write.replaced is None:
-        return False
-    return same(expected_of(write.replaced), case.difference.observed[2])
+    shown = case.difference.observed[2]
+    return write.index < 0 and any(same(expected_of(value), shown) for value in write.earlier)
 
 
 def was_written(case: Case) -> bool:
@@ -97,7 +96,7 @@ def was_written(case: Case) -> bool:
     values = [value for name, value in _batch(case).writes if name == channel]
     for write in _stored(case).values():
         if write.channel == channel:
-            values += [value for value in (write.value, write.replaced) if value is not None]
+            values += [write.value, *write.earlier]
     return any(same(expected_of(value), shown) for value in values)
 
 
@@ -126,7 +125,7 @@ def displaced(case: Case) -> bool:
 def replaced_by_batch(case: Case) -> bool:
     """Whether the batch replaced what was stored for the write."""
     write = case.write
-    return write is not None and write.replaced is not None and _in_batch(case, write)
+    return write is not None and bool(write.earlier) and _in_batch(case, write)
 
 
 def of_another_task(case: Case) -> bool:
