@@ -103,7 +103,7 @@ def _contracts() -> Mapping[str, Contract]:
         found[entry.id] = entry
     # Without the base operations nothing else can be judged, and neither if what one program put
     # is seen by the next: everything may break with these.
-    for name in ("interface/complete", "isolation/workspaces"):
+    for name in (interface.COMPLETE.id, isolation.WORKSPACES.id):
         found[name] = replace(found[name], implies=frozenset(found) - {name})
     return MappingProxyType(found)
 

@@ -1,1 +1,1 @@
-"""Compares answers with the model, blames contracts, and searches for the shortest program."""
+"""Takes steps, compares the answers with the model, and says which contract a difference breaks."""

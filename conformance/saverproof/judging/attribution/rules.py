@@ -16,28 +16,21 @@ from saverproof.contracts.tables import (
     identity,
     isolation,
     pending_writes,
-    serialization,
     upsert,
 )
-from saverproof.execution.versions import NoVersionError
 from saverproof.judging import facts
-from saverproof.judging.attribution import writes
+from saverproof.judging.attribution import conditions, writes
 from saverproof.judging.attribution.case import Case
 from saverproof.judging.attribution.expected import (
     BY_CAUSE,
-    BY_FACT,
-    BY_FILTER,
     BY_REMOVAL,
-    BY_RETURN,
     WHOLE_STEP,
     answered,
 )
-from saverproof.judging.facts import OF_VALUES, OF_WRITES, Cause, Difference, Fact, Listed
-from saverproof.judging.filters import sort_of
+from saverproof.judging.facts import OF_WRITES, Cause, Difference, Fact
 from saverproof.model import records
 from saverproof.model.store import Model
-from saverproof.programs.renaming import threads
-from saverproof.steps.definitions import CopyThread, ListTuples, Put, PutWrites, Step
+from saverproof.steps.definitions import CopyThread, Put, PutWrites, Step
 
 Contract = str | Callable[[Case], str]
 
@@ -66,153 +59,8 @@ def attribute(difference: Difference, step: Step, model: Model) -> str:
     case = Case(difference, step, model)
     rule = next((rule for rule in RULES if rule.fits(case)), None)
     if rule is None:
-        return _by_itself(case)
+        return conditions.by_itself(case)
     return rule.contract if isinstance(rule.contract, str) else rule.contract(case)
-
-
-# --- what rules ask ----------------------------------------------------------------------------
-
-
-def _due_to(*causes: Cause) -> Callable[[Case], bool]:
-    return lambda case: case.difference.cause in causes
-
-
-def _expected(case: Case) -> str:
-    """The contract that made the fact expected, its cause considered."""
-    cause = case.difference.cause
-    return (BY_CAUSE.get(cause) if cause else None) or BY_FACT[case.kind]
-
-
-def _by_itself(case: Case) -> str:
-    if case.kind is facts.EXTRA and case.address in case.model.gone:
-        return BY_REMOVAL.get(case.model.gone[case.address], _expected(case))
-    return _expected(case)
-
-
-def _has_no_version(case: Case) -> bool:
-    return isinstance(getattr(case.difference.observed, "error", None), NoVersionError)
-
-
-def _on_the_other_side(case: Case) -> bool:
-    """Whether a thread differs that the step did not touch, and that is a copy of one it did."""
-    if case.address is None or isinstance(case.step, CopyThread):
-        return False
-    touched, other = threads(case.step), case.address[0]
-    return other not in touched and any(frozenset((other, t)) in case.model.copies for t in touched)
-
-
-def _returned(case: Case) -> str | None:
-    """The contract that is broken if what differs was removed before, and is back now."""
-    if case.address is None:
-        return None
-    if case.kind is facts.EXTRA:
-        return BY_RETURN.get(case.model.gone.get(case.address, ""))
-    record = case.record
-    shown_but_not_put = not case.difference.expected and case.kind in OF_VALUES
-    back = shown_but_not_put or case.kind in (facts.WRITE_EXTRA, facts.WRITE_TWICE)
-    if record is None or record.puts > 1 or not back:
-        return None
-    return BY_RETURN.get(record.before or "")
-
-
-def _on_copy(case: Case) -> bool:
-    step = case.step
-    return (
-        isinstance(step, CopyThread) and case.address is not None and case.address[0] == step.target
-    )
-
-
-def _came_back(case: Case) -> bool:
-    return bool(_returned(case))
-
-
-def _came_back_at_a_put(case: Case) -> bool:
-    # A value that another checkpoint shows now was put into it by this put, not by an earlier one.
-    return not (case.elsewhere and case.kind in OF_VALUES) and _came_back(case)
-
-
-def _return(case: Case) -> str:
-    return _returned(case) or _expected(case)
-
-
-def _put_again(case: Case) -> bool:
-    return case.record is not None and case.record.puts > 1
-
-
-def _again(record: records.Record | None) -> str:
-    same = record is not None and records.PUT_AGAIN in record.last_marks
-    return (upsert.PUT_IS_IDEMPOTENT if same else upsert.PUT_REPLACES).id
-
-
-def _replacing(case: Case) -> str:
-    mixed = case.write is not None and case.write.mixed
-    kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
-    return kind.id
-
-
-def _special_again(case: Case) -> str:
-    mixed = writes.batch_is_mixed(case)
-    kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
-    return kind.id
-
-
-def _other_thread(case: Case) -> bool:
-    return case.elsewhere and case.thread_differs
-
-
-def _listed(ask: Callable[[Listed], bool]) -> Callable[[Case], bool]:
-    return lambda case: case.difference.listed is not None and ask(case.difference.listed)
-
-
-def _outside(case: Case) -> bool:
-    """Whether a listing asked for one thread gave a checkpoint of another."""
-    listed, step = case.difference.listed, case.step
-    return (
-        listed is not None
-        and isinstance(step, ListTuples)
-        and step.thread is not None
-        and listed.address[0] != step.thread
-    )
-
-
-def _unasked_for(case: Case) -> bool:
-    """Whether the namespace or the id that a listing was asked for excludes it."""
-    listed, step = case.difference.listed, case.step
-    if listed is None or not isinstance(step, ListTuples):
-        return True
-    _, namespace, number = listed.address
-    in_namespace = step.namespace is None or namespace == step.namespace
-    return not in_namespace or (step.number is not None and number != step.number)
-
-
-def _not_before(case: Case) -> bool:
-    listed, step = case.difference.listed, case.step
-    return (
-        listed is not None
-        and isinstance(step, ListTuples)
-        and step.before is not None
-        and listed.address[2] >= step.before
-    )
-
-
-def _wrong_metadata(case: Case) -> str:
-    """The contract of the first key in the filter that the saver shows wrongly."""
-    listed, step = case.difference.listed, case.step
-    assert listed is not None
-    assert isinstance(step, ListTuples)
-    key = next(key for key in step.filter or {} if key in listed.wrong_metadata)
-    merged = listed.record is not None and key in listed.record.merged
-    return (serialization.CONFIG_METADATA_MERGED if merged else serialization.METADATA).id
-
-
-def _filter(case: Case) -> str:
-    step, listed = case.step, case.difference.listed
-    wanted = step.filter or {} if isinstance(step, ListTuples) else {}
-    if case.kind is not facts.SELECTED or listed is None or listed.record is None:
-        return BY_FILTER[sort_of(wanted)]
-    if listed.filters_ignored:
-        return BY_FILTER[facts.FilterSort.EQUALITY]
-    return BY_FILTER[sort_of(wanted, listed.record.merged | listed.record.metadata)]
 
 
 # --- the rules ---------------------------------------------------------------------------------
@@ -238,64 +86,71 @@ SECOND_LOOKS = (
     Rule(
         "without a version nothing can be put, whatever was tried",
         channels.VERSIONS_INCREASE.id,
-        when=_has_no_version,
+        when=conditions.has_no_version,
     ),
     Rule(
         "a write that only a listing shows wrongly is the listing's",
         pending_writes.SAME_IN_LIST.id,
         OF_WRITES,
-        when=_due_to(Cause.LISTING_ALONE),
+        when=conditions.due_to(Cause.LISTING_ALONE),
     ),
     Rule(
         "reading by id was right, so the steps before are not to blame",
-        _expected,
-        when=_due_to(Cause.LISTING_ALONE),
+        conditions.expected,
+        when=conditions.due_to(Cause.LISTING_ALONE),
     ),
     Rule(
         "a second look tells, whatever the fact is",
-        _expected,
-        when=_due_to(
+        conditions.expected,
+        when=conditions.due_to(
             *(Cause.CHANGED_ANSWER, Cause.REFUSED_PRUNE, Cause.ANY_UNKNOWN, Cause.EMPTY_THREAD),
             *(Cause.SET_UP_ALREADY, *CURES),
         ),
     ),
-    Rule("without the filter it is right", _filter, when=_due_to(Cause.FILTER)),
+    Rule(
+        "without the filter it is right",
+        conditions.contract_of_filter,
+        when=conditions.due_to(Cause.FILTER),
+    ),
 )
 LISTINGS = (
     Rule(
         "a checkpoint that was put again is listed once for each put",
-        lambda case: _again(case.difference.listed.record if case.difference.listed else None),
+        lambda case: conditions.contract_of_put_again(
+            case.difference.listed.record if case.difference.listed else None
+        ),
         {facts.SELECTED_TWICE},
-        when=_listed(lambda listed: listed.record is not None and listed.record.puts > 1),
+        when=conditions.listed(lambda listed: listed.record is not None and listed.record.puts > 1),
     ),
     Rule(
         "what was removed is still listed",
         lambda case: BY_REMOVAL.get(
-            (case.difference.listed and case.difference.listed.removed_by) or "", _expected(case)
+            (case.difference.listed and case.difference.listed.removed_by) or "",
+            conditions.expected(case),
         ),
         {facts.SELECTED},
-        when=_listed(lambda listed: listed.record is None),
+        when=conditions.listed(lambda listed: listed.record is None),
     ),
     Rule(
         "a listing of one thread shows another's",
         isolation.THREADS.id,
         {facts.SELECTED},
-        when=_outside,
+        when=conditions.outside,
     ),
     Rule(
         "the namespace and the id asked for come before the filter",
         identity.LIST_SELECTS.id,
         {facts.SELECTED},
-        when=_unasked_for,
+        when=conditions.unasked_for,
     ),
-    Rule("it is not before", BY_CAUSE[Cause.BEFORE], {facts.SELECTED}, when=_not_before),
+    Rule("it is not before", BY_CAUSE[Cause.BEFORE], {facts.SELECTED}, when=conditions.not_before),
     Rule(
         "the metadata that the filter asks for is stored wrongly, and the filter may be right",
-        _wrong_metadata,
+        conditions.contract_of_metadata,
         {facts.SELECTED, facts.SELECTION},
-        when=_listed(lambda listed: bool(listed.wrong_metadata)),
+        when=conditions.listed(lambda listed: bool(listed.wrong_metadata)),
     ),
-    Rule("only the filter is left", _filter, {facts.SELECTED}),
+    Rule("only the filter is left", conditions.contract_of_filter, {facts.SELECTED}),
 )
 REFUSALS = (
     Rule(
@@ -310,7 +165,7 @@ REFUSALS = (
         upsert.PUT_IS_IDEMPOTENT.id,
         {facts.RAISED},
         Put,
-        _due_to(Cause.AGAIN),
+        conditions.due_to(Cause.AGAIN),
     ),
     Rule("the id was stored before", upsert.PUT_REPLACES.id, {facts.RAISED}, Put),
     Rule(
@@ -327,15 +182,17 @@ REFUSALS = (
         PutWrites,
         writes.regular_stored_already,
     ),
-    Rule("only special writes were stored", _special_again, {facts.RAISED}, PutWrites),
+    Rule(
+        "only special writes were stored", conditions.contract_of_batch, {facts.RAISED}, PutWrites
+    ),
     Rule("the call leans on this", lambda case: answered(case.step), {facts.RAISED}),
 )
 STEPS = (
-    Rule("what the call itself shows is no step's before it", _expected, SETTLED),
+    Rule("what the call itself shows is no step's before it", conditions.expected, SETTLED),
     Rule(
         "one of two copies was changed, and the other changed with it",
         deletion.COPY_INDEPENDENT.id,
-        when=_on_the_other_side,
+        when=conditions.on_the_other_side,
     ),
     Rule(
         "nothing may differ after such a step",
@@ -346,22 +203,32 @@ STEPS = (
 COPIES = (
     Rule(
         "what had been removed from the target is back",
-        _return,
+        conditions.contract_of_return,
         after=CopyThread,
-        when=lambda case: _on_copy(case) and _came_back(case),
+        when=lambda case: conditions.on_copy(case) and conditions.came_back(case),
     ),
-    Rule("the copy differs", deletion.COPY_COMPLETE.id, after=CopyThread, when=_on_copy),
+    Rule("the copy differs", deletion.COPY_COMPLETE.id, after=CopyThread, when=conditions.on_copy),
     Rule("copying changed another thread", deletion.COPY_INDEPENDENT.id, after=CopyThread),
 )
 PUTS = (
-    Rule("the fact is of no checkpoint", _expected, after=(Put, PutWrites), when=Case.is_nowhere),
-    Rule("it was removed, and a put brings it back", _return, after=Put, when=_came_back_at_a_put),
+    Rule(
+        "the fact is of no checkpoint",
+        conditions.expected,
+        after=(Put, PutWrites),
+        when=Case.is_nowhere,
+    ),
+    Rule(
+        "it was removed, and a put brings it back",
+        conditions.contract_of_return,
+        after=Put,
+        when=conditions.came_back_at_a_put,
+    ),
     Rule(
         "it was removed, and a write brings it back",
-        _return,
+        conditions.contract_of_return,
         {facts.EXTRA},
         PutWrites,
-        _came_back,
+        conditions.came_back,
     ),
     Rule(
         "a write of another checkpoint is shown elsewhere",
@@ -377,7 +244,13 @@ PUTS = (
         PutWrites,
         lambda case: case.elsewhere,
     ),
-    Rule("another thread changed", isolation.THREADS.id, (), (Put, PutWrites), _other_thread),
+    Rule(
+        "another thread changed",
+        isolation.THREADS.id,
+        (),
+        (Put, PutWrites),
+        conditions.other_thread,
+    ),
     Rule(
         "another namespace of the thread changed",
         isolation.NAMESPACES.id,
@@ -393,7 +266,7 @@ PUTS = (
     ),
     Rule(
         "a checkpoint is there that was removed, or never put",
-        _by_itself,
+        conditions.by_itself,
         {facts.EXTRA},
         (Put, PutWrites),
         lambda case: case.elsewhere,
@@ -415,9 +288,14 @@ PUTS = (
         upsert.REPUT_KEEPS_WRITES.id,
         OF_WRITES,
         Put,
-        _put_again,
+        conditions.put_again,
     ),
-    Rule("it was put again", lambda case: _again(case.record), after=Put, when=_put_again),
+    Rule(
+        "it was put again",
+        lambda case: conditions.contract_of_put_again(case.record),
+        after=Put,
+        when=conditions.put_again,
+    ),
     Rule(
         "the write is there by copying its thread",
         deletion.COPY_COMPLETE.id,
@@ -448,13 +326,13 @@ WRITES = (
     ),
     Rule(
         "such a write has no place of its own that tells more",
-        _expected,
+        conditions.expected,
         {facts.WRITE_EXTRA, facts.WRITE_FOREIGN},
         PutWrites,
     ),
     Rule(
         "a special write was added, not replaced",
-        _replacing,
+        conditions.contract_of_replacing,
         {facts.WRITE_TWICE},
         PutWrites,
         writes.is_special,
@@ -468,14 +346,14 @@ WRITES = (
     ),
     Rule(
         "a value that was to be replaced, by this batch or one before",
-        _replacing,
+        conditions.contract_of_replacing,
         (),
         PutWrites,
         writes.is_stale,
     ),
     Rule(
         "no write has this value, so that it is a matter of storing it",
-        _expected,
+        conditions.expected,
         {facts.WRITE_VALUE},
         PutWrites,
         lambda case: writes.is_known(case) and not writes.was_written(case),
@@ -488,11 +366,13 @@ WRITES = (
     ),
     Rule(
         "a special write of this batch replaced another",
-        _replacing,
+        conditions.contract_of_replacing,
         after=PutWrites,
         when=lambda case: writes.is_special(case) and writes.replaced_by_batch(case),
     ),
-    Rule("a special write of its own", _expected, after=PutWrites, when=writes.is_special),
+    Rule(
+        "a special write of its own", conditions.expected, after=PutWrites, when=writes.is_special
+    ),
     Rule(
         "a batch changed the writes of another task",
         pending_writes.COMPLETE.id,

@@ -1,0 +1,183 @@
+"""What the rules of attribution ask about a case, and what they answer where it takes a look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from saverproof.contracts.tables import (
+    serialization,
+    upsert,
+)
+from saverproof.execution.versions import NoVersionError
+from saverproof.judging import facts
+from saverproof.judging.attribution import writes
+from saverproof.judging.attribution.case import Case
+from saverproof.judging.attribution.expected import (
+    BY_CAUSE,
+    BY_FACT,
+    BY_FILTER,
+    BY_REMOVAL,
+    BY_RETURN,
+)
+from saverproof.judging.facts import OF_VALUES, Cause, Listed
+from saverproof.judging.filters import sort_of
+from saverproof.model import records
+from saverproof.programs.renaming import threads
+from saverproof.steps.definitions import CopyThread, ListTuples
+
+
+def due_to(*causes: Cause) -> Callable[[Case], bool]:
+    """Whether a second look found one of these causes."""
+    return lambda case: case.difference.cause in causes
+
+
+def expected(case: Case) -> str:
+    """The contract that made the fact expected, its cause considered."""
+    cause = case.difference.cause
+    return (BY_CAUSE.get(cause) if cause else None) or BY_FACT[case.kind]
+
+
+def by_itself(case: Case) -> str:
+    """The contract of a fact by itself: what was removed and is there, or the expected one."""
+    if case.kind is facts.EXTRA and case.address in case.model.gone:
+        return BY_REMOVAL.get(case.model.gone[case.address], expected(case))
+    return expected(case)
+
+
+def has_no_version(case: Case) -> bool:
+    """Whether the saver gave no version to put with."""
+    return isinstance(getattr(case.difference.observed, "error", None), NoVersionError)
+
+
+def on_the_other_side(case: Case) -> bool:
+    """Whether a thread differs that the step did not touch, and that is a copy of one it did."""
+    if case.address is None or isinstance(case.step, CopyThread):
+        return False
+    touched, other = threads(case.step), case.address[0]
+    return other not in touched and any(frozenset((other, t)) in case.model.copies for t in touched)
+
+
+def returned(case: Case) -> str | None:
+    """The contract that is broken if what differs was removed before, and is back now."""
+    if case.address is None:
+        return None
+    if case.kind is facts.EXTRA:
+        return BY_RETURN.get(case.model.gone.get(case.address, ""))
+    record = case.record
+    shown_but_not_put = not case.difference.expected and case.kind in OF_VALUES
+    back = shown_but_not_put or case.kind in (facts.WRITE_EXTRA, facts.WRITE_TWICE)
+    if record is None or record.puts > 1 or not back:
+        return None
+    return BY_RETURN.get(record.before or "")
+
+
+def on_copy(case: Case) -> bool:
+    """Whether what differs is in the thread that was copied to."""
+    step = case.step
+    return (
+        isinstance(step, CopyThread) and case.address is not None and case.address[0] == step.target
+    )
+
+
+def came_back(case: Case) -> bool:
+    """Whether what differs was removed before, and is back."""
+    return bool(returned(case))
+
+
+def came_back_at_a_put(case: Case) -> bool:
+    """Whether a put brought it back."""
+    # A value that another checkpoint shows now was put into it by this put, not by an earlier one.
+    return not (case.elsewhere and case.kind in OF_VALUES) and came_back(case)
+
+
+def contract_of_return(case: Case) -> str:
+    """The contract of what was removed and is back."""
+    return returned(case) or expected(case)
+
+
+def put_again(case: Case) -> bool:
+    """Whether the checkpoint that differs was put more than once."""
+    return case.record is not None and case.record.puts > 1
+
+
+def contract_of_put_again(record: records.Record | None) -> str:
+    """The contract of putting the same, or other content, under an id again."""
+    same = record is not None and records.PUT_AGAIN in record.last_marks
+    return (upsert.PUT_IS_IDEMPOTENT if same else upsert.PUT_REPLACES).id
+
+
+def contract_of_replacing(case: Case) -> str:
+    """The contract of replacing a special write, by the batch that it is of."""
+    mixed = case.write is not None and case.write.mixed
+    kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
+    return kind.id
+
+
+def contract_of_batch(case: Case) -> str:
+    """The contract of replacing special writes, by the batch that the step wrote."""
+    mixed = writes.batch_is_mixed(case)
+    kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
+    return kind.id
+
+
+def other_thread(case: Case) -> bool:
+    """Whether a thread differs in which the step wrote nothing."""
+    return case.elsewhere and case.thread_differs
+
+
+def listed(ask: Callable[[Listed], bool]) -> Callable[[Case], bool]:
+    """Whether something holds of the checkpoint that a listing is wrong about."""
+    return lambda case: case.difference.listed is not None and ask(case.difference.listed)
+
+
+def outside(case: Case) -> bool:
+    """Whether a listing asked for one thread gave a checkpoint of another."""
+    listed, step = case.difference.listed, case.step
+    return (
+        listed is not None
+        and isinstance(step, ListTuples)
+        and step.thread is not None
+        and listed.address[0] != step.thread
+    )
+
+
+def unasked_for(case: Case) -> bool:
+    """Whether the namespace or the id that a listing was asked for excludes it."""
+    listed, step = case.difference.listed, case.step
+    if listed is None or not isinstance(step, ListTuples):
+        return True
+    _, namespace, number = listed.address
+    in_namespace = step.namespace is None or namespace == step.namespace
+    return not in_namespace or (step.number is not None and number != step.number)
+
+
+def not_before(case: Case) -> bool:
+    """Whether a listing gave what is not before the id asked for."""
+    listed, step = case.difference.listed, case.step
+    return (
+        listed is not None
+        and isinstance(step, ListTuples)
+        and step.before is not None
+        and listed.address[2] >= step.before
+    )
+
+
+def contract_of_metadata(case: Case) -> str:
+    """The contract of the first key in the filter that the saver shows wrongly."""
+    listed, step = case.difference.listed, case.step
+    assert listed is not None
+    assert isinstance(step, ListTuples)
+    key = next(key for key in step.filter or {} if key in listed.wrong_metadata)
+    merged = listed.record is not None and key in listed.record.merged
+    return (serialization.CONFIG_METADATA_MERGED if merged else serialization.METADATA).id
+
+
+def contract_of_filter(case: Case) -> str:
+    """The contract of the filter, by the sort of entry that was not kept."""
+    step, listed = case.step, case.difference.listed
+    wanted = step.filter or {} if isinstance(step, ListTuples) else {}
+    if case.kind is not facts.SELECTED or listed is None or listed.record is None:
+        return BY_FILTER[sort_of(wanted)]
+    if listed.filters_ignored:
+        return BY_FILTER[facts.FilterSort.EQUALITY]
+    return BY_FILTER[sort_of(wanted, listed.record.merged | listed.record.metadata)]
