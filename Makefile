@@ -6,7 +6,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := conformance savers faults reports
 SOURCES := $(PACKAGES) tests
-FUNCTIONAL := interface,ordering,upsert,pending-writes,identity,serialization,channels,isolation,filter,deletion,delta-history,parity,lifecycle
 
 # More than there are cores: many tests wait, for a process that ends or a call that never does.
 WORKERS ?= 3
@@ -41,8 +40,8 @@ selftest-full: $(VENV)/ready
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest
-	$(VENV)-oldest/bin/pytest --saver=sqlite --saver-profile=quick --saver-families $(FUNCTIONAL)
-	$(VENV)-oldest/bin/pytest --saver=memory --saver-profile=quick --saver-families $(FUNCTIONAL) \
+	$(VENV)-oldest/bin/pytest --saver=sqlite --saver-profile=quick --saver-families functional
+	$(VENV)-oldest/bin/pytest --saver=memory --saver-profile=quick --saver-families functional \
 		--saver-known tests/known/memory.toml
 
 bench: $(VENV)/ready

@@ -75,6 +75,12 @@ def test_a_hostile_folder_has_no_say(project: Project, workers: tuple[str, ...])
     assert result.outcomes["passed"] == 4
 
 
+def test_all_families_that_programs_judge_have_one_name(project: Project) -> None:
+    found = nodes(project.judge("--saver-families=functional", "--saver-api=sync", "--co", "-q"))
+    assert "saverproof::ordering[toy-sync]" in found
+    assert not any("graph" in node or "atomicity" in node for node in found)
+
+
 def test_workers_of_xdist_begin_with_what_takes_longest(project: Project) -> None:
     result = project.judge("--saver-api=sync", "-n", "2", "-v")
     ran = re.findall(r"^\[(gw\d)\].* PASSED saverproof::(\S+)\[", result.output, re.MULTILINE)

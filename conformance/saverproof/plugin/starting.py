@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from saverproof.contracts.registry import families
+from saverproof.contracts.registry import families, tables
 from saverproof.errors import KnownFileError, SaverproofError, TargetError
 from saverproof.facts import Facts
 from saverproof.families.requests import JUDGING
@@ -31,6 +31,8 @@ from saverproof.targets.reference import TargetRef
 from saverproof_reports import Baseline, ReportError, load_report
 from saverproof_reports.text import slug
 
+FUNCTIONAL = "functional"
+"""In ``--saver-families``, the families that programs alone put to the test."""
 IN_PROCESS = "saverproof.plugin.in_process"
 
 
@@ -125,14 +127,17 @@ def _families(option: str | None) -> tuple[str, ...] | None:
     there = families()
     if option is None:
         return None
-    names = tuple(name.strip() for name in option.split(","))
+    programs = [table.name for table in tables() if table.phase == FUNCTIONAL]
+    names: list[str] = []
+    for name in (part.strip() for part in option.split(",")):
+        names += programs if name == FUNCTIONAL else [name]
     for name in names:
         if name not in there:
             near = difflib.get_close_matches(name, there, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             known = ", ".join(there)
             raise SaverproofError(f"--saver-families: found {name!r}; {hint}known: {known}")
-    return names
+    return tuple(dict.fromkeys(names))
 
 
 def _check_names(savers: Iterable[Facts]) -> None:
