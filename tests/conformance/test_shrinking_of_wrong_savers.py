@@ -46,7 +46,7 @@ def attempt_of(trials: Trials, contract: str) -> Attempt:
 
     def attempt(candidate: Program) -> Program | None:
         run = trials.replay(candidate, until=contract)
-        breach = next((b for b in run.breaches if b.contract == contract and not b.stray), None)
+        breach = next((b for b in run.breaches if b.contract == contract and not b.diverged), None)
         return None if breach is None else run.program[: breach.position]
 
     return attempt
