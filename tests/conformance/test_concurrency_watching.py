@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -39,7 +40,14 @@ def test_a_deadlock_is_told_with_the_stack_of_every_thread(lock: threading.Lock)
 
 
 def test_work_is_no_deadlock() -> None:
-    assert watch(lambda: sum(n * n for n in range(4_000_000)), Progress(), patience_s=0.1) is None
+    patience_s = 0.1
+
+    def work() -> None:
+        over = time.monotonic() + 5 * patience_s
+        while time.monotonic() < over:
+            sum(range(1_000))
+
+    assert watch(work, Progress(), patience_s=patience_s) is None
 
 
 def test_a_task_that_waits_is_shown_with_what_it_waits_for() -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -11,18 +12,18 @@ from tests.reports.hostile import HUGE, NASTY
 from saverproof_reports import charts, drawing
 from saverproof_reports.wording import KILL_OUTCOMES
 
-TRIALS = [
+TRIALS: list[dict[str, Any]] = [
     {"operation": "put", "kind": "io", "outcome": "whole", "count": 3, "recovery_ms": [1.2]},
     {"operation": "put", "kind": "io", "outcome": "lost", "recovery_ms": [40.0, 41.0]},
     {"operation": "delete_thread", "kind": "statement", "outcome": "absent"},
 ]
 
 
-def svg(drawn) -> ElementTree.Element:
+def svg(drawn: Any) -> ElementTree.Element:
     return ElementTree.fromstring(drawn)
 
 
-def rectangles(drawn, series: str) -> list[dict[str, float]]:
+def rectangles(drawn: Any, series: str) -> list[dict[str, float]]:
     """The rectangles of one series, from the top of the chart to its end."""
     found = svg(drawn).findall(f".//g[@class='series {series}']//rect")
     shapes = [
@@ -31,7 +32,7 @@ def rectangles(drawn, series: str) -> list[dict[str, float]]:
     return sorted(shapes, key=lambda shape: (shape["y"], shape["x"]))
 
 
-def test_an_endless_fault_map_shows_what_was_not_clean():
+def test_an_endless_fault_map_shows_what_was_not_clean() -> None:
     place = {"operation": "put", "kind": "io", "place": "write", "outcome": "clean"}
     places = [place] * 5000 + [{**place, "outcome": "torn"}]
     [row] = charts.fault_map(places)["put"]
@@ -39,7 +40,7 @@ def test_an_endless_fault_map_shows_what_was_not_clean():
     assert (row.total, row.undrawn) == (5001, 5000)
 
 
-def test_recovery_times_all_stand_in_the_histogram():
+def test_recovery_times_all_stand_in_the_histogram() -> None:
     columns = charts.recovery_columns([{"recovery_ms": [0.0, 1.0, 2.0, 500.0, 1e300]}, {}])
     assert sum(column.count for column in columns) == 5
     assert all(one.end == other.start for one, other in pairwise(columns))
@@ -48,13 +49,13 @@ def test_recovery_times_all_stand_in_the_histogram():
 
 
 @pytest.mark.parametrize("figure", [0.0, 0.02, 5.5, 1e300])
-def test_a_single_recovery_time_does_not_fill_the_histogram(figure):
+def test_a_single_recovery_time_does_not_fill_the_histogram(figure: Any) -> None:
     columns = charts.recovery_columns([{"recovery_ms": [figure]}])
     assert len(columns) > 1
     assert sum(column.count for column in columns) == 1
 
 
-def test_images_are_in_the_order_of_what_they_lack():
+def test_images_are_in_the_order_of_what_they_lack() -> None:
     bars = charts.power_bars({"10": 1, "2": 7, "0": 640, "1": 5, "3": 0})
     assert [(bar.label, bar.told) for bar in bars] == [
         ("no operation", "640"),
@@ -65,21 +66,21 @@ def test_images_are_in_the_order_of_what_they_lack():
     assert [bar.segments[0].name for bar in bars] == ["whole", "lost", "lost", "lost"]
 
 
-def test_the_smallest_of_very_many_counts_are_added_up():
+def test_the_smallest_of_very_many_counts_are_added_up() -> None:
     bars = charts.lengths({f"Error{number}": number for number in range(1, 101)})
     assert len(bars) == charts.MOST_BARS + 1
     assert (bars[0].label, bars[0].told) == ("Error100", "100")
     assert (bars[-1].label, bars[-1].told) == ("60 others", f"{sum(range(1, 61)):,}")
 
 
-def test_bars_are_as_long_as_the_figures_say():
+def test_bars_are_as_long_as_the_figures_say() -> None:
     drawn = drawing.bars(charts.lengths({"one": 50, "two": 100, "three": 25}), "x")
     lengths = [shape["width"] for shape in rectangles(drawn, "plain")]
     assert lengths[0] / lengths[1] == pytest.approx(0.5, abs=0.01)
     assert lengths[2] / lengths[1] == pytest.approx(0.25, abs=0.01)
 
 
-def test_what_was_found_after_kills_has_the_colour_of_its_outcome():
+def test_what_was_found_after_kills_has_the_colour_of_its_outcome() -> None:
     drawn = drawing.bars(charts.kill_bars(TRIALS, KILL_OUTCOMES), "x")
     [absent], [whole], [lost] = (
         rectangles(drawn, series) for series in ("o-absent", "o-whole", "o-lost")
@@ -90,14 +91,14 @@ def test_what_was_found_after_kills_has_the_colour_of_its_outcome():
     assert lost["x"] == pytest.approx(whole["x"] + whole["width"], abs=0.5)
 
 
-def test_one_loss_among_very_many_kills_is_seen():
+def test_one_loss_among_very_many_kills_is_seen() -> None:
     kill = TRIALS[0]
     trials = [{**kill, "count": 1_000_000}, {**kill, "outcome": "lost", "count": 1}]
     [lost] = rectangles(drawing.bars(charts.kill_bars(trials, KILL_OUTCOMES), "x"), "o-lost")
     assert lost["width"] > 4
 
 
-def test_columns_are_as_high_as_the_figures_say():
+def test_columns_are_as_high_as_the_figures_say() -> None:
     figures = [1.2, 5.5, 5.5, 5.5]
     drawn = drawing.histogram(charts.recovery_columns([{"recovery_ms": figures}]), "x")
     low, high = sorted(rectangles(drawn, "plain"), key=lambda shape: shape["x"])
@@ -115,7 +116,7 @@ def test_columns_are_as_high_as_the_figures_say():
         ([0.0, 1e6], ["0.1", "1", "10", "100", "1,000", "10,000", "100,000"]),
     ],
 )
-def test_the_axis_of_the_histogram_has_room_for_its_figures(figures, axis):
+def test_the_axis_of_the_histogram_has_room_for_its_figures(figures: Any, axis: Any) -> None:
     drawn = svg(drawing.histogram(charts.recovery_columns([{"recovery_ms": figures}]), "x"))
     assert [text.text for text in drawn.findall(".//g[@class='axis x']//text")] == axis
 
@@ -130,7 +131,7 @@ def charted(label: str = "put") -> list[str]:
     ]
 
 
-def test_nothing_of_a_chart_is_a_script_a_style_an_address_or_an_id():
+def test_nothing_of_a_chart_is_a_script_a_style_an_address_or_an_id() -> None:
     for drawn in charted():
         for node in svg(drawn).iter():
             assert node.tag in ("svg", "g", "rect", "path", "text", "title", "desc")
@@ -139,11 +140,11 @@ def test_nothing_of_a_chart_is_a_script_a_style_an_address_or_an_id():
         assert "<!--" not in drawn
 
 
-def test_the_same_figures_give_the_same_chart():
+def test_the_same_figures_give_the_same_chart() -> None:
     assert charted() == charted()
 
 
-def test_a_chart_is_told_to_those_who_cannot_see_it():
+def test_a_chart_is_told_to_those_who_cannot_see_it() -> None:
     drawn = svg(charted()[0])
     assert (drawn.get("role"), drawn.get("aria-label")) == ("img", "What was found")
     description = drawn.find("desc")
@@ -151,7 +152,7 @@ def test_a_chart_is_told_to_those_who_cannot_see_it():
     assert description.text == "put, io: 3 whole, 1 lost; put, statement: 1 absent"
 
 
-def test_nothing_is_drawn_of_nothing():
+def test_nothing_is_drawn_of_nothing() -> None:
     empty = [
         drawing.bars(charts.kill_bars([], KILL_OUTCOMES), "x"),
         drawing.bars(charts.lengths({"none": 0}), "x"),
@@ -162,7 +163,7 @@ def test_nothing_is_drawn_of_nothing():
 
 
 @pytest.mark.parametrize("label", [NASTY, HUGE, "", "\x00", "<b>&", "x" * 400])
-def test_whatever_a_label_holds_the_chart_stays_whole_and_small(label):
+def test_whatever_a_label_holds_the_chart_stays_whole_and_small(label: str) -> None:
     for drawn in charted(label):
         assert len(drawn) < 20_000
         for text in svg(drawn).iter("text"):
@@ -170,14 +171,14 @@ def test_whatever_a_label_holds_the_chart_stays_whole_and_small(label):
 
 
 @pytest.mark.parametrize("label", ["word " * 100, "x" * 400])
-def test_a_shortened_label_leaves_the_figures(label):
+def test_a_shortened_label_leaves_the_figures(label: str) -> None:
     drawn = svg(drawing.bars(charts.lengths({label: 1234}), "x"))
     [first, *_, last] = sorted(drawn.iter("text"), key=lambda text: float(text.get("y", 0)))
     assert (first.text or "").startswith(label[:20])
     assert (last.text or "").endswith("…: 1,234")
 
 
-def test_a_long_label_goes_on_in_a_second_line_and_is_told_whole():
+def test_a_long_label_goes_on_in_a_second_line_and_is_told_whole() -> None:
     label = "two processes, one of which holds the lock for a while and then some"
     drawn = svg(drawing.bars(charts.lengths({label: 2, "other": 1}), "x"))
     lines = sorted((float(text.get("y", 0)), text.text or "") for text in drawn.iter("text"))
@@ -186,14 +187,14 @@ def test_a_long_label_goes_on_in_a_second_line_and_is_told_whole():
 
 
 @pytest.mark.parametrize("outcome", ["whole", "not-fired"])
-def test_a_count_stays_beside_what_it_counts(outcome):
+def test_a_count_stays_beside_what_it_counts(outcome: str) -> None:
     where = {"operation": "graph: branches that join", "kind": "some operation"}
     trial = {**TRIALS[0], **where, "outcome": outcome}
     drawn = svg(drawing.bars(charts.kill_bars([trial], KILL_OUTCOMES), "x"))
     assert f"3\xa0{outcome}" in [text.text for text in drawn.iter("text")]
 
 
-def test_drawing_leaves_the_import_system_as_it_was():
+def test_drawing_leaves_the_import_system_as_it_was() -> None:
     code = (
         "import sys; from saverproof_reports import charts, drawing; "
         "drawing.bars(charts.lengths({'x': 1}), 'x'); import no_such_module"

@@ -1,5 +1,7 @@
 """Comparing two reports: what got worse, what got better, what came and went."""
 
+from typing import Any
+
 import pytest
 from tests.reports.sample import (
     CONTRACTS,
@@ -26,12 +28,12 @@ TILE = "ordering/pages-tile"
 LISTED = {"reason": "documented", "link": None}
 
 
-def report(*findings, name="sqlite", **changes):
+def report(*findings: Any, name: str = "sqlite", **changes: Any) -> Any:
     events = [run_event(**changes), *saver_events(name, findings), {"event": "end"}]
     return report_of(events)
 
 
-def judged_as(verdict):
+def judged_as(verdict: str) -> Any:
     """A report in which one contract has `verdict`."""
     if verdict == "violated":
         return report(finding(TILE))
@@ -47,7 +49,7 @@ def judged_as(verdict):
     return report_of(events)
 
 
-def kinds(old, new):
+def kinds(old: Any, new: Any) -> Any:
     changes = [change for saver in compare(old, new).savers for change in saver.changes]
     return {change.contract: change.kind for change in changes}
 
@@ -66,7 +68,7 @@ TABLE = {
 
 @pytest.mark.parametrize("old", TABLE)
 @pytest.mark.parametrize("column", range(6), ids=list(TABLE))
-def test_every_change_of_verdict_has_its_name(old, column):
+def test_every_change_of_verdict_has_its_name(old: str, column: int) -> None:
     new = list(TABLE)[column]
     expected = TABLE[old][column]
     found = kinds(judged_as(old), judged_as(new))
@@ -84,23 +86,23 @@ def test_every_change_of_verdict_has_its_name(old, column):
     ],
     ids=["new-flaw", "fixed-flaw", "same-flaw", "another-flaw", "advice"],
 )
-def test_only_what_got_worse_fails(old, new, status):
+def test_only_what_got_worse_fails(old: dict[str, Any], new: dict[str, Any], status: int) -> None:
     assert compare(old, new).exit_status == status
 
 
-def test_a_flaw_that_reaches_the_other_api_got_worse():
+def test_a_flaw_that_reaches_the_other_api_got_worse() -> None:
     one, both = report(finding(TILE)), report(finding(TILE), finding(TILE, api="async"))
     assert kinds(one, both) == {TILE: Kind.WORSE}
     assert kinds(both, one) == {}
 
 
-def without(report, identity):
+def without(report: dict[str, Any], identity: Any) -> Any:
     for judged in report["savers"]:
         judged["contracts"] = [one for one in judged["contracts"] if one["id"] != identity]
     return report
 
 
-def test_a_contract_added_by_an_upgrade_is_no_regression():
+def test_a_contract_added_by_an_upgrade_is_no_regression() -> None:
     comparison = compare(without(report(), TILE), report(finding(TILE)))
     assert comparison.exit_status == 0
     [change] = comparison.savers[0].changes
@@ -108,25 +110,25 @@ def test_a_contract_added_by_an_upgrade_is_no_regression():
     assert "added: ordering/pages-tile (must, absent → violated)" in comparison_text(comparison)
 
 
-def test_a_contract_that_is_gone_is_said():
+def test_a_contract_that_is_gone_is_said() -> None:
     assert kinds(report(), without(report(), TILE)) == {TILE: Kind.REMOVED}
 
 
-def test_a_renamed_saver_is_found_again():
+def test_a_renamed_saver_is_found_again() -> None:
     comparison = compare(report(), report(finding(TILE), name="renamed"))
     assert comparison.exit_status == 1
     assert comparison.savers[0].name == "sqlite → renamed"
     assert "different name: sqlite → renamed" in comparison_text(comparison)
 
 
-def test_savers_are_matched_by_name_and_the_others_are_said():
+def test_savers_are_matched_by_name_and_the_others_are_said() -> None:
     comparison = compare(good_report(), comparison_report())
     assert [saver.name for saver in comparison.savers] == ["sqlite"]
     assert comparison.only_new == ("langgraph-sqlite", "langgraph-sqlite-async", "memory")
     assert "only in the new report: memory" in comparison_text(comparison)
 
 
-def test_a_saver_renamed_among_others_is_matched_by_its_class():
+def test_a_saver_renamed_among_others_is_matched_by_its_class() -> None:
     old, new = comparison_report(), comparison_report()
     new["savers"][1]["saver"]["name"] = "renamed"
     assert [saver.name for saver in compare(old, new).savers if "→" in saver.name] == [
@@ -134,12 +136,12 @@ def test_a_saver_renamed_among_others_is_matched_by_its_class():
     ]
 
 
-def test_reports_without_a_saver_in_common_are_refused():
+def test_reports_without_a_saver_in_common_are_refused() -> None:
     with pytest.raises(ReportError, match=r"the old report has no saver, the new the savers sql"):
         compare(report_of([]), report())
 
 
-def test_other_settings_and_versions_are_said():
+def test_other_settings_and_versions_are_said() -> None:
     new = report(profile="deep")
     new["environment"]["packages"] |= {"langgraph-checkpoint": "5.0.0", "extra": "1"}
     new["complete"] = False
@@ -153,7 +155,7 @@ def test_other_settings_and_versions_are_said():
         assert said in text
 
 
-def test_recovery_and_lost_operations_are_set_side_by_side():
+def test_recovery_and_lost_operations_are_set_side_by_side() -> None:
     old = report_of([run_event(), *saver_events("x", sections=extra({})), {"event": "end"}])
     new = report_of([run_event(), *saver_events("x", sections=extra({}, 3)), {"event": "end"}])
     figures = {figure.what: figure.shown for figure in compare(old, new).savers[0].figures}
@@ -163,13 +165,13 @@ def test_recovery_and_lost_operations_are_set_side_by_side():
     assert "corrupt disk images after a power cut" not in figures
 
 
-def test_a_run_that_judged_less_is_not_shown_as_good():
+def test_a_run_that_judged_less_is_not_shown_as_good() -> None:
     whole, less = compare(report(), report()), compare(report(), without(report(), TILE))
     assert 'class="verdict good"' in comparison_html(whole)
     assert 'class="verdict open"' in comparison_html(less)
 
 
-def test_equal_runs_say_so_in_every_format():
+def test_equal_runs_say_so_in_every_format() -> None:
     comparison = compare(report(), report())
     said = "Nothing got worse, nothing got better."
     assert said in comparison_text(comparison)
@@ -178,7 +180,7 @@ def test_equal_runs_say_so_in_every_format():
     assert f"unchanged: {sum(map(len, CONTRACTS.values()))} held" in comparison_text(comparison)
 
 
-def test_every_format_shows_each_change():
+def test_every_format_shows_each_change() -> None:
     old = report(finding("upsert/put-replaces"), finding("filter/none"))
     new = report(finding(TILE), finding("parity/same-answers", known=LISTED))
     comparison = compare(old, new)
@@ -199,13 +201,15 @@ def test_every_format_shows_each_change():
         ("memory", TILE, "sync", False),
     ],
 )
-def test_a_baseline_excuses_what_it_shows_and_nothing_else(saver, contract, api, answer):
+def test_a_baseline_excuses_what_it_shows_and_nothing_else(
+    saver: Any, contract: str, api: str, answer: Any
+) -> None:
     savers = [{"name": "sqlite", "class": "sqlite.Saver"}]
     baseline = Baseline.of(report(finding(TILE)), savers)
     assert baseline.excuses(saver, contract, api) is answer
 
 
-def test_a_baseline_excuses_an_api_that_it_did_not_judge():
+def test_a_baseline_excuses_an_api_that_it_did_not_judge() -> None:
     old = report_of(
         [run_event(), *saver_events("sqlite", [finding(TILE)], apis=("sync",)), {"event": "end"}]
     )

@@ -3,6 +3,8 @@
 import ast
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -27,15 +29,15 @@ HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\ufe
 
 
 @pytest.fixture(scope="module")
-def report():
+def report() -> Any:
     return hostile_report()
 
 
-def test_the_report_keeps_its_schema(report):
+def test_the_report_keeps_its_schema(report: dict[str, Any]) -> None:
     assert validate(report) == []
 
 
-def test_the_folder_is_written_and_read_back(report, tmp_path):
+def test_the_folder_is_written_and_read_back(report: dict[str, Any], tmp_path: Path) -> None:
     path = write_report(report, tmp_path / "out")
     assert path.read_bytes().isascii()
     assert path.stat().st_size < 1_000_000
@@ -49,8 +51,8 @@ def test_the_folder_is_written_and_read_back(report, tmp_path):
         assert "\ud800" in read_artefact(artefact)["program"][0]["value"]
 
 
-def test_no_value_is_longer_than_four_thousand_characters(report):
-    def longest(value):
+def test_no_value_is_longer_than_four_thousand_characters(report: dict[str, Any]) -> None:
+    def longest(value: Any) -> Any:
         if isinstance(value, str):
             return len(value)
         parts = value.values() if isinstance(value, dict) else value
@@ -66,7 +68,7 @@ def test_no_value_is_longer_than_four_thousand_characters(report):
     assert "cut: 10,000," in cut[0]["observed"]
 
 
-def test_a_spool_gives_the_same_report(report, tmp_path):
+def test_a_spool_gives_the_same_report(report: dict[str, Any], tmp_path: Path) -> None:
     with Spool(tmp_path / "spool") as spool:
         for event in hostile_events():
             spool.append(event)
@@ -74,13 +76,13 @@ def test_a_spool_gives_the_same_report(report, tmp_path):
 
 
 @pytest.mark.parametrize("write", [markdown, html], ids=["markdown", "html"])
-def test_a_page_holds_no_harmful_character(report, write):
+def test_a_page_holds_no_harmful_character(report: dict[str, Any], write: Any) -> None:
     text = write(report)
     assert not HARMFUL.search(text)
     assert len(text.encode()) < 1_000_000
 
 
-def test_nothing_a_saver_says_is_markup_in_html(report):
+def test_nothing_a_saver_says_is_markup_in_html(report: dict[str, Any]) -> None:
     page = html(report)
     assert MARKUP not in page
     assert "<img" not in page
@@ -89,7 +91,7 @@ def test_nothing_a_saver_says_is_markup_in_html(report):
     assert "{{ 7 * 7 }}" in page
 
 
-def test_nothing_a_saver_says_is_markup_in_markdown(report):
+def test_nothing_a_saver_says_is_markup_in_markdown(report: dict[str, Any]) -> None:
     parser = MarkdownIt("commonmark").enable("table")
     tokens = parser.parse(markdown(report))
     inline = [child for token in tokens for child in token.children or ()]
@@ -101,7 +103,7 @@ def test_nothing_a_saver_says_is_markup_in_markdown(report):
     assert columns == {2}
 
 
-def test_annotations_and_properties_stay_on_their_lines(report):
+def test_annotations_and_properties_stay_on_their_lines(report: dict[str, Any]) -> None:
     events = hostile_events()
     texts = [*annotations(report)]
     texts += [text for pair in run_properties(report) for text in pair]
@@ -113,7 +115,7 @@ def test_annotations_and_properties_stay_on_their_lines(report):
         assert len(text) < 4000
 
 
-def test_text_is_cut_and_says_so():
+def test_text_is_cut_and_says_so() -> None:
     assert harmless("a" * 4096) == "a" * 4096
     assert harmless("a" * 5000).endswith("a… (cut: 5,000 characters)")
     assert len(harmless("\x00" * 4096)) <= 4096
@@ -134,12 +136,12 @@ def test_text_is_cut_and_says_so():
     ],
     ids=["nan", "infinity", "wide", "bytes", "mapping", "boolean"],
 )
-def test_what_json_cannot_hold_becomes_text(value, shown):
+def test_what_json_cannot_hold_becomes_text(value: Any, shown: Any) -> None:
     assert harmless_data(value) == shown
     json.dumps(harmless_data(value), allow_nan=False)
 
 
-def test_endless_nesting_ends():
+def test_endless_nesting_ends() -> None:
     value: list[object] = []
     value.append(value)
     assert "<nested too deeply>" in json.dumps(harmless_data(value))
@@ -149,5 +151,5 @@ def test_endless_nesting_ends():
     ("text", "name"),
     [("My Saver/../x", "my-saver-x"), ("", "x"), ("…", "x"), ("a" * 200, "a" * 60)],
 )
-def test_a_slug_is_a_safe_file_name(text, name):
+def test_a_slug_is_a_safe_file_name(text: str, name: str) -> None:
     assert slug(text) == name

@@ -1,5 +1,8 @@
 """Markdown, GitHub annotations and JUnit properties."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from tests.reports.sample import (
     comparison_events,
@@ -15,13 +18,13 @@ from saverproof_reports.github import annotations, append_step_summary
 from saverproof_reports.junit import item_properties, run_properties
 
 
-def test_the_verdict_comes_first():
+def test_the_verdict_comes_first() -> None:
     first, second, *_ = markdown(good_report()).split("\n\n")
     assert first == "# saverproof"
     assert second == "**sqlite keeps all 56 contracts.**"
 
 
-def test_the_matrix_has_a_row_a_family_and_a_column_a_saver():
+def test_the_matrix_has_a_row_a_family_and_a_column_a_saver() -> None:
     text = markdown(comparison_report())
     assert (
         "| family | `sqlite` | `langgraph-sqlite` | `langgraph-sqlite-async` | `memory` |" in text
@@ -29,7 +32,7 @@ def test_the_matrix_has_a_row_a_family_and_a_column_a_saver():
     assert "| upsert | ✓ 6 | ✓ 5 · ✗ 1 | ✓ 4 · ✗ 2 | ✓ 5 · (✗) 1 |" in text
 
 
-def test_a_violation_shows_all_that_is_needed_to_believe_it():
+def test_a_violation_shows_all_that_is_needed_to_believe_it() -> None:
     text = markdown(comparison_report())
     for said in (
         "### ✗ `atomicity/all-or-nothing`",
@@ -58,48 +61,48 @@ def test_a_violation_shows_all_that_is_needed_to_believe_it():
         ),
     ],
 )
-def test_a_verdict_never_sounds_better_than_it_is(events, said):
+def test_a_verdict_never_sounds_better_than_it_is(events: Any, said: str) -> None:
     run = [run_event(), *saver_events("sqlite"), {"event": "end"}]
     assert said in markdown(report_of(events(run))).replace("\\", "")
 
 
-def test_an_endless_run_stays_below_what_github_accepts(monkeypatch):
+def test_an_endless_run_stays_below_what_github_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = [finding("ordering/pages-tile", observed="x" * 4000) for _ in range(400)]
     text = markdown(report_of([run_event(), *saver_events("sqlite", findings), {"event": "end"}]))
     assert len(text.encode()) < 1_000_000
     assert "parts are left out here" in text
 
 
-def test_the_step_summary_is_appended(tmp_path):
+def test_the_step_summary_is_appended(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("# before\n")
     append_step_summary(good_report(), path)
     assert path.read_text() == "# before\n" + markdown(good_report())
 
 
-def test_errors_come_first_among_annotations():
+def test_errors_come_first_among_annotations() -> None:
     levels = [line.split(" ")[0] for line in annotations(comparison_report())]
     assert levels == ["::error"] * 19 + ["::notice"] * 2
 
 
-def test_a_good_run_has_no_annotations():
+def test_a_good_run_has_no_annotations() -> None:
     assert annotations(good_report()) == []
 
 
-def test_an_undecided_contract_is_a_warning():
+def test_an_undecided_contract_is_a_warning() -> None:
     report = report_of(comparison_events()[:4])
     assert all(line.startswith("::warning ") for line in annotations(report))
     assert len(annotations(report)) == 55
 
 
-def test_an_annotation_cannot_be_broken_out_of():
+def test_an_annotation_cannot_be_broken_out_of() -> None:
     bad = finding("ordering/pages-tile", summary="a\n::error::b%0A,c:d")
     [line] = annotations(report_of([run_event(), *saver_events("x", [bad]), {"event": "end"}]))
     assert "\n" not in line
     assert line.endswith("a ::error::b%250A,c:d")
 
 
-def test_a_stale_entry_is_an_error_and_spoils_the_verdict():
+def test_a_stale_entry_is_an_error_and_spoils_the_verdict() -> None:
     events = comparison_events()[:3]
     entry = {"id": "ordering/pages-tile", "message": "the example no longer fails"}
     events[2] = {**events[2], "stale": [entry]}
@@ -108,7 +111,7 @@ def test_a_stale_entry_is_an_error_and_spoils_the_verdict():
     assert "1 known violation is stale" in markdown(report)
 
 
-def test_junit_properties_of_an_item():
+def test_junit_properties_of_an_item() -> None:
     events = comparison_events()
     item = next(event for event in events if event.get("findings"))
     properties = dict(item_properties(item))
@@ -117,7 +120,7 @@ def test_junit_properties_of_an_item():
     assert int(properties["saverproof.judged"]) > 0
 
 
-def test_junit_properties_of_a_run():
+def test_junit_properties_of_a_run() -> None:
     properties = dict(run_properties(comparison_report()))
     assert properties["saverproof.seed"] == "0"
     assert properties["saverproof.version.langgraph"] == "1.2.22"

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.reports.hostile import hostile_report
@@ -39,12 +41,12 @@ FLAGS = (
 )
 
 
-def many_violations():
+def many_violations() -> Any:
     sections = extra(BAD_PLACES, lost=2)
     return report_of([run_event(), *saver_events("x", violations(20), sections), {"event": "end"}])
 
 
-def smallest():
+def smallest() -> Any:
     """A report of another writer's, with what the schema requires and nothing more."""
     report = comparison_report()
     del report["run"]["command"]
@@ -91,19 +93,19 @@ class Page(HTMLParser):
         self.text = ""
         self.feed(text)
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: Any, attrs: Any) -> Any:
         self.elements.append((tag, dict(attrs)))
 
-    def handle_data(self, data):
+    def handle_data(self, data: Any) -> Any:
         self.text += data
 
 
 @pytest.fixture(params=PAGES, ids=lambda name: name.replace(" ", "-"))
-def page(request) -> str:
+def page(request: Any) -> str:
     return html(PAGES[request.param]())
 
 
-def test_the_page_needs_no_network(page):
+def test_the_page_needs_no_network(page: str) -> None:
     for tag, attributes in Page(page).elements:
         assert tag not in ("iframe", "object", "embed", "img", "base", "form")
         if tag == "link":
@@ -114,15 +116,15 @@ def test_the_page_needs_no_network(page):
     assert "url(" not in page
 
 
-def test_links_lead_somewhere(page):
+def test_links_lead_somewhere(page: str) -> None:
     elements = Page(page).elements
     ids = {attributes.get("id") for _, attributes in elements}
-    links = [attributes["href"] for tag, attributes in elements if tag == "a"]
+    links = [attributes["href"] or "" for tag, attributes in elements if tag == "a"]
     assert all(link.removeprefix("#") in ids for link in links if link.startswith("#"))
     assert all(link.startswith(("#", "https://", "http://")) for link in links)
 
 
-def test_the_page_tells_a_newcomer_everything():
+def test_the_page_tells_a_newcomer_everything() -> None:
     text = " ".join(Page(html(comparison_report())).text.split())
     for said in (
         "2 of 4 savers break contracts: langgraph-sqlite 2, langgraph-sqlite-async 17.",
@@ -143,7 +145,7 @@ def test_the_page_tells_a_newcomer_everything():
         assert said in text
 
 
-def test_every_violation_is_on_the_page():
+def test_every_violation_is_on_the_page() -> None:
     report = comparison_report()
     page = html(report)
     for judged in report["savers"]:
@@ -152,7 +154,7 @@ def test_every_violation_is_on_the_page():
                 assert escape(violation["reproducer"]) in page
 
 
-def test_every_failed_place_is_a_square():
+def test_every_failed_place_is_a_square() -> None:
     squares = [
         attributes["class"]
         for _, attributes in Page(html(many_violations())).elements
@@ -173,14 +175,14 @@ def test_every_failed_place_is_a_square():
         ("a", "b\nc", "-++"),
     ],
 )
-def test_a_diff_marks_each_line(expected, observed, marks):
+def test_a_diff_marks_each_line(expected: Any, observed: Any, marks: Any) -> None:
     lines = diff(expected, observed)
     assert "".join(line.mark for line in lines) == marks
     kept = "\n".join(line.text for line in lines if line.mark != "+")
     assert kept == expected
 
 
-def test_a_diff_marks_what_differs_inside_a_line():
+def test_a_diff_marks_what_differs_inside_a_line() -> None:
     before, after = diff("writes of task 1: [1, 2]", "writes of task 1: [1, 3]")
     assert [text for text, changed in before.parts if changed] == ["2"]
     assert [text for text, changed in after.parts if changed] == ["3"]
@@ -211,7 +213,7 @@ for (const [name, page] of Object.entries(pages)) for (const width of [390, 850,
 </script>"""
 
 
-def browse(page: str, folder) -> tuple[str, list[str]]:
+def browse(page: str, folder: Any) -> tuple[str, list[str]]:
     """The document after a real browser has shown `page`, and what it said on its console."""
     path = folder / "page.html"
     path.write_text(page, encoding="utf-8")
@@ -221,7 +223,7 @@ def browse(page: str, folder) -> tuple[str, list[str]]:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
+def test_a_real_browser_shows_every_page_without_complaint(tmp_path: Path) -> None:
     pages = all_pages()
     quoted = json.dumps(pages).replace("</", "<\\/").replace("<!--", "<\\!--")
     document, console = browse(FRAMES.format(pages=quoted), tmp_path)
@@ -238,12 +240,12 @@ def test_a_real_browser_shows_every_page_without_complaint(tmp_path):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_the_browser_would_have_complained(tmp_path):
+def test_the_browser_would_have_complained(tmp_path: Path) -> None:
     _, console = browse(html(good_report()).replace('"use strict"', '"changed"'), tmp_path)
     assert "Content Security Policy" in console[0]
 
 
-def test_savers_whose_names_look_alike_have_anchors_of_their_own():
+def test_savers_whose_names_look_alike_have_anchors_of_their_own() -> None:
     events = [run_event(), *saver_events("my saver", [finding("ordering/pages-tile")])]
     events += saver_events("my-saver", [finding("ordering/pages-tile")])
     page = html(report_of([*events, {"event": "end"}]))
@@ -253,7 +255,7 @@ def test_savers_whose_names_look_alike_have_anchors_of_their_own():
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(identities)
 
 
-def test_notes_and_scenes_of_several_callers_are_shown():
+def test_notes_and_scenes_of_several_callers_are_shown() -> None:
     crowd = {"scenes": {"several processes": 4}, "operations": 70, "raised": {}, "notes": ["slow"]}
     section = {"concurrency": crowd, "faults": {"points": 1, "notes": ["half of <all>"]}}
     page = html(report_of([run_event(), *saver_events("x", sections=section), {"event": "end"}]))
@@ -266,7 +268,7 @@ def test_notes_and_scenes_of_several_callers_are_shown():
         assert text in page
 
 
-def test_names_in_backticks_are_code():
+def test_names_in_backticks_are_code() -> None:
     events = [run_event(), *saver_events("x", [finding("ordering/pages-tile")])]
     events[1]["contracts"][5] |= {"source": "`a.b` <c>; one ` too many", "link": None}
     page = html(report_of(events))

@@ -1,6 +1,7 @@
 """The report: assembled, checked against its schema, and read back."""
 
 import copy
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -54,11 +55,11 @@ def one_saver(*violations: Data, **changes: object) -> Data:
 
 
 @pytest.mark.parametrize("build", [good_report, comparison_report])
-def test_whole_runs_keep_the_schema(build):
+def test_whole_runs_keep_the_schema(build: Any) -> None:
     assert validate(build()) == []
 
 
-def test_the_smallest_run_keeps_the_schema_and_counts_its_contracts():
+def test_the_smallest_run_keeps_the_schema_and_counts_its_contracts() -> None:
     report = one_saver(VIOLATION)
     assert validate(report) == []
     assert report["savers"][0]["summary"]["must"]["violated"] == 1
@@ -68,7 +69,7 @@ def test_the_smallest_run_keeps_the_schema_and_counts_its_contracts():
 @pytest.mark.parametrize(
     "field", ["schema", "complete", "environment", "run", "savers"], ids=lambda name: name
 )
-def test_a_missing_field_is_named(field):
+def test_a_missing_field_is_named(field: str) -> None:
     report = one_saver(VIOLATION)
     del report[field]
     assert validate(report) == [f"the whole: found no {field}, which is required"]
@@ -81,7 +82,7 @@ def _required(part: object) -> set[str]:
     return set()
 
 
-def test_every_field_that_the_design_fixes_is_required():
+def test_every_field_that_the_design_fixes_is_required() -> None:
     fixed = """
         schema complete environment python platform packages run profile seed started duration_s
         workers savers saver name class distribution version summary must should contracts id
@@ -93,7 +94,7 @@ def test_every_field_that_the_design_fixes_is_required():
     assert set(fixed.split()) <= _required(schema("report-1"))
 
 
-def test_fields_may_be_added():
+def test_fields_may_be_added() -> None:
     report = one_saver(VIOLATION)
     report["savers"][0]["contracts"][0]["violations"][0]["colour"] = "red"
     assert validate(report) == []
@@ -109,26 +110,26 @@ def test_fields_may_be_added():
         ({"verdict": "fine"}, 'found "fine", expected one of held, violated'),
     ],
 )
-def test_a_report_that_contradicts_itself_is_told_so(changes, said):
+def test_a_report_that_contradicts_itself_is_told_so(changes: Any, said: str) -> None:
     report = copy.deepcopy(one_saver(VIOLATION))
     report["savers"][0]["contracts"][0] |= changes
     assert said in "\n".join(validate(report))
 
 
-def test_a_summary_that_miscounts_is_told_so():
+def test_a_summary_that_miscounts_is_told_so() -> None:
     report = one_saver(VIOLATION)
     report["savers"][0]["summary"]["must"]["held"] = 55
     assert "summary.must" in validate(report)[0]
 
 
-def test_a_contract_that_stands_twice_is_told_so():
+def test_a_contract_that_stands_twice_is_told_so() -> None:
     report = one_saver(VIOLATION)
     contracts = report["savers"][0]["contracts"]
     contracts.append(contracts[0])
     assert "found 2 times" in "\n".join(validate(report))
 
 
-def test_reproducers_get_names_of_their_own():
+def test_reproducers_get_names_of_their_own() -> None:
     report = one_saver(VIOLATION, VIOLATION, {**VIOLATION, "api": "async"})
     names = [one["reproducer"] for one in report["savers"][0]["contracts"][0]["violations"]]
     stem = "reproducers/mine-ordering-list-newest-first"
@@ -139,7 +140,7 @@ def test_reproducers_get_names_of_their_own():
     ]
 
 
-def test_a_violation_without_a_script_names_none():
+def test_a_violation_without_a_script_names_none() -> None:
     report = one_saver({**VIOLATION, "reproducer_source": ""})
     violation = report["savers"][0]["contracts"][0]["violations"][0]
     assert violation["reproducer"] is None
@@ -147,17 +148,17 @@ def test_a_violation_without_a_script_names_none():
 
 
 @pytest.mark.parametrize("name", ["report-1", "artefact-1"])
-def test_each_schema_is_a_json_schema(name):
+def test_each_schema_is_a_json_schema(name: str) -> None:
     Draft202012Validator.check_schema(schema(name))
 
 
-def test_the_order_in_which_items_come_in_makes_no_difference():
+def test_the_order_in_which_items_come_in_makes_no_difference() -> None:
     run, saver, *items, end = comparison_events()[:20]
     one = report_of([run, saver, *items, end])
     assert report_of([run, saver, *reversed(items), end]) == one
 
 
-def test_every_difference_that_was_seen_is_accounted_for():
+def test_every_difference_that_was_seen_is_accounted_for() -> None:
     events = good_events()
     saver, first, second = events[1:4]
     broken, held = saver["contracts"][0]["id"], saver["contracts"][1]["id"]

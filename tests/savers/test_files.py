@@ -179,13 +179,12 @@ def test_a_row_that_cannot_be_decoded_is_told_and_the_others_are_readable(path: 
 
 def test_a_full_disk_is_told_and_loses_nothing(saver: SqliteSaver, path: Path) -> None:
     put(saver, 1, {"a": 1})
-    store: Any = saver._store
-    pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
-    store._writer.execute(f"PRAGMA max_page_count={pages}")
+    (pages,) = saver.transact(lambda cursor: cursor.execute("PRAGMA page_count").fetchone())
+    saver.transact(lambda cursor: cursor.execute(f"PRAGMA max_page_count={pages}"))
     with pytest.raises(sqlite3.OperationalError, match=f"{path}: database or disk is full"):
         put(saver, 2, {"a": "x" * 100_000})
     assert numbers(saver) == [1]
-    store._writer.execute("PRAGMA max_page_count=1000000")
+    saver.transact(lambda cursor: cursor.execute("PRAGMA max_page_count=1000000"))
     put(saver, 2, {"a": "x" * 100_000})
     assert numbers(saver) == [2, 1]
 
@@ -194,8 +193,7 @@ def test_a_file_that_cannot_be_written_is_told_and_readable(path: Path) -> None:
     fill(path)
     with SqliteSaver.open(path) as saver:
         put(saver, 30)
-        store: Any = saver._store
-        store._writer.execute("PRAGMA query_only=ON")
+        saver.transact(lambda cursor: cursor.execute("PRAGMA query_only=ON"))
         with pytest.raises(sqlite3.OperationalError, match=f"{path}: .*cannot be written"):
             put(saver, 31)
         assert numbers(saver, limit=1) == [30]

@@ -156,27 +156,28 @@ def test_a_rollback_that_fails_holds_nothing_up(
     check_usable(faulty, path)
 
 
-def test_a_rollback_that_is_interrupted_holds_nothing_up(saver: SqliteSaver, path: Path) -> None:
+def test_a_rollback_that_is_interrupted_holds_nothing_up(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Interrupted(sqlite3.Connection):
         def rollback(self) -> None:
             raise KeyboardInterrupt
-
-    fill(saver)
-    before = everything(path)
-    store: Any = saver._store
-    store._writer.close()
-    store._writer = sqlite3.connect(
-        path, factory=Interrupted, isolation_level=None, check_same_thread=False
-    )
 
     def fail(cursor: sqlite3.Cursor) -> None:
         cursor.execute("DELETE FROM checkpoints")
         raise OSError
 
-    with pytest.raises(KeyboardInterrupt):
-        saver.transact(fail)
-    assert everything(path) == before
-    check_usable(saver, path)
+    opened = partial(sqlite3.connect, factory=Interrupted)
+    with monkeypatch.context() as patched:
+        patched.setattr(files.sqlite3, "connect", opened)
+        saver = SqliteSaver.open(path)
+        fill(saver)
+    with saver:
+        before = everything(path)
+        with pytest.raises(KeyboardInterrupt):
+            saver.transact(fail)
+        assert everything(path) == before
+        check_usable(saver, path)
 
 
 @pytest.mark.parametrize(
