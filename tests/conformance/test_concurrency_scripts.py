@@ -24,10 +24,10 @@ from saverproof.families.concurrency.contract_ids import (
 from saverproof.families.concurrency.histories import Crowd
 from saverproof.families.concurrency.iteration import BETWEEN, By
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.scripts import reproducer, script
+from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, script
 from saverproof.families.concurrency.workload import DELETING
-from saverproof.scripts.layout import LONGEST
 from saverproof.scripts.opening import opening_of
+from saverproof.scripts.script import LONGEST
 from saverproof.targets.target import Target
 from saverproof_savers import targets
 
@@ -72,7 +72,7 @@ def written(kind: str, target: Target, api: str) -> str:
 
 def played(text: str, times: int) -> str:
     """The same script with another bound: it ends as soon as the flaw has shown."""
-    return re.sub(r"range\(\d+\):  # nobody", f"range({times}):  # nobody", text)
+    return re.sub(rf"range\(\d+\):  # {SCHEDULING}", f"range({times}):  # {SCHEDULING}", text)
 
 
 def ending(text: str, kind: str, folder: Path) -> tuple[int, str]:

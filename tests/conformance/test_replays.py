@@ -21,7 +21,7 @@ from saverproof.families.durability import effort as durability
 from saverproof.families.registry import judged
 from saverproof.items import Finding
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
-from saverproof.scripts import trying
+from saverproof.scripts import verification
 from saverproof.targets.loading import load
 
 FEW = {"no-rollback", "commit-every-third", "parents-not-stored", "read-is-counted"}
@@ -65,6 +65,6 @@ def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A process for each script would take minutes; others beside this test have them.
-    monkeypatch.setattr(trying, "complains_alone", lambda text, promise: True)
+    monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     finding = found(wrong, tmp_path)
     assert_shown_until_mended(wrong, plan_for(wrong, tmp_path), finding, tmp_path)

@@ -13,7 +13,7 @@ from tests.conformance.reproducer_support import of_the_right_saver, target_of, 
 
 from saverproof.families.functional.trials import Trials
 from saverproof.judging.session import Breach
-from saverproof.scripts import reproducer, trying
+from saverproof.scripts import reproducer, verification
 from saverproof.steps.definitions import Program
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
@@ -67,7 +67,7 @@ def test_a_script_complains_of_the_wrong_saver_alone(
     case: Case, api: str, loop: EventLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A process for each script would take minutes; the tests beside this one have them.
-    monkeypatch.setattr(trying, "complains_alone", lambda text, promise: True)
+    monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     script = script_of(case, api, loop, tmp_path)
     message = message_of(script)
     assert message is not None

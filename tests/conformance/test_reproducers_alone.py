@@ -14,7 +14,13 @@ from tests.conformance.reproducer_support import of_the_right_saver, target_of
 from saverproof.families.functional.trials import Trials
 from saverproof.judging.facts import HANG, Difference
 from saverproof.judging.session import Breach
-from saverproof.scripts import death_reproducer, operation_reproducer, reproducer, scenes, trying
+from saverproof.scripts import (
+    death_reproducer,
+    operation_reproducer,
+    reproducer,
+    special_steps,
+    verification,
+)
 from saverproof.steps.definitions import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
@@ -152,7 +158,7 @@ def test_what_a_process_left_behind_alone_shows_has_no_script(
 def test_a_call_that_waits_for_its_own_loop_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scenes, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(special_steps, "PATIENCE_S", 0.3)
     step = CallOnLoop("get_tuple", "a", 1)
     hang = Difference(HANG, None, "get_tuple to answer or raise", "no answer")
     breach = Breach("parity/no-event-loop-hang", hang, 1, step)
@@ -192,7 +198,7 @@ def test_a_process_that_dies_has_a_script_that_dies(tmp_path: Path) -> None:
 
 
 def test_a_script_that_fails_otherwise_shows_nothing(tmp_path: Path) -> None:
-    assert not trying.complains_here('"""promise"""\nraise ValueError("promise")')
-    assert not trying.complains_here('"""promise"""\nraise SystemExit("another")')
-    assert not trying.complains_here('"""promise"""')
-    assert trying.complains_here('"""promise"""\nraise SystemExit(f"{__doc__} is broken")')
+    assert not verification.complains_here('"""promise"""\nraise ValueError("promise")')
+    assert not verification.complains_here('"""promise"""\nraise SystemExit("another")')
+    assert not verification.complains_here('"""promise"""')
+    assert verification.complains_here('"""promise"""\nraise SystemExit(f"{__doc__} is broken")')

@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import re
 import sys
 import sysconfig
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError
 from saverproof.execution.driver import takes_task_path
-from saverproof.scripts.voice import Voice
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
 from saverproof.scripts.writer import Looks
 from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
@@ -26,24 +29,66 @@ from saverproof.workspace import Workspace
 class Opening:
     """``expression`` opens the saver below ``path``, a variable of the script.
 
-    ``imports`` stand at the top of the script, then ``folders`` are put on its path for the
-    imports that are ``local``, and the statements ``before`` follow. ``drop`` is a call that
-    removes what lies outside of ``path``, which stands in it as ``{0}``.
+    ``managed`` says that it gives an asynchronous context manager. ``imports`` stand at the top of
+    the script, then ``folders`` are put on its path for the imports that are ``local``, and the
+    statements ``before`` follow. ``drop`` is a call that removes what lies outside of ``path``,
+    which stands in it as ``{0}``.
     """
 
     expression: str
+    managed: bool = False
     imports: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     drop: str = ""
 
+    @property
+    def keyword(self) -> str:
+        """What begins the statement that opens the saver."""
+        return "async with" if self.managed else "with"
+
+    def opened(self, lines: Iterable[str], name: str = "saver", expression: str = "") -> list[str]:
+        """The lines with a saver open under this name; no name if they do not use it."""
+        block = list(lines) or ["pass"]
+        manager = _named(expression or self.expression, name, block)
+        return _within(self.keyword, [manager], block)
+
+    def in_folder(self, lines: Iterable[str], *more: str) -> list[str]:
+        """The lines with a folder ``path`` for a store, which goes afterwards.
+
+        ``more`` are context managers that are entered with it.
+        """
+        managers, block = list(more), list(lines)
+        if self.drop:
+            managers.append("contextlib.ExitStack() as cleanup")
+            block = [f"cleanup.callback(lambda: {self.drop.format('path')})", *block]
+        folder = _named("tempfile.TemporaryDirectory()", "path", [*managers, *block])
+        return _within("with", [folder, *managers], block)
+
+
+def _named(manager: str, name: str, lines: list[str]) -> str:
+    used = any(re.search(rf"\b{name}\b", line) for line in lines)
+    return f"{manager} as {name}" if used else manager
+
+
+def _within(keyword: str, managers: list[str], block: list[str]) -> list[str]:
+    """A ``with`` statement, in one with that of the block if there is nothing else in it."""
+    first, *others = block
+    same = first.startswith(f"{keyword} ") and all(line.startswith(" ") for line in others)
+    if same:
+        managers = [*managers, first.removeprefix(f"{keyword} ").removesuffix(":")]
+    return [f"{keyword} {', '.join(managers)}:", *(others if same else indented(block))]
+
 
 def opening_of(target: Target) -> Opening | None:
     """How a script opens this target; None if it cannot be imported by any name."""
+    found = None
     if target.opening is not None:
-        return _by_text(target.opening)
-    return _by_import(target) if target.ref is not None else None
+        found = _by_text(target.opening)
+    elif target.ref is not None:
+        found = _by_import(target)
+    return found and replace(found, managed=_opens_asynchronously(target))
 
 
 def _by_text(text: str) -> Opening | None:
@@ -58,29 +103,22 @@ def _by_text(text: str) -> Opening | None:
     imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
     folders = {node: _folder_of(_package(node)) for node in imports}
     return Opening(
-        ast.unparse(last.value) if last.lineno != last.end_lineno else _segment(source, last),
-        imports=(
-            *(_segment(source, node) for node in imports if folders[node] is None),
-            *(["import sys"] if any(folders.values()) else []),
-        ),
+        ast.unparse(last.value),
+        imports=tuple(ast.unparse(node) for node in imports if folders[node] is None),
         before=tuple(
             line
             for node in statements
             if node not in imports
-            for line in _segment(source, node).splitlines()
+            for line in ast.unparse(node).splitlines()
         ),
         folders=tuple(sorted({str(folder) for folder in folders.values() if folder is not None})),
-        local=tuple(_segment(source, node) for node in imports if folders[node] is not None),
+        local=tuple(ast.unparse(node) for node in imports if folders[node] is not None),
     )
 
 
 def _package(node: ast.Import | ast.ImportFrom) -> str:
     name = node.names[0].name if isinstance(node, ast.Import) else str(node.module)
     return name.partition(".")[0]
-
-
-def _segment(source: str, node: ast.AST) -> str:
-    return ast.get_source_segment(source, node) or ast.unparse(node)
 
 
 def _by_import(target: Target) -> Opening | None:
@@ -92,7 +130,7 @@ def _by_import(target: Target) -> Opening | None:
     function = ".".join((first, *rest))
     return Opening(
         f"{function}(Workspace(Path(path), Path(path).name))",
-        imports=("from pathlib import Path", *(("import sys",) if folder else ())),
+        imports=("from pathlib import Path",),
         folders=(str(folder),) if folder else (),
         local=("from saverproof import Workspace", f"from {module} import {first}"),
         drop=f"{function}.drop(Workspace(Path({{0}}), Path({{0}}).name))" if target.drop else "",
@@ -135,7 +173,7 @@ def _known_folders() -> set[str]:
     return known
 
 
-def opens_asynchronously(target: Target) -> bool:
+def _opens_asynchronously(target: Target) -> bool:
     """Whether the author's function gives an asynchronous context manager."""
     function = inspect.unwrap(target.open)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -145,7 +183,7 @@ def opens_asynchronously(target: Target) -> bool:
     return hasattr(manager, "__aenter__") and not hasattr(manager, "__enter__")
 
 
-def looks_of(target: Target, program: Program, voice: Voice) -> Looks:
+def looks_of(target: Target, program: Program, calls: CallSource) -> Looks:
     """What a script of this program has to know of the saver; the saver is opened only if so."""
     asks = any(
         isinstance(step, SetUp | CloseAgain | FirstOperation)
@@ -161,24 +199,24 @@ def looks_of(target: Target, program: Program, voice: Voice) -> Looks:
     ):
         try:
             with opened(target, workspace, loop) as saver:
-                return _looks(saver, voice)
+                return _looks(saver, calls)
         except OpeningError:
             return Looks()
 
 
-def _looks(saver: Any, voice: Voice) -> Looks:
+def _looks(saver: Any, calls: CallSource) -> Looks:
     closers = [name for name in ("close", "aclose") if hasattr(saver, name)]
-    method = "put_writes" if voice.api == "sync" else "aput_writes"
+    method = "put_writes" if calls.api == "sync" else "aput_writes"
     return Looks(
         takes_task_path(getattr(saver, method, None)),
-        _called(saver, "setup", voice) if hasattr(saver, "setup") else "",
-        tuple(_called(saver, name, voice) for name in closers),
+        _called(saver, "setup", calls) if hasattr(saver, "setup") else "",
+        tuple(_called(saver, name, calls) for name in closers),
     )
 
 
-def _called(saver: Any, name: str, voice: Voice) -> str:
+def _called(saver: Any, name: str, calls: CallSource) -> str:
     """A call of a method without arguments, sync or async whichever it is."""
     if inspect.iscoroutinefunction(getattr(saver, name)):
-        return f"await saver.{name}()" if voice.in_coroutine else f"asyncio.run(saver.{name}())"
-    managed = voice.in_coroutine and voice.managed
+        return f"await saver.{name}()" if calls.in_coroutine else f"asyncio.run(saver.{name}())"
+    managed = calls.in_coroutine and calls.managed
     return f"await asyncio.to_thread(saver.{name})" if managed else f"saver.{name}()"

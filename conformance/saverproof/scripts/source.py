@@ -1,14 +1,11 @@
-"""Pieces of Python source: literals, and long lines cut at their commas."""
+"""Values as Python source."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from keyword import iskeyword
 from typing import Any
-
-WIDTH = 100
-_HANGING = 8
-_PENALTY = 45
 
 
 def literal(value: Any) -> str:
@@ -35,46 +32,11 @@ def dict_source(items: Mapping[str, str]) -> str:
     return f"{{{', '.join(f'{literal(key)}: {item}' for key, item in items.items())}}}"
 
 
-def folded(line: str) -> list[str]:
-    """A line of code, cut after commas inside brackets where it is too long."""
-    indent = len(line) - len(line.lstrip())
-    hanging = " " * (indent + _HANGING)
-    places = list(_commas(line))
-    lines: list[str] = []
-    start, prefix = 0, ""
-    while len(prefix) + len(line) - start > WIDTH:
-        end = start + WIDTH - len(prefix)
-        fitting = [(at - _PENALTY * depth, at) for at, depth in places if start < at <= end]
-        if not fitting:
-            break
-        cut = max(fitting)[1]
-        lines.append(prefix + line[start:cut])
-        start, prefix = cut + 1, hanging
-    return [*lines, prefix + line[start:]]
-
-
-def _commas(line: str) -> Iterator[tuple[int, int]]:
-    """Where a line may be cut, which is behind each comma in brackets, and how deep that is."""
-    depth = 0
-    for place, character in _outside_strings(line):
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and depth and line[place + 1 : place + 2] == " ":
-            yield place + 1, depth
-
-
-def _outside_strings(line: str) -> Iterator[tuple[int, str]]:
-    quote, skip = "", False
-    for place, character in enumerate(line):
-        if skip:
-            skip = False
-        elif quote:
-            skip = character == "\\"
-            if character == quote:
-                quote = ""
-        elif character in "'\"":
-            quote = character
-        else:
-            yield place, character
+def keyword_arguments(items: Mapping[str, str]) -> list[str]:
+    """Arguments of a call whose names may be any text, and whose values are source already."""
+    return [
+        f"{name}={item}"
+        if name.isidentifier() and not iskeyword(name)
+        else f"**{dict_source({name: item})}"
+        for name, item in items.items()
+    ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import singledispatch
 
 from saverproof.model.records import PlannedPut
-from saverproof.scripts.source import dict_source, literal, quoted
-from saverproof.scripts.writer import Writer
+from saverproof.scripts.source import literal, quoted
+from saverproof.scripts.writer import Writer, versions_source
 from saverproof.steps.definitions import (
     AbandonList,
     Clone,
@@ -28,7 +28,10 @@ from saverproof.steps.definitions import (
     Step,
     WalkPages,
 )
-from saverproof.steps.identifiers import task_id
+from saverproof.values import Value
+
+_WIDEST = 68
+"""Characters of a put's arguments; with more, a call in a coroutine is wider than a line."""
 
 
 class NoScriptError(Exception):
@@ -41,6 +44,21 @@ def write_steps(writer: Writer, steps: tuple[Step, ...]) -> None:
         write(step, writer)
         if writer.manner.between:
             look_around(writer)
+
+
+def lines_of(step: Step, writer: Writer) -> list[str]:
+    """The lines of one step, which are not added to the writer's."""
+    block = writer.blocks[-1]
+    known = len(block)
+    write(step, writer)
+    lines = block[known:]
+    del block[known:]
+    return lines
+
+
+def other_thread(writer: Writer) -> list[str]:
+    """Lines that put a checkpoint of a thread that no program uses."""
+    return lines_of(Put("other", "", 99, changes=(("count", Value("integer", 1)),)), writer)
 
 
 def look_around(writer: Writer) -> None:
@@ -73,9 +91,15 @@ def put(step: Put, writer: Writer, *, named: str = "", answer: str = "") -> dict
     """
     planned = writer.plan(step)
     sources = put_arguments(step, planned, writer)
+    if named == "new_versions":
+        sources[named] = f"dict({sources[named]})"
     changed = {"checkpoint", "metadata"} if step.mutate_inputs else set()
     fewer = step.fields == "fewer"
-    given = _named(writer, sources, {named, *changed, *(["checkpoint"] if fewer else [])})
+    named_too = {named, *changed, *(["checkpoint"] if fewer else [])}
+    given = _named(writer, sources, named_too)
+    if "checkpoint" not in named_too and sum(map(len, given.values())) > _WIDEST:
+        writer.say(f"checkpoint_{step.number} = {given['checkpoint']}")
+        given["checkpoint"] = f"checkpoint_{step.number}"
     if fewer:
         writer.say('del given_checkpoint["updated_channels"]')
     call = writer.change("put", *given.values())
@@ -99,7 +123,7 @@ def put_arguments(step: Put, planned: PlannedPut, writer: Writer) -> dict[str, s
         ),
         "checkpoint": writer.checkpoint(step, planned),
         "metadata": writer.metadata(step),
-        "new_versions": dict_source({n: str(v) for n, v in planned.new_versions.items()}),
+        "new_versions": versions_source(planned.new_versions),
     }
 
 
@@ -123,7 +147,7 @@ def put_writes(step: PutWrites, writer: Writer, *, named: str = "") -> dict[str,
         "writes": f"[{', '.join(batch)}]",
     }
     given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
-    other = [quoted(task_id(step.task))]
+    other = [writer.task(step.task)]
     if step.path and writer.looks.takes_paths:
         other.append(quoted(step.path))
     writer.say(writer.change("put_writes", *given.values(), *other))
@@ -235,10 +259,6 @@ def _(step: AbandonList, writer: Writer) -> None:
 @write.register
 def _(step: Clone, writer: Writer) -> None:
     del step
-    writer.imports |= {
-        "import copy",
-        "from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer",
-    }
     writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
     writer.receiver = "clone"
 
@@ -255,6 +275,5 @@ def _(step: CloseClone, writer: Writer) -> None:
 def _(step: DropClone, writer: Writer) -> None:
     del step
     if writer.receiver == "clone":
-        writer.imports.add("import gc")
         writer.say("del clone", "gc.collect()")
         writer.receiver = "saver"

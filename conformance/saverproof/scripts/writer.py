@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from keyword import iskeyword
 from typing import Any
 
 from saverproof.execution.calls import PENDING_SEND
 from saverproof.model.records import Address, PendingWrite, PlannedPut
 from saverproof.model.store import Model
-from saverproof.scripts.source import dict_source, literal, quoted
-from saverproof.scripts.voice import Voice
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.source import dict_source, keyword_arguments, literal, quoted
 from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
 from saverproof.steps.identifiers import mint, task_id
 from saverproof.values import Value
+
+_ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Looks:
 class Manner:
     """How a script goes about it.
 
-    ``via`` says by which read the final check looks (see :mod:`saverproof.scripts.checks`);
+    ``via`` says by which read the final check looks (see :mod:`saverproof.scripts.state_checks`);
     ``between`` puts reads of everything between the steps, as the kit's own run had them;
     ``flip`` lets a crossed script look by the API that wrote last.
     """
@@ -46,15 +47,16 @@ class Manner:
 class Writer:
     """The script so far. ``blocks`` are the lines for each time the saver is opened."""
 
-    def __init__(self, voice: Voice, looks: Looks, manner: Manner) -> None:
-        self.voice = voice
+    def __init__(self, calls: CallSource, looks: Looks, manner: Manner) -> None:
+        self.calls = calls
         self.looks = looks
         self.manner = manner
         self.model = Model()
         self.blocks: list[list[str]] = [[]]
         self.after: list[str] | None = None
         """Lines after the saver was closed for good; None while it is open."""
-        self.ids: dict[int, str] = {}
+        self.ids: set[int] = set()
+        self.tasks: set[int] = set()
         self.imports: set[str] = set()
         self.helpers: set[str] = set()
         self.receiver = "saver"
@@ -84,8 +86,21 @@ class Writer:
 
     def id(self, number: int) -> str:
         """The id of a checkpoint."""
-        self.ids[number] = mint(number)
+        self.ids.add(number)
         return f"ID[{number}]"
+
+    def task(self, number: int) -> str:
+        """The id of a task."""
+        if number == 0:
+            return quoted(task_id(0))
+        self.tasks.add(number)
+        return f"TASK[{number}]"
+
+    @property
+    def by_id(self) -> bool:
+        """Whether an id alone says which checkpoint is meant, and the manner relies on that."""
+        numbers = [number for *_, number in (*self.model.addresses(), *self.model.gone)]
+        return self.manner.via == "plain" and len(set(numbers)) == len(numbers)
 
     @staticmethod
     def minted(number: int | None) -> str | None:
@@ -119,15 +134,16 @@ class Writer:
             items["checkpoint_id"] = self.id(number)
         elif id_form is not IdForm.ABSENT:
             items["checkpoint_id"] = "None" if id_form is IdForm.NONE else '""'
-        given = [f"{name}={item}" for name, item in items.items()]
-        for key, value in (extras.configurable or {}).items():
-            named = key.isidentifier() and not iskeyword(key) and key not in items
-            given.append(f"{key}={literal(value)}" if named else f"**{literal({key: value})}")
+        # The script's helper takes the parts of an address in this order.
+        in_order = tuple(items) == _ADDRESS[: len(items)]
+        given = list(items.values()) if in_order else keyword_arguments(items)
+        more = {key: literal(value) for key, value in (extras.configurable or {}).items()}
+        given += keyword_arguments(more)
         if extras.loop:
             given.append("**LOOP")
             self.helpers.add("loop")
-            self.imports.add("import threading")
             self.id(1)
+            self.task(1)
         outer = _outer(extras)
         return f"config({', '.join(given)})" + (f" | {literal(outer)}" if outer else "")
 
@@ -170,7 +186,11 @@ class Writer:
             other["updated_channels"] = "None"
         if step.fields == "pending-sends":
             other["pending_sends"] = f"[{self.value(PENDING_SEND)}]"
-        made = f"checkpoint({step.number}, {', '.join(map(dict_source, (values, old, new)))})"
+        given = [dict_source(values), versions_source(new)]
+        given += (
+            [f"**{name}"] if (name := versions_source(old))[0] != "{" else keyword_arguments(old)
+        )
+        made = f"checkpoint({step.number}, {', '.join(given)})"
         return f"{made} | {dict_source(other)}" if other else made
 
     def metadata(self, step: Put) -> str:
@@ -185,14 +205,14 @@ class Writer:
         value = self.value(write.value)
         if isinstance(write.value.make(), BaseException):
             value = f"repr({value})"
-        return f"({quoted(task_id(write.task))}, {quoted(write.channel)}, {value})"
+        return f"({self.task(write.task)}, {quoted(write.channel)}, {value})"
 
     # --- calls -----------------------------------------------------------------------------
 
     def change(self, operation: str, *arguments: str) -> str:
         """A call that writes; crossed scripts take turns."""
         self._turn += 1
-        return self.voice.call(self.voice.on_turn(self._turn), self.receiver, operation, *arguments)
+        return self.calls.call(self.calls.on_turn(self._turn), self.receiver, operation, *arguments)
 
     def ask(self, operation: str, *arguments: str) -> str:
         """A call that reads; a crossed script does not read by the API that wrote last."""
@@ -200,19 +220,19 @@ class Writer:
 
     def ask_of(self, receiver: str, operation: str, *arguments: str) -> str:
         """A call that reads something other than the saver."""
-        return self.voice.call(self._reading(), receiver, operation, *arguments)
+        return self.calls.call(self._reading(), receiver, operation, *arguments)
 
     def _reading(self) -> str:
-        writing = self.voice.on_turn(self._turn)
-        return writing if self._turned else self.voice.beside(writing)
+        writing = self.calls.on_turn(self._turn)
+        return writing if self._turned else self.calls.beside(writing)
 
-    def listing(self, *arguments: str) -> str:
-        """A listing with all of its items."""
-        return self.listing_of(self.receiver, *arguments)
+    def listing(self, *arguments: str, item: str = "found") -> str:
+        """A listing with all of its items, each as ``item`` makes it of ``found``."""
+        return self.listing_of(self.receiver, *arguments, item=item)
 
-    def listing_of(self, receiver: str, *arguments: str) -> str:
+    def listing_of(self, receiver: str, *arguments: str, item: str = "found") -> str:
         """A listing of another saver."""
-        return self.voice.listing(self._reading(), receiver, *arguments)
+        return self.calls.listing(self._reading(), receiver, *arguments, item=item)
 
     def turn_round(self) -> None:
         """Look by the other API from here on, if that is the manner."""
@@ -220,29 +240,36 @@ class Writer:
 
     def api_call(self, api: str, operation: str, *arguments: str) -> str:
         """A call by this API."""
-        return self.voice.call(api, self.receiver, operation, *arguments)
+        return self.calls.call(api, self.receiver, operation, *arguments)
 
-    def api_listing(self, api: str, *arguments: str) -> str:
+    def api_listing(self, api: str, *arguments: str, item: str = "found") -> str:
         """A listing by this API."""
-        return self.voice.listing(api, self.receiver, *arguments)
+        return self.calls.listing(api, self.receiver, *arguments, item=item)
 
     def first_listed(self, *arguments: str) -> list[str]:
         """Statements that leave a listing after its first item."""
-        return self.voice.first(self._reading(), self.receiver, *arguments)
+        return self.calls.first(self._reading(), self.receiver, *arguments)
 
-    def mint(self, older: Iterable[str] = (), receiver: str = "saver") -> str:
-        """Ask for a new version above the older ones; gives its name in the script."""
+    def mint(self, older: Iterable[str] = (), channel: str = "") -> str:
+        """Ask for a new version above the older ones; gives its name in the script.
+
+        With a channel, it is an item of a dict such as ``put`` takes for its new versions.
+        """
         self._minted += 1
-        name = f"v{self._minted}"
         known = list(dict.fromkeys(older))
         current = f"max({', '.join(known)})" if len(known) > 1 else (known or ["None"])[0]
-        self.say(f"{name} = {receiver}.get_next_version({current}, None)")
-        return name
+        version = f"saver.get_next_version({current}, None)"
+        if not channel:
+            self.say(f"v{self._minted} = {version}")
+            return f"v{self._minted}"
+        self.say(f"new{self._minted} = {dict_source({channel: version})}")
+        return f"new{self._minted}[{quoted(channel)}]"
 
     def plan(self, step: Put) -> PlannedPut:
         """Plan a put; versions are names in the script."""
         older = [str(version) for version in self.model.versions_taken(step)]
-        return self.model.plan_put(step, lambda _: self.mint(older))
+        channel = step.changes[0][0] if len(step.changes) == 1 else ""
+        return self.model.plan_put(step, lambda _: self.mint(older, channel))
 
 
 def _outer(extras: Extras) -> dict[str, Any]:
@@ -259,6 +286,16 @@ def _symbols(versions: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(version) for name, version in versions.items()}
 
 
+def versions_source(versions: Mapping[str, Any]) -> str:
+    """The versions of channels; if the script has just these in a variable, that."""
+    if len(versions) == 1:
+        ((channel, version),) = versions.items()
+        name, item, _ = str(version).partition(f"[{quoted(channel)}]")
+        if item:
+            return name
+    return dict_source(_symbols(versions))
+
+
 def nested(seen: Mapping[str, Mapping[str, Any]]) -> str:
     """The versions seen by each node."""
-    return dict_source({node: dict_source(_symbols(versions)) for node, versions in seen.items()})
+    return dict_source({node: versions_source(versions) for node, versions in seen.items()})

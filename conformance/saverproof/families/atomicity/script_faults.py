@@ -39,10 +39,9 @@ class PlainFault:
     """``top`` stands at the top of the script, ``before`` and ``after`` around the operation.
 
     ``call`` is the operation's statement, in which ``{call}`` stands for the call as it would be.
-    ``imports`` are import lines, ``raises`` says that the call is expected to raise.
+    ``raises`` says that the call is expected to raise.
     """
 
-    imports: tuple[str, ...] = ("import sqlite3",)
     top: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     call: tuple[str, ...] = ("{call}",)
@@ -91,12 +90,12 @@ def _where(database: str) -> str:
 
 def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
     return PlainFault(
-        imports=("import contextlib", "import sqlite3"),
         before=(
+            f"trigger = {quoted(f'CREATE TRIGGER fault AFTER {verb} ON {table} ')}",
+            f"trigger += {quoted(f'WHEN {condition} ')}",
+            """trigger += "BEGIN SELECT RAISE(ABORT, 'on purpose'); END\"""",
             f"with contextlib.closing(sqlite3.connect({where})) as other:",
-            f"    other.execute({quoted(f'CREATE TRIGGER fault AFTER {verb} ON {table} ')}",
-            f"        {quoted(f'WHEN {condition} ')}",
-            """        "BEGIN SELECT RAISE(ABORT, 'on purpose'); END")""",
+            "    other.execute(trigger)",
         ),
     )
 
@@ -154,15 +153,14 @@ def _failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
     call = "return self.cursor()"
     yield PlainFault(
         top=(
-            "left = []  # what becomes of the next statements: the last item is the first",
+            "left = []  # whether each of the next statements fails, the next one last",
             "class Cursor(sqlite3.Cursor):",
             "    def execute(self, *given, run=sqlite3.Cursor.execute):",
             *(() if after else fail),
             "        run(self, *given)",
             *(fail if after else ()),
             "        return self",
-            *(("    def executemany(self, *given): return self.execute(",) if many else ()),
-            *(("            *given, run=sqlite3.Cursor.executemany)",) if many else ()),
+            *((f"    def executemany(self, *given): {_MANY}",) if many else ()),
             "class Connection(sqlite3.Connection):",
             "    def cursor(self, *_): return super().cursor(Cursor)",
             f"    def execute(self, *given): {call}.execute(*given)",
@@ -173,6 +171,7 @@ def _failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
     )
 
 
+_MANY = "return self.execute(*given, run=sqlite3.Cursor.executemany)"
 _CONNECTING = (
     "connect = sqlite3.connect",
     'sqlite3.connect = lambda *given, **more: connect(*given, **{**more, "factory": Connection})',
@@ -190,7 +189,7 @@ def _written(statement: Statement) -> tuple[str, str] | None:
 def _locked(where: str) -> PlainFault:
     return PlainFault(
         top=(
-            "connect = sqlite3.connect  # nobody is to wait for a lock",
+            "connect = sqlite3.connect  # without waiting for locks",
             'sqlite3.connect = lambda *given, **more: connect(*given, **{**more, "timeout": 0})',
         ),
         before=(
@@ -222,7 +221,7 @@ def _failing_commit(places: Places, index: int) -> PlainFault:
         )
     return PlainFault(
         top=(
-            "left = []  # what becomes of the next commits: the last item is the first",
+            "left = []  # whether each of the next commits fails, the next one last",
             "class Connection(sqlite3.Connection):",
             *body,
             *_CONNECTING,
@@ -237,7 +236,6 @@ def _after(passing: int) -> str:
 
 
 _CANCELLED = PlainFault(
-    imports=("import asyncio",),
     call=(
         "task = asyncio.create_task({coroutine})",
         "await asyncio.sleep(0)  # until it waits for the database",
@@ -252,7 +250,6 @@ _CANCELLED = PlainFault(
 def _refusing(number: int) -> PlainFault:
     """A serializer that refuses one value, as it refuses any that it does not know."""
     return PlainFault(
-        imports=(),
         top=(
             "class Refusing:",
             "    def __init__(self, serde): self.serde, self.count = serde, 0",
@@ -270,10 +267,8 @@ def _refusing(number: int) -> PlainFault:
 def _failing_io(plan: Plan) -> PlainFault:
     """What stands between SQLite and its files takes more lines than a script has."""
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
-    names = ", ".join((*(["Extent"] if extent else []), "Failure", "IoFault", "IoWatch"))
     failure = FAILURES[plan.fault].name
     return PlainFault(
-        imports=("import tempfile", f"from saverproof_faults.io import {names}"),
         top=("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends"),
         before=(f"disk.arm(IoFault({plan.place.index}, Failure.{failure}{extent}))",),
         after=("disk.disarm()",),
@@ -286,10 +281,8 @@ def _to_the_letter(plan: Plan, places: Places) -> Iterator[PlainFault]:
         text = source(shot, places)
     except FaultsError:
         return
-    lines = [line for line in text.splitlines() if line]
-    imports = tuple(line for line in lines if line.startswith("import ") and "," not in line)
-    top = tuple(line for line in lines if line not in imports)
+    top = tuple(line for line in text.splitlines() if line and not line.startswith("import "))
     if plan.fault is Fault.CANCEL:
-        yield PlainFault(imports, top, call=("await cancelled({coroutine})",))
+        yield PlainFault(top, call=("await cancelled({coroutine})",))
     else:
-        yield PlainFault(imports, top, before=("Fault.arm()",), after=("Fault.heal()",))
+        yield PlainFault(top, before=("Fault.arm()",), after=("Fault.heal()",))

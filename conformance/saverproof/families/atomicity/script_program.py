@@ -7,19 +7,20 @@ until the call is made again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from itertools import product
 
 from saverproof.families.atomicity.judging import SILENT
 from saverproof.families.atomicity.script_faults import PlainFault
-from saverproof.scripts.assembling import indented
-from saverproof.scripts.layout import script, statement_of
-from saverproof.scripts.opening import Opening, looks_of, opening_of, opens_asynchronously
-from saverproof.scripts.source import quoted
-from saverproof.scripts.statements import NoScriptError, write
-from saverproof.scripts.trying import complains_alone
-from saverproof.scripts.voice import Voice
+from saverproof.families.atomicity.scripting import other_commits
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.helpers import helpers
+from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.script import main, promise_of, script
+from saverproof.scripts.statements import NoScriptError, lines_of
+from saverproof.scripts.verification import complains_alone
 from saverproof.scripts.writer import Manner, Writer
 from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
@@ -45,30 +46,21 @@ def long_reproducer(
     opening = opening_of(target)
     if opening is None or not all(faults.values()):
         return ""
-    voice = Voice(api, opens_asynchronously(target))
-    snapshots = looks_of(target, program, voice)
+    calls = CallSource(api, opening.managed)
+    looks = looks_of(target, program, calls)
     for chosen in list(product(*faults.values()))[:_MOST_TRIED]:
-        writer = Writer(voice, snapshots, Manner("list"))
+        writer = Writer(calls, looks, Manner("list"))
+        body = _Body(writer, dict(zip(faults, chosen, strict=True)), contract, database, outage)
         try:
-            body = _Body(dict(zip(faults, chosen, strict=True)), contract, database, outage)
-            body.write(writer, program)
+            body.write(program)
         except (NoScriptError, KeyError):
             return ""
-        promise = f"{contract}: {statement_of(contract)}"
-        text = script(writer, _failing(opening, chosen), promise, target.name)
+        tops = dict.fromkeys(fault.top for fault in chosen)
+        lines = [line for top in tops for line in top] + body.script_lines(program, opening)
+        text = script(promise_of(contract), target.name, opening, lines, writer.imports)
         if complains_alone(text, contract):
             return text
     return ""
-
-
-def _failing(opening: Opening, faults: tuple[PlainFault, ...]) -> Opening:
-    """The opening, and before it what the faults need."""
-    tops = dict.fromkeys(fault.top for fault in faults)
-    return replace(
-        opening,
-        imports=(*opening.imports, *(line for fault in faults for line in fault.imports)),
-        before=(*opening.before, *(line for top in tops for line in top)),
-    )
 
 
 @dataclass(slots=True)
@@ -77,6 +69,7 @@ class _Body:
     that may lack the call which has just failed.
     """
 
+    writer: Writer
     faults: Mapping[int, PlainFault]
     contract: str
     database: str
@@ -86,13 +79,10 @@ class _Body:
     _states: int = 0
     _waiting: list[str] = field(default_factory=list)
 
-    def write(self, writer: Writer, program: Program) -> None:
-        """Write the whole script's lines."""
+    def write(self, program: Program) -> None:
+        """Write the lines of the function that runs the program."""
         for position, step in enumerate(program):
-            start = len(writer.blocks[0])
-            write(step, writer)
-            *before, call = writer.blocks[0][start:]
-            del writer.blocks[0][start:]
+            *before, call = lines_of(step, self.writer)
             if position not in self.outage:
                 self._make_waiting()
             self.lines += before
@@ -102,21 +92,21 @@ class _Body:
                 self.lines.append(call)
                 self._show()
         self._make_waiting()
-        self._frame(writer, program)
 
     def _fail(self, call: str, position: int) -> None:
         """The call with its fault, and without it in a run that is not to fail."""
         fault, name = self.faults[position], f"call_{position + 1}"
         wait = "await " if call.startswith("await ") else ""
         again = f"{wait}{name}()"
-        harmed = [line.format(call=again, coroutine=f"{name}()") for line in fault.call]
+        failing = [line.format(call=again, coroutine=f"{name}()") for line in fault.call]
         if fault.raises and self.contract != SILENT:
-            kind = "BaseException" if "cancelled" in harmed[0] else "Exception"
-            harmed = [f"with contextlib.suppress({kind}):", *indented(harmed)]
+            kind = "BaseException" if "cancelled" in failing[0] else "Exception"
+            failing = [f"with contextlib.suppress({kind}):", *indented(failing)]
         self.lines += [
-            f"{name} = lambda: {call.removeprefix('await ')}",
+            f"def {name}():",
+            f"    return {call.removeprefix('await ')}",
             "if failing:",
-            *indented([*fault.before, *harmed, *fault.after]),
+            *indented([*fault.before, *failing, *fault.after]),
         ]
         if position in self.outage:
             self._waiting.append(again)
@@ -124,67 +114,63 @@ class _Body:
         self.lines += ["else:", f"    {again}"]
         self.behind += [self._states] if self.contract != SILENT else []
         self._show()
-        self.lines += [*_others(self.database), again]
+        self.lines += [*other_commits(self.database), again]
         self._show()
 
     def _make_waiting(self) -> None:
-        """All is healed: what has failed is called again."""
+        """The outage is over: what has failed is called again."""
         if self._waiting:
             self.lines += self._waiting
             self._waiting = []
             self._show()
 
     def _show(self) -> None:
-        self.lines.append(_SHOW)
+        self.lines.append(f"states.append({self.writer.calls.wait}shown(saver))")
         self._states += 1
 
-    def _frame(self, writer: Writer, program: Program) -> None:
-        """The function, and what it comes to with faults and without."""
-        writer.helpers.add("opened")
-        writer.imports |= {"import contextlib", "import sqlite3", "import tempfile"}
-        coroutine = writer.voice.in_coroutine
-        first = "async def" if coroutine else "def"
-        wait = "await " if coroutine else ""
-        keyword = "async with" if writer.voice.managed else "with"
-        writer.say(
-            f"{first} shown(saver):",
-            *indented(_listing(writer, program)),
-            f"{first} run(saver, path, failing):",
-            *indented(
-                [line.replace(_SHOW, f"states.append({wait}shown(saver))") for line in self.lines]
-            ),
-            "    return states",
-            "with tempfile.TemporaryDirectory() as second:",
-            f"    {keyword} opened(second) as other:",
-            f"        expected = {wait}run(other, second, False)",
+    def script_lines(self, program: Program, opening: Opening) -> list[str]:
+        """The functions, and what they come to with faults and without."""
+        writer, calls = self.writer, self.writer.calls
+        shown = self._shown(program)
+        running = opening.opened([f"expected = {calls.wait}run(saver, path, False)"])
+        failing = [
             "try:",
-            f"    observed = {wait}run(saver, path, True)",
+            f"    observed = {calls.wait}run(saver, path, True)",
             "except Exception as error:",
             '    raise SystemExit(f"{__doc__}\\nobserved: {error!r}") from error',
-            f"behind = {self.behind}  # where a call failed, and nothing of it may be there",
+        ]
+        comparing = [
+            f"behind = {self.behind}  # after these calls, nothing of them may be there",
             "for n, (before, after, seen) in enumerate(zip([[], *expected], expected, observed)):",
             "    if seen != after and not (n in behind and seen == before):",
-            '        told = f"expected: {after!r:.1000}\\nobserved: {seen!r:.1000}"',
-            '        raise SystemExit(f"{__doc__}\\n{told}")',
-        )
+            '        difference = f"expected: {after!r:.1000}\\nobserved: {seen!r:.1000}"',
+            '        raise SystemExit(f"{__doc__}\\n{difference}")',
+        ]
+        lines = [
+            *opening.in_folder(running),
+            *opening.in_folder(opening.opened(failing)),
+            *comparing,
+        ]
+        return [
+            *helpers(writer, opening),
+            *shown,
+            f"{calls.define} run(saver, path, failing):",
+            *indented([*self.lines, "return states"]),
+            *main(lines, coroutine=calls.in_coroutine),
+        ]
 
-
-_SHOW = "show"
-
-
-def _others(database: str) -> Iterator[str]:
-    """Somebody else commits, which a lock that was left would not let them."""
-    if database:
-        path = f"path + {quoted('/' + database)}"
-        yield f"with contextlib.closing(sqlite3.connect({path}, timeout=0)) as somebody:"
-        yield '    somebody.execute("PRAGMA user_version = 1")'
-
-
-def _listing(writer: Writer, program: Program) -> Iterator[str]:
-    """What the saver shows, without versions, which may be drawn by chance."""
-    threads = dict.fromkeys(getattr(step, "thread", "") for step in program)
-    listings = [f"*{writer.listing(writer.config(thread))}" for thread in threads if thread]
-    yield f"found = [{', '.join(listings)}]"
-    yield 'return [(one.config["configurable"]["checkpoint_ns"], one.checkpoint["id"],'
-    yield '         one.checkpoint["channel_values"], sorted(map(repr, one.pending_writes or ())))'
-    yield "        for one in found]"
+    def _shown(self, program: Program) -> list[str]:
+        """What the saver shows, without versions, which may be drawn by chance."""
+        writer = self.writer
+        threads = dict.fromkeys(getattr(step, "thread", "") for step in program)
+        listings = [f"*{writer.listing(writer.config(thread))}" for thread in threads if thread]
+        return [
+            f"{writer.calls.define} shown(saver):",
+            "    states = []",
+            f"    for one in [{', '.join(listings)}]:",
+            '        namespace = one.config["configurable"]["checkpoint_ns"]',
+            "        writes = sorted(map(repr, one.pending_writes or ()))",
+            '        values = one.checkpoint["channel_values"]',
+            '        states.append((namespace, one.checkpoint["id"], values, writes))',
+            "    return states",
+        ]

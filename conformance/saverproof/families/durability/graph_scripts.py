@@ -5,36 +5,26 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from saverproof.contracts.registry import contract as contract_of
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import GraphScenario, maker
-from saverproof.families.graph.scripts import import_lines
+from saverproof.families.graph.scripts import imports_of
 from saverproof.families.graph.steps import Answer, Invoke, Program
-from saverproof.scripts.assembling import all_folded, head, indented
-from saverproof.scripts.opening import Opening, opening_of, opens_asynchronously
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.opening import Opening, opening_of
+from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.source import literal
-from saverproof.scripts.trying import complains_alone
+from saverproof.scripts.verification import complains_alone
 from saverproof.targets.target import Target
 
 _MOST_RUNS = 2
-_OWN = """
-import asyncio
-import contextlib
-import functools
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
-"""
 _MORTAL = """
 def mortal(saver, folder, place):  # ends the process at this moment, before or after a call
     left, kind = [place], type(saver)
     def moment():
         left[0] -= 1
-        if left[0] == 0: os.kill(os.getpid(), signal.SIGKILL)
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
     def watched(method):
         @functools.wraps(method)
         {define} call(self, *given, **named):
@@ -79,10 +69,7 @@ def graph_reproducer(
     simple = all(isinstance(step, Invoke | Answer) for step in (*scenario.program, *left))
     if opening is None or opening.drop or not simple:
         return ""
-    managed = opens_asynchronously(target)
-    text = "\n".join(
-        _Script(opening, managed, api, scenario, mode, contract).lines(target.name, place, left)
-    )
+    text = _Script(opening, api, scenario, mode, contract).text(target.name, place, left)
     # Which of two calls that are made side by side comes first is a matter of luck.
     return text if any(complains_alone(text, contract) for _ in range(_MOST_RUNS)) else ""
 
@@ -91,36 +78,32 @@ class _Script:
     def __init__(
         self,
         opening: Opening,
-        managed: bool,
         api: str,
         scenario: GraphScenario,
         mode: str,
         contract: str,
     ) -> None:
-        self.opening, self.managed, self.api = opening, managed, api
+        self.opening, self.api = opening, api
         self.scenario, self.mode, self.contract = scenario, mode, contract
         self.make = maker(scenario.graph, api)
         self.wait = "await " if api == "async" else ""
         self.define = "async def" if api == "async" else "def"
         self.a = "a" if api == "async" else ""
 
-    def lines(self, name: str, place: int, left: Program) -> Iterator[str]:
+    def text(self, name: str, place: int, left: Program) -> str:
         """The whole script."""
-        code = [
+        body = [
             _SPECIAL,
-            *_MORTAL.format(define=self.define, wait=self.wait, a=self.a).strip().splitlines(),
-            *inspect.getsource(self.make).rstrip().splitlines(),
+            *_MORTAL.format(define=self.define, wait=self.wait, a=self.a).splitlines(),
+            *inspect.getsource(self.make).splitlines(),
             "config = {'configurable': {'thread_id': 'a'}}",
             f"inputs = [{', '.join(map(_input, self.scenario.program))}]",
             f"left = [{', '.join(map(_input, left))}]  # for the process that comes after",
             *self._run(),
             *self._main(place),
         ]
-        body = "\n".join(all_folded(code))
-        promise = f"{self.contract}: {contract_of(self.contract).statement}"
-        yield from head(promise, name)
-        yield from import_lines(body, _OWN, self.make.__module__, self.opening)
-        yield from (*self.opening.before, body, "")
+        imports = imports_of(self.make)
+        return script(promise_of(self.contract), name, self.opening, body, imports)
 
     def _run(self) -> Iterator[str]:
         """A function that makes the graph, gives it inputs, and tells what has come of it."""
@@ -141,47 +124,45 @@ class _Script:
         yield f"    values = [one.values {each} one in {history}(config)]"
         yield "    return repr((result, state.values, state.next, values))"
 
-    def _main(self, place: int) -> Iterator[str]:
-        with_saver = "async with" if self.managed else "with"
-        call = self.wait or ("await asyncio.to_thread(" if self.managed else "")
-
-        def run(*arguments: str) -> str:
-            given = ", ".join(arguments)
-            if call.endswith("("):
-                return f"{call}run, {given})"
-            return f"{call}run({given})"
-
-        opened = f"{with_saver} {self.opening.expression} as saver:"
-        again = "set(noted(folder, 'operations')) & done" if self.contract.endswith("rerun") else ""
+    def _main(self, place: int) -> list[str]:
+        calls = CallSource(self.api, self.opening.managed)
+        expected = calls.function("run", "InMemorySaver()", "folder", "inputs")
+        dying = calls.function("run", f"mortal(saver, folder, {place})", "folder", "inputs")
+        observed = calls.function("run", "mortal(saver, folder, 0)", "folder", "left")
+        again = self.contract.endswith("rerun")
         lines = [
             "if len(sys.argv) > 1:  # the process that dies",
             "    path, folder = sys.argv[1:]",
-            f"    {opened}",
-            f"        {run(f'mortal(saver, folder, {place})', 'folder', 'inputs')}",
+            *indented(self.opening.opened([dying])),
             "    sys.exit()",
             "with tempfile.TemporaryDirectory() as folder:",
-            f"    expected = {run('InMemorySaver()', 'folder', 'inputs')}",
-            "with tempfile.TemporaryDirectory() as path, tempfile.TemporaryDirectory() as folder:",
-            "    ended = subprocess.run([sys.executable, __file__, path, folder]).returncode",
-            "    if ended != -signal.SIGKILL: sys.exit(2)",
-            "    done = set(noted(folder, 'operations'))",
-            "    stored = {line.split()[1] for line in done if line.startswith('stored ')}",
-            "    done = {line for line in done if line.split()[0] in stored}",
-            "    with contextlib.suppress(FileNotFoundError): os.remove(folder + '/operations')",
-            "    try:",
-            f"        {opened}",
-            f"            observed = {run('mortal(saver, folder, 0)', 'folder', 'left')}",
-            "    except Exception as error:",
-            '        observed = f"raised {error!r}"',
-            *([f"    again = {again}"] if again else []),
-            f"    if {'again' if again else 'observed != expected'}:",
-            '        told = f"expected: {expected:.1500}\\nobserved: {observed:.1500}"',
-            *(["        told = f'executed again, checkpoint and task: {again}'"] if again else []),
-            '        raise SystemExit(f"{__doc__}\\n{told}")',
+            f"    expected = {expected}",
+            *self.opening.in_folder(
+                [
+                    "ended = subprocess.run([sys.executable, __file__, path, folder]).returncode",
+                    "if ended != -signal.SIGKILL:",
+                    "    sys.exit(2)",
+                    "done = set(noted(folder, 'operations'))",
+                    "stored = {line.split()[1] for line in done if line.startswith('stored ')}",
+                    "done = {line for line in done if line.split()[0] in stored}",
+                    "with contextlib.suppress(FileNotFoundError):",
+                    "    os.remove(folder + '/operations')",
+                    "try:",
+                    *indented(self.opening.opened([f"observed = {observed}"])),
+                    "except Exception as error:",
+                    '    observed = f"raised {error!r}"',
+                    *(["again = set(noted(folder, 'operations')) & done"] if again else []),
+                    f"if {'again' if again else 'observed != expected'}:",
+                    f"    {_AGAIN if again else _DIFFERENT}",
+                ],
+                "tempfile.TemporaryDirectory() as folder",
+            ),
         ]
-        if self.managed or self.api == "async":
-            lines = ["async def main():", *indented(lines), "asyncio.run(main())"]
-        yield from lines
+        return main(lines, coroutine=calls.in_coroutine)
+
+
+_AGAIN = complaint("each write once", "executed again, checkpoint and task: {again}")
+_DIFFERENT = complaint("{expected:.1500}", "{observed:.1500}")
 
 
 def _input(step: Invoke | Answer | object) -> str:

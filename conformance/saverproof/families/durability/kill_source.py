@@ -12,13 +12,12 @@ DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """``top`` stands at the top of the script, with ``imports``. ``arm`` is done when the operation
-    of the place begins, or, if ``at_once``, before the saver is opened.
+    """``top`` stands at the top of the script. ``arm`` is done when the operation of the place
+    begins, or, if ``at_once``, before the saver is opened.
     """
 
     arm: str
     top: tuple[str, ...] = ()
-    imports: tuple[str, ...] = ("import os", "import signal")
     after: bool = False
     """Whether the operation has returned by then."""
     at_once: bool = False
@@ -30,19 +29,18 @@ def deaths(place: KillPlace) -> Iterator[Death]:
     match place.kind:
         case PlaceKind.STATEMENT:
             for left in (place.number, place.number + 1, place.number + 2):
-                yield Death(f"left[0] = {left}", _STATEMENTS, _SQLITE, at_once=opening)
+                yield Death(f"left[0] = {left}", _STATEMENTS, at_once=opening)
         case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
-            yield Death(arm, _DISK, _IO, at_once=opening)
+            yield Death(arm, _DISK, at_once=opening)
         case PlaceKind.CALL:
-            yield Death(f"left[0] = {place.index}", _CALLS, _PROFILE, at_once=opening)
+            yield Death(f"left[0] = {place.index}", _CALLS, at_once=opening)
     if not opening or place.kind is PlaceKind.ACKNOWLEDGED:
         yield Death(DIE, after=True)
 
 
-_SQLITE = ("import os", "import signal", "import sqlite3")
 _STATEMENTS = (
-    "left = [0]  # so many statements until the process dies",
+    "left = [0]  # statements until the process dies",
     "def count(_):",
     "    left[0] -= 1",
     f"    if left[0] == 0: {DIE}",
@@ -52,22 +50,9 @@ _STATEMENTS = (
     "    return connection",
     "connect, sqlite3.connect = sqlite3.connect, watched",
 )
-_IO = (
-    "import os",
-    "import signal",
-    "import tempfile",
-    "from saverproof_faults.io import IoAction, IoWatch",
-)
 _DISK = ("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends")
-_PROFILE = (
-    "import os",
-    "import signal",
-    "import sys",
-    "import threading",
-    "from saverproof.families.durability.kill_points import changes",
-)
 _CALLS = (
-    "left = [0]  # so many calls that change files until the process dies",
+    "left = [0]  # calls that change files until the process dies",
     "def count(frame, event, function):",
     '    if event in ("c_call", "c_return") and changes(function):',
     "        left[0] -= 1",

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.contracts.registry import contract as contract_of
 from saverproof.contracts.tables import durability
 from saverproof.families.durability.scripting import KillScript
 from saverproof.families.durability.shortening import SMALL
-from saverproof.scripts.assembling import indented
-from saverproof.scripts.opening import opening_of, opens_asynchronously
-from saverproof.scripts.speaking import Speaker
-from saverproof.scripts.trying import complains_alone
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.opening import opening_of
+from saverproof.scripts.script import complaint
+from saverproof.scripts.verification import complains_alone
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.targets.target import Target
 
 POWER = durability.POWER_CUT.id
 MOST = 400
 """Disks that a script looks at."""
-_IMPORTS = (
-    "from pathlib import Path",
-    "from saverproof_faults.io import Recorder",
-    "from saverproof_faults.power import PowerCuts, materialize",
-)
 
 
 def power_reproducer(target: Target, api: str) -> str:
@@ -30,13 +24,10 @@ def power_reproducer(target: Target, api: str) -> str:
     opening = opening_of(target)
     if opening is None or opening.drop:
         return ""
-    speaker = Speaker(api, opens_asynchronously(target), opening.expression)
     longest_first = sorted(_programs(), key=len, reverse=True)
     for program in longest_first[:3]:
-        run = KillScript(speaker, opening, program, target.name)
-        text = run.assembled(
-            f"{POWER}: {contract_of(POWER).statement}", (), _IMPORTS, list(_main(run))
-        )
+        run = KillScript(opening, program, api, target.name)
+        text = run.assembled(POWER, (), list(_main(run)))
         if complains_alone(text, POWER):
             return text
     return ""
@@ -50,28 +41,27 @@ def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
 
 
 def _main(run: KillScript) -> Iterator[str]:
-    yield from run.stored(run.clean())
+    wait = run.calls.wait
     recording = [
-        f"{run.define} note(n):",
-        "    if n: recorder.acknowledged(n - 1)",
-        f"    if n < {len(run.program)}: recorder.started(n)",
-        *run.speaker.with_saver(
-            ["recorder.settled()", f"{run.wait}note(0)", f"{run.wait}run(saver, note)"]
-        ),
+        f"{run.calls.define} note(n):",
+        "    if n:",
+        "        recorder.acknowledged(n - 1)",
+        f"    if n < {len(run.program)}:",
+        "        recorder.started(n)",
+        *run.opened(["recorder.settled()", f"{wait}note(0)", f"{wait}run(saver, note)"]),
         "recording = recorder.recording()",
     ]
     looking = [
         "materialize(image, Path(path))",
         "allowed = states[: len(image.started) + 1]  # any number of them, each whole",
         "try:",
-        *indented(run.speaker.with_saver([f"found = {run.wait}shown(saver)"])),
+        *indented(run.opened([f"found = {wait}shown(saver)"])),
         "except Exception as error:",
-        '    raise SystemExit(f"{__doc__}\\nthe store does not open: {error!r}") from error',
+        f"    {complaint('a store that opens', '{error!r}')} from error",
         "if found not in allowed:",
-        '    raise SystemExit(f"{__doc__}\\nexpected one of: {allowed}\\nfound: {found}")',
+        f"    {complaint('one of {allowed}', '{found}')}",
     ]
-    yield from ("with tempfile.TemporaryDirectory() as path, Recorder(path) as recorder:",)
-    yield from indented(recording)
+    yield from run.clean()
+    yield from run.opening.in_folder(recording, "Recorder(path) as recorder")
     yield f"for image in PowerCuts(recording, cap={MOST}):"
-    yield "    with tempfile.TemporaryDirectory() as path:"
-    yield from indented(indented(looking))
+    yield from indented(run.opening.in_folder(looking))

@@ -21,6 +21,7 @@ from saverproof.families.graph.steps import (
     UpdateInside,
     UpdateMany,
 )
+from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.source import literal
 
 
@@ -58,21 +59,20 @@ class Body:
 
     # --- calls -------------------------------------------------------------------------------
 
-    def _call(self, method: str, *arguments: str, on: str = "graph") -> str:
-        name = f"await {on}.a{method}" if self.api == "async" else f"{on}.{method}"
-        return f"{name}({', '.join(arguments)})"
-
-    def _each(self, method: str, *arguments: str, on: str = "graph") -> str:
-        """What stands in a ``for``, with the keyword ``async`` before it where it must."""
-        return f"{on}.{self._prefix}{method}({', '.join(arguments)})"
-
-    def _all(self, method: str, *arguments: str, on: str = "graph") -> str:
-        source = self._each(method, *arguments, on=on)
-        return f"[one async for one in {source}]" if self.api == "async" else f"list({source})"
-
     @property
-    def _prefix(self) -> str:
-        return "a" if self.api == "async" else ""
+    def _calls(self) -> CallSource:
+        return CallSource(self.api, managed=False)
+
+    def _call(self, method: str, *arguments: str) -> str:
+        return self._calls.call(self.api, "graph", method, *arguments)
+
+    def _each(self, method: str, *arguments: str) -> str:
+        """What stands in a ``for``, with the keyword ``async`` before it where it must."""
+        return f"graph.{'a' if self.api == 'async' else ''}{method}({', '.join(arguments)})"
+
+    def _all(self, method: str, *arguments: str) -> str:
+        source = self._each(method, *arguments)
+        return f"[one async for one in {source}]" if self.api == "async" else f"list({source})"
 
     @property
     def _for(self) -> str:
@@ -187,12 +187,13 @@ class Body:
                 return [f"return [plain(s) for s in {history}]"]
             return [
                 f"history = {history}",
-                'name = lambda config: config and config["configurable"]["checkpoint_id"]',
+                "def name(config):",
+                '    return config and config["configurable"]["checkpoint_id"]',
                 "ids = [name(s.config) for s in history] + [None]",
                 "return [ids.index(name(s.parent_config)) for s in history]",
             ]
         return [
-            f"found = {self._all('list', config, on='saver')}",
+            f"found = {self._calls.listing(self.api, 'saver', config)}",
             'where = [(t.config["configurable"]["checkpoint_ns"], t.metadata["step"], t) '
             "for t in found]",
             "return sorted(masked((ns, step, w[1:])) for ns, step, t in where "

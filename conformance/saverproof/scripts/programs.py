@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from saverproof.judging.facts import Raised
 from saverproof.judging.session import Breach
-from saverproof.scripts.answers import check_answer, check_latest
-from saverproof.scripts.checks import (
+from saverproof.scripts.answer_checks import check_answer, check_latest
+from saverproof.scripts.special_steps import check_scene
+from saverproof.scripts.state_checks import (
     check_fact,
     check_presence,
     check_readable,
@@ -13,7 +14,6 @@ from saverproof.scripts.checks import (
     guarded,
     unequal,
 )
-from saverproof.scripts.scenes import check_scene
 from saverproof.scripts.statements import look_around, write, write_steps
 from saverproof.scripts.writer import Manner, Writer
 from saverproof.steps.definitions import (
@@ -62,7 +62,7 @@ def _vias(program: Program, breach: Breach) -> tuple[str, ...]:
     if breach.difference.fact == "version":
         return ("id", "types", "row")
     if not _of_state(breach):
-        return ("id",)
+        return ("plain", "id")
     if isinstance(last, GetTuple) and not last.mutate_result:
         return ("step", "id", "latest", "list")
     if isinstance(last, ListTuples):
@@ -171,10 +171,7 @@ def _check_parity(writer: Writer, breach: Breach) -> None:
         asked = [f"shown({writer.api_call(api, 'get_tuple', 'at')})" for api in ("sync", "async")]
     else:
         places = [writer.config(thread) for thread in writer.model.threads]
-        asked = [
-            f"[shown(item) for item in {writer.api_listing(api, 'at')}]"
-            for api in ("sync", "async")
-        ]
+        asked = [writer.api_listing(api, "at", item="shown(found)") for api in ("sync", "async")]
     writer.say(f"for at in [{', '.join(places)}]:")
     known = len(writer.blocks[-1])
     if isinstance(second, Raised):

@@ -10,7 +10,7 @@ APIS = ("sync", "async")
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class CallSource:
     """``api`` is "sync", "async" or "crossed"; ``managed`` says that opening is asynchronous.
 
     A script is a coroutine where it has to await anything. Sync calls in it are made on another
@@ -25,6 +25,16 @@ class Voice:
         """Whether the script's calls stand in a coroutine."""
         return self.managed or self.api != "sync"
 
+    @property
+    def wait(self) -> str:
+        """What stands before calls of the script's own functions."""
+        return "await " if self.in_coroutine else ""
+
+    @property
+    def define(self) -> str:
+        """What begins the script's own functions."""
+        return "async def" if self.in_coroutine else "def"
+
     def on_turn(self, turn: int) -> str:
         """The API of the turn: crossed scripts write by one and then by the other."""
         return APIS[writer_at(turn, 2)] if self.api == "crossed" else self.api
@@ -32,6 +42,12 @@ class Voice:
     def beside(self, api: str) -> str:
         """The other API in a crossed script, else the one there is."""
         return APIS[APIS.index(api) - 1] if self.api == "crossed" else api
+
+    def function(self, name: str, *arguments: str) -> str:
+        """A call of one of the script's own functions, on another thread if it makes sync calls."""
+        if self.api == "sync" and self.managed:
+            return f"await asyncio.to_thread({', '.join((name, *arguments))})"
+        return f"{self.wait}{name}({', '.join(arguments)})"
 
     def call(self, api: str, receiver: str, operation: str, *arguments: str) -> str:
         """One operation as an expression."""
@@ -42,12 +58,13 @@ class Voice:
             return f"await asyncio.to_thread({', '.join((f'{receiver}.{operation}', *arguments))})"
         return f"{receiver}.{operation}({given})"
 
-    def listing(self, api: str, receiver: str, *arguments: str) -> str:
-        """A listing as an expression that gives all of its items."""
+    def listing(self, api: str, receiver: str, *arguments: str, item: str = "found") -> str:
+        """A listing as an expression that gives all of its items, each made of ``found``."""
         given = ", ".join(arguments)
         if api == "async":
-            return f"[found async for found in {receiver}.alist({given})]"
-        items = f"list({receiver}.list({given}))"
+            return f"[{item} async for found in {receiver}.alist({given})]"
+        source = f"{receiver}.list({given})"
+        items = f"list({source})" if item == "found" else f"[{item} for found in {source}]"
         return f"await asyncio.to_thread(lambda: {items})" if self.in_coroutine else items
 
     def first(self, api: str, receiver: str, *arguments: str) -> list[str]:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from saverproof.judging.facts import RAISED, Difference, Raised
 from saverproof.judging.session import Breach
-from saverproof.scripts.final import manners, write_program
-from saverproof.scripts.layout import script, statement_of
-from saverproof.scripts.opening import looks_of, opening_of, opens_asynchronously
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.program_script import program_script
+from saverproof.scripts.programs import manners, write_program
+from saverproof.scripts.script import promise_of
 from saverproof.scripts.statements import NoScriptError, write_steps
-from saverproof.scripts.trying import complains, complains_alone
-from saverproof.scripts.voice import Voice
+from saverproof.scripts.verification import complains, complains_alone
 from saverproof.scripts.writer import Looks, Manner, Writer
 from saverproof.steps.definitions import (
     DeleteThread,
@@ -34,29 +35,34 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
     the breach; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
     the script and its message begin.
     """
-    if not program:
-        return ""
-    voice = Voice(api, opens_asynchronously(target))
-    return _proved(target, program, breach, voice, looks_of(target, program, voice), name)
-
-
-def _proved(
-    target: Target, program: Program, breach: Breach, voice: Voice, looks: Looks, name: str
-) -> str:
     opening = opening_of(target)
-    if opening is None:
+    if opening is None or not program:
         return ""
-    promise = f"{name}: {statement_of(breach.contract)}"
+    calls = CallSource(api, opening.managed)
+    looks = looks_of(target, program, calls)
+    return _shown(target, opening, program, breach, calls, looks, name)
+
+
+def _shown(
+    target: Target,
+    opening: Opening,
+    program: Program,
+    breach: Breach,
+    calls: CallSource,
+    looks: Looks,
+    name: str,
+) -> str:
+    promise = promise_of(name, breach.contract)
     tried = set()
-    for manner in manners(program, breach, voice.api):
-        writer = Writer(voice, looks, manner)
+    for manner in manners(program, breach, calls.api):
+        writer = Writer(calls, looks, manner)
         try:
             write_program(writer, program, breach)
         except (NoScriptError, KeyError):
             # The model differs from the one that followed the saver's mistakes: a step may build
             # on a checkpoint that is not there any more.
             continue
-        text = script(writer, opening, promise, target.name)
+        text = program_script(writer, opening, promise, target.name)
         # A thread of this process would hang with the script.
         shows = complains_alone if breach.difference.fact == "hang" else complains
         if text not in tried and shows(text, name):
@@ -85,8 +91,12 @@ def operation_reproducer(target: Target, operation: str, api: str, *, name: str)
     step = OPERATIONS[operation]
     missing = Raised(NotImplementedError())
     difference = Difference(RAISED, None, f"{operation} to be there", missing)
-    voice = Voice(api, opens_asynchronously(target))
-    return _proved(target, (step,), Breach(name, difference, 1, step), voice, Looks(), name)
+    breach = Breach(name, difference, 1, step)
+    opening = opening_of(target)
+    if opening is None:
+        return ""
+    calls = CallSource(api, opening.managed)
+    return _shown(target, opening, (step,), breach, calls, Looks(), name)
 
 
 def death_reproducer(target: Target, program: Program, api: str, *, name: str) -> str:
@@ -97,12 +107,10 @@ def death_reproducer(target: Target, program: Program, api: str, *, name: str) -
     opening = opening_of(target)
     if opening is None or not program:
         return ""
-    voice = Voice(api, opens_asynchronously(target))
-    writer = Writer(voice, Looks(), Manner("id"))
-    writer.imports.add("import faulthandler")
+    writer = Writer(CallSource(api, opening.managed), Looks(), Manner("id"))
     writer.say("faulthandler.dump_traceback_later(10, exit=True)  # a hang ends with every stack")
     try:
         write_steps(writer, program)
     except (NoScriptError, KeyError):
         return ""
-    return script(writer, opening, f"{name}: {statement_of(name)}", target.name)
+    return program_script(writer, opening, promise_of(name), target.name)

@@ -10,9 +10,10 @@ from saverproof.execution.calls import checkpoint_format
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.session import Breach
 from saverproof.model.records import Address, PendingWrite, Record
-from saverproof.scripts.source import dict_source, literal, quoted
+from saverproof.scripts.script import complaint
+from saverproof.scripts.source import literal, quoted
 from saverproof.scripts.statements import NoScriptError, read
-from saverproof.scripts.writer import Writer, nested
+from saverproof.scripts.writer import Writer, nested, versions_source
 from saverproof.steps.definitions import GetTuple, ListTuples
 from saverproof.values import Value
 
@@ -22,11 +23,6 @@ ABSENT = '"absent"'
 def complain(writer: Writer, condition: str) -> None:
     """End with the message if the condition holds; ``expected`` and ``observed`` are variables."""
     writer.say(f"if {condition}:", f"    {complaint('{expected!r}', '{observed!r:.1000}')}")
-
-
-def complaint(expected: str, observed: str) -> str:
-    """The statement that ends a script with its message."""
-    return f'raise SystemExit(f"{{__doc__}}\\nexpected: {expected}\\nobserved: {observed}")'
 
 
 def guarded(writer: Writer, lines: list[str], expected: str, breach: Breach) -> None:
@@ -174,12 +170,12 @@ def _check_value(writer: Writer, breach: Breach, record: Record, name: str) -> N
 def _check_field(writer: Writer, breach: Breach, record: Record) -> None:
     name = breach.difference.fact
     step = record.step
-    versions = {channel: str(held.version) for channel, held in record.channels.items()}
+    versions = {channel: held.version for channel, held in record.channels.items()}
     expected = {
         "v": str(checkpoint_format() if step.format is None else step.format),
         "id": writer.id(step.number),
-        "ts": f'checkpoint({step.number}, {{}}, {{}}, {{}})["ts"]',
-        "channel_versions": dict_source(versions),
+        "ts": f'checkpoint({step.number}, {{}}, {{}})["ts"]',
+        "channel_versions": versions_source(versions),
         "versions_seen": nested(record.seen),
         "updated_channels": "None",
     }

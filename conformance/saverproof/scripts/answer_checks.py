@@ -8,8 +8,8 @@ from functools import singledispatch
 from saverproof.judging.facts import Raised
 from saverproof.judging.session import Breach
 from saverproof.model.records import Address
-from saverproof.scripts.checks import complain, guarded, names, say, unequal
 from saverproof.scripts.source import literal
+from saverproof.scripts.state_checks import complain, guarded, names, say, unequal
 from saverproof.scripts.statements import (
     NoScriptError,
     delta_history,
@@ -104,13 +104,13 @@ def _check_latest(
     latest = [writer.model.latest(*place) for place in places]
     if None in latest:
         raise NoScriptError("the namespace has no latest checkpoint")
-    writer.helpers.add("address")
     expected = ", ".join(writer.id(number) for number in latest if number is not None)
-    say(
-        writer,
-        f"[found and address(found.config)[2] for found in [{', '.join(calls)}]]",
-        f"[{expected}]",
-    )
+    if len(calls) == 1:
+        writer.say(f"found = {calls[0]}")
+        say(writer, 'found and found.checkpoint["id"]', expected)
+    else:
+        found = f"[{', '.join(calls)}]"
+        say(writer, f'[found and found.checkpoint["id"] for found in {found}]', f"[{expected}]")
     complain(writer, "observed != expected")
 
 
@@ -119,14 +119,18 @@ def _check_latest(
 
 @check_answer.register
 def _(step: ListTuples, writer: Writer, breach: Breach) -> None:
-    unlimited = writer.listing(*writer.list_arguments(replace(step, limit=None)))
+    unlimited = writer.list_arguments(replace(step, limit=None))
     expected = writer.model.listing(step)
     fact, address = breach.difference.fact, breach.difference.address
     match fact:
         case "raised":
             guarded(writer, [writer.listing(*writer.list_arguments(step))], "a listing", breach)
         case "selection":
-            say(writer, f"sorted({_addresses(writer, unlimited)})", names(writer, sorted(expected)))
+            listed = f"sorted({_addresses(writer, unlimited)})"
+            if writer.by_id:
+                say(writer, listed, f"[{', '.join(writer.id(n) for *_, n in sorted(expected))}]")
+            else:
+                say(writer, listed, names(writer, sorted(expected)))
             complain(writer, "observed != expected")
         case "order" if address is not None:
             place = f"{writer.place(address)}"
@@ -135,13 +139,13 @@ def _(step: ListTuples, writer: Writer, breach: Breach) -> None:
             writer.say("expected = sorted(observed, reverse=True)")
             complain(writer, "observed != expected")
         case "order":
-            writer.say(f"observed = [at[2] for at in {_addresses(writer, unlimited)}]")
+            ids = writer.listing(*unlimited, item='found.checkpoint["id"]')
+            writer.say(f"observed = {ids}")
             writer.say("expected = sorted(observed, reverse=True)")
             complain(writer, "observed != expected")
         case "limit":
-            limited = writer.listing(*writer.list_arguments(step))
             writer.say(f"everything = {_addresses(writer, unlimited)}")
-            observed = _addresses(writer, limited)
+            observed = _addresses(writer, writer.list_arguments(step))
             if len({at[:2] for at in expected}) <= 1:
                 say(writer, observed, f"everything[:{step.limit}]")
             else:
@@ -151,11 +155,11 @@ def _(step: ListTuples, writer: Writer, breach: Breach) -> None:
             raise NoScriptError(f"no check of {fact!r} in a listing")
 
 
-def _addresses(writer: Writer, listing: str) -> str:
+def _addresses(writer: Writer, arguments: list[str]) -> str:
+    if writer.by_id:
+        return writer.listing(*arguments, item='found.checkpoint["id"]')
     writer.helpers.add("address")
-    items = listing.removeprefix("list(")
-    items = items if items == listing else items[:-1]
-    return f"[address(item.config) for item in {items}]"
+    return writer.listing(*arguments, item="address(found.config)")
 
 
 @check_answer.register
@@ -165,12 +169,11 @@ def _(step: WalkPages, writer: Writer, breach: Breach) -> None:
     listing = writer.listing(
         writer.config(step.thread, step.namespace), "before=before", f"limit={step.size}"
     )
-    writer.helpers.add("address")
     writer.say(
         "observed, before = [], None",
         f"for _ in range({len(history) + 2}):",
         f"    page = {listing}",
-        "    observed += [address(item.config)[2] for item in page]",
+        '    observed += [item.checkpoint["id"] for item in page]',
         "    before = config(checkpoint_id=observed[-1]) if page else before",
         f"expected = [{', '.join(map(writer.id, history))}]",
     )
@@ -199,7 +202,6 @@ def _(step: NextVersions, writer: Writer, breach: Breach) -> None:
 
 def _check_row(writer: Writer, breach: Breach, count: int) -> None:
     """Versions minted in a row do not increase."""
-    writer.imports.add("from itertools import pairwise")
     lines = [
         "versions = [saver.get_next_version(None, None)]",
         f"for _ in range({count - 1}):",
@@ -300,7 +302,6 @@ def _check_rebuilt(step: Prune, writer: Writer, address: Address) -> None:
 
 def _walk(writer: Writer, config: str, channels: str) -> str:
     """The base class's own walk over what the saver's ``get_tuple`` gives."""
-    writer.imports.add("from langgraph.checkpoint.base import BaseCheckpointSaver")
     return writer.ask_of(
         "BaseCheckpointSaver",
         "get_delta_channel_history",

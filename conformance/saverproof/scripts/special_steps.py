@@ -7,8 +7,9 @@ from functools import singledispatch
 from saverproof.judging.files import SECRETS, WRITTEN_SECRET, as_bytes
 from saverproof.judging.parity import PATIENCE_S
 from saverproof.judging.session import Breach
-from saverproof.scripts.checks import complain, complaint, say
+from saverproof.scripts.script import complaint
 from saverproof.scripts.source import literal, quoted
+from saverproof.scripts.state_checks import complain, say
 from saverproof.scripts.statements import (
     NoScriptError,
     put,
@@ -50,7 +51,6 @@ def check_scene(step: Step, writer: Writer, breach: Breach) -> None:
 
 @write.register
 def _(step: RefuseValue, writer: Writer) -> None:
-    writer.imports.add("import contextlib")
     writer.say("with contextlib.suppress(Exception):", f"    {_hand_over(step, writer)}")
 
 
@@ -78,7 +78,7 @@ def _hand_over(step: RefuseValue, writer: Writer) -> str:
     good = [f'("count", {n})' for n in range(4)]
     good.insert(step.position % 5, f'("notes", {writer.value(bad)})')
     config = writer.config(step.thread, step.namespace, step.number)
-    return writer.change("put_writes", config, f"[{', '.join(good)}]", quoted(task_id(91)))
+    return writer.change("put_writes", config, f"[{', '.join(good)}]", writer.task(91))
 
 
 # --- other workspaces --------------------------------------------------------------------------
@@ -100,11 +100,10 @@ def _(step: Elsewhere, writer: Writer, breach: Breach) -> None:
 def _visit(step: Elsewhere, writer: Writer, fact: str = "") -> None:
     """Open a second workspace, look at all it shows, put a checkpoint there and read it back."""
     writer.helpers |= {"opened", "checkpoint"}
-    version = writer.mint()
-    new = f'{{"notes": {version}}}'
+    new = writer.mint(channel="notes").partition("[")[0]
     writer.id(step.number)
-    checkpoint = f'checkpoint({step.number}, {{"notes": -1}}, {{}}, {new})'
-    seen = f"[item.config for item in {writer.listing_of('other', 'None')}]"
+    checkpoint = f'checkpoint({step.number}, {{"notes": -1}}, {new})'
+    seen = writer.listing_of("other", "None", item="found.config")
     config, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
     there = writer.ask_of("other", "get_tuple", at)
     inner = [
@@ -113,7 +112,7 @@ def _visit(step: Elsewhere, writer: Writer, fact: str = "") -> None:
         f"{'observed = ' if fact == 'put' else ''}{there}",
     ]
     header = ["with tempfile.TemporaryDirectory() as second, opened(second) as other:"]
-    if writer.voice.managed:
+    if writer.calls.managed:
         header = [
             "with tempfile.TemporaryDirectory() as second:",
             "    async with opened(second) as other:",
@@ -138,7 +137,7 @@ def _(step: Bulk, writer: Writer, breach: Breach) -> None:
     writer.say(
         f'channels = {{"total": 0}} | {{f"channel_{{n}}": n for n in range({count})}}',
         f"new = dict.fromkeys(channels, {version})",
-        writer.change("put", start, f"checkpoint({step.number}, channels, {{}}, new)", "{}", "new"),
+        writer.change("put", start, f"checkpoint({step.number}, channels, new)", "{}", "new"),
     )
     found = writer.ask("get_tuple", at)
     if step.kind == "channels":
@@ -146,27 +145,22 @@ def _(step: Bulk, writer: Writer, breach: Breach) -> None:
         say(writer, 'len(found.checkpoint["channel_values"])', f"{step.count + 1}")
     else:
         writes = f'[("total", n) for n in range({step.count})]'
-        writer.say(writer.ask("put_writes", at, writes, quoted(task_id(1))), f"found = {found}")
+        writer.say(writer.ask("put_writes", at, writes, writer.task(1)), f"found = {found}")
         say(writer, "[write[2] for write in found.pending_writes]", f"list(range({step.count}))")
     complain(writer, "observed != expected")
 
 
 def _check_long_history(step: Bulk, writer: Writer, start: str) -> None:
-    writer.imports.add("from langgraph.checkpoint.base.id import uuid6")
     first, last = step.number, step.number + step.count
-    arguments = (
-        f'{start[:-1]}, **({{"checkpoint_id": ID[n - 1]}} if version else {{}}))',
-        'checkpoint(n, {"total": n}, {"total": version} if version else {}, {"total": new})',
-        "{}",
-        '{"total": new}',
-    )
+    given = ("at", 'checkpoint(n, {"total": n}, new, **seen)', "{}", "new")
+    at = f"{start[:-1]}, ID[n])"
     writer.say(
         f"ID.update({{n: str(uuid6()) for n in range({first}, {last})}})",
-        "version = None",
+        f"at, seen = {start}, {{}}",
         f"for n in range({first}, {last}):",
-        "    new = saver.get_next_version(version, None)",
-        f"    {writer.change('put', *arguments)}",
-        "    version = new",
+        '    new = {"total": saver.get_next_version(seen.get("total"), None)}',
+        f"    {writer.change('put', *given)}",
+        f"    at, seen = {at}, new",
     )
     say(writer, f"len({writer.listing(writer.config(step.thread))})", str(step.count))
     complain(writer, "observed != expected")
@@ -210,7 +204,6 @@ def _(step: CheckFiles, writer: Writer) -> None:
         write(Put("a", "", 1, changes=(("count", ONE),)), writer)
         return
     writer.helpers.add("cipher")
-    writer.imports.add("from langgraph.checkpoint.serde.encrypted import EncryptedSerializer")
     writer.say("saver.serde = EncryptedSerializer(Cipher(), saver.serde)")
     put(Put("a", "", 1, changes=tuple(SECRETS.items())), writer)
     put_writes(PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),)), writer)
@@ -220,18 +213,22 @@ def _(step: CheckFiles, writer: Writer) -> None:
 def _(step: CheckFiles, writer: Writer, breach: Breach) -> None:
     del breach
     write(step, writer)
-    writer.imports.add("from pathlib import Path")
-    files = 'files = [file for file in sorted(Path(path).rglob("*")) if file.is_file()]'
     if step.look_for == "private":
-        writer.say(files, "modes = {file.name: file.stat().st_mode & 0o777 for file in files}")
+        writer.say(
+            'files = [file for file in Path(path).rglob("*") if file.is_file()]',
+            "modes = {file.name: file.stat().st_mode & 0o777 for file in files}",
+        )
         say(writer, "{name: oct(mode) for name, mode in modes.items() if mode & 0o077}", "{}")
         complain(writer, "observed")
         return
     # Only what is closed is sure to be in the files.
     writer.close()
-    writer.say(files, 'stored = b"".join(file.read_bytes() for file in files)')
     secrets = tuple(map(as_bytes, (*SECRETS.values(), WRITTEN_SECRET)))
-    say(writer, f"[secret for secret in {secrets} if secret in stored]", "[]")
+    writer.say(
+        'stored = b"".join(file.read_bytes() for file in Path(path).rglob("*") if file.is_file())',
+        f"secrets = {secrets}",
+    )
+    say(writer, "[secret for secret in secrets if secret in stored]", "[]")
     complain(writer, "observed")
 
 
@@ -243,7 +240,6 @@ def _(step: CallOnLoop, writer: Writer, breach: Breach) -> None:
     """The script's own thread waits for the one whose event loop makes the call."""
     del breach
     writer.patience_s = PATIENCE_S
-    writer.imports.add("import contextlib")
     config = writer.config(step.thread, "", 1)
     match step.operation:
         case "get_tuple":
@@ -257,7 +253,7 @@ def _(step: CallOnLoop, writer: Writer, breach: Breach) -> None:
             given = put_arguments(made, writer.plan(made), writer).values()
             call = f"saver.put({', '.join(given)})"
         case "put_writes":
-            call = f'saver.put_writes({config}, [("count", 1)], {quoted(task_id(1))})'
+            call = f'saver.put_writes({config}, [("count", 1)], {writer.task(1)})'
         case unknown:
             raise NoScriptError(f"no call of {unknown!r} on a loop")
     writer.say("with contextlib.suppress(Exception):", f"    {call}")

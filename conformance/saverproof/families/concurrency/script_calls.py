@@ -1,0 +1,62 @@
+"""The calls that a script makes between the items of a listing."""
+
+from __future__ import annotations
+
+from saverproof.families.concurrency.iteration import BETWEEN, By
+from saverproof.families.concurrency.records import PLACES, CallKind, Operation
+from saverproof.scripts.call_source import CallSource
+
+_TASK = "00000000-0000-4000-8000-000000000001"
+_ADVANCING = {
+    ("sync", True): {
+        "next": "pool.submit(next, listing, None).result(5)",
+        "between": "pool.submit(call).result(5)",
+        "rest": "pool.submit(list, listing).result(5)",
+    },
+    ("sync", False): {
+        "next": "next(listing, None)",
+        "between": "pool.submit(call).result(5)",
+        "rest": "list(listing)",
+    },
+    ("async", True): {
+        "next": "await anext(listing, None)",
+        "between": "async with asyncio.timeout(5): await call()",
+        "rest": "[found async for found in listing]",
+    },
+    ("async", False): {
+        "next": "await anext(listing, None)",
+        "between": "await asyncio.wait_for(asyncio.ensure_future(call()), 5)",
+        "rest": "[found async for found in listing]",
+    },
+}
+
+
+def listing_words(api: str, by: str, calls: list[str]) -> dict[str, object]:
+    """What is filled into a script of a listing between whose items these calls are made."""
+    known = {operation.describe(): operation for operation in BETWEEN}
+    made = [_call(known[one], api) for one in calls if one in known]
+    return {**_ADVANCING[api, by == By.SAME], "calls": made}
+
+
+def _call(operation: Operation, api: str) -> str:
+    """The call of an operation, not awaited."""
+    source = CallSource(api, managed=False)
+
+    def call(name: str, *arguments: str) -> str:
+        return source.call(api, "saver", name, *arguments).removeprefix("await ")
+
+    match operation.kind:
+        case CallKind.GET:
+            return call("get_tuple", "at")
+        case CallKind.LATEST:
+            return call("get_tuple", "CONFIG")
+        case CallKind.LIST:
+            return (
+                f"list({call('list', 'CONFIG')})" if api == "sync" else "anext(saver.alist(CONFIG))"
+            )
+        case CallKind.WRITES:
+            return call("put_writes", "at", '[("x", 1)]', f'"{_TASK}"')
+        case CallKind.DELETE:
+            return call("delete_thread", '"b"')
+    new = operation.kind is CallKind.PUT and bool(PLACES[operation.place][1])
+    return call("put", "NEW" if new else "at", "empty_checkpoint()", "META", "{}")

@@ -1,0 +1,80 @@
+"""The functions and constants that scripts define for themselves."""
+
+from __future__ import annotations
+
+from saverproof.execution.calls import checkpoint_format
+from saverproof.scripts.opening import Opening
+from saverproof.scripts.writer import Writer
+
+_IDS = 'f"1f0c8a43-b1a8-6{n:03x}-8{n:03x}-02f1a6c4d8e0"'
+_TASKS = 'f"{n * 0x9E3779B1 % 2**32:08x}-5a1c-5e0f-9b2d-{n:012x}"'
+_TIME = 'f"2026-11-21T00:{n // 60 % 60:02}:{n % 60:02}.{n:06}+00:00"'
+_ADDRESS = '("thread_id", "checkpoint_ns", "checkpoint_id")'
+_HELPERS = {
+    "config": (
+        "def config(*at, **more):",
+        f'    return {{"configurable": dict(zip({_ADDRESS}, at)) | more}}',
+    ),
+    "checkpoint": (
+        "def checkpoint(n, values, new, /, **old):",
+        f'    made = {{"v": {checkpoint_format()}, "id": ID[n], "ts": {_TIME}}}',
+        '    made |= {"channel_values": values, "versions_seen": {"__input__": {}, "agent": old}}',
+        '    return made | {"channel_versions": old | new, "updated_channels": sorted(new)}',
+    ),
+    "address": (
+        "def address(config):",
+        '    at = (config or {}).get("configurable", {})',
+        '    return at.get("thread_id"), at.get("checkpoint_ns") or "", at.get("checkpoint_id")',
+    ),
+    "shown": (
+        "def shown(found):",
+        "    return found and (found.checkpoint, found.metadata, found.pending_writes)",
+    ),
+    "spoil": (
+        "def spoil(value):  # change it in place, as its owner may",
+        "    if isinstance(value, dict):",
+        '        [spoil(item) for item in value.values()], value.update(spoilt="changed")',
+        "    elif isinstance(value, list):",
+        '        [spoil(item) for item in value], value.append("changed")',
+        "    elif isinstance(value, set):",
+        '        value.add("changed")',
+    ),
+    "cipher": (
+        "class Cipher:",
+        "    def encrypt(self, plaintext):",
+        '        return "xor", bytes(byte ^ 90 for byte in plaintext)',
+        "    def decrypt(self, ciphername, ciphertext):",
+        "        return bytes(byte ^ 90 for byte in ciphertext)",
+    ),
+}
+
+
+def helpers(writer: Writer, opening: Opening) -> list[str]:
+    """What the lines of a writer use; ``opened`` opens the target's saver."""
+    lines: list[str] = []
+    if writer.ids:
+        lines.append(f"ID = {{n: {_IDS} for n in range(1, {max(writer.ids) + 1})}}")
+    if writer.tasks:
+        lines.append(f"TASK = {{n: {_TASKS} for n in range(1, {max(writer.tasks) + 1})}}")
+    if "loop" in writer.helpers:
+        lines += _loop()
+    lines += [line for name in _HELPERS if name in writer.helpers for line in _HELPERS[name]]
+    if "opened" in writer.helpers:
+        lines += ["def opened(path):", f"    return {opening.expression}"]
+    return lines
+
+
+def _loop() -> list[str]:
+    """What a config of a running graph has beside its address."""
+    keys = (
+        ("__pregel_runtime", "RUNTIME"),
+        ("__pregel_send", "RUNTIME.acquire"),
+        ("__pregel_task_id", "TASK[1]"),
+        ("__pregel_durability", '"sync"'),
+        ("checkpoint_map", '{"": ID[1]}'),
+    )
+    items = ", ".join(f'"{key}": {value}' for key, value in keys)
+    return [
+        "RUNTIME = threading.Lock()  # like any runtime object, not to be serialized",
+        f"LOOP = {{{items}}}",
+    ]

@@ -1,0 +1,100 @@
+"""The import lines of a script: those that its code needs, in isort's order."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable
+
+from saverproof.scripts.formatting import broken
+
+USUAL = """
+import _sqlite3
+import asyncio
+import contextlib
+import copy
+import ctypes
+import faulthandler
+import functools
+import gc
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from itertools import pairwise
+from pathlib import Path
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
+from langgraph.checkpoint.base.id import uuid6
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.types import Command, StateSnapshot, StateUpdate
+from saverproof.families.durability.kill_points import changes
+from saverproof_faults.io import Extent, Failure, IoAction, IoFault, IoWatch, Recorder
+from saverproof_faults.power import PowerCuts, materialize
+"""
+"""Whatever the makers' own lines use; only what a script uses is imported."""
+
+Groups = dict[str, set[str]]
+"""Module -> the names imported from it, "" for the module itself."""
+
+
+def import_lines(code: str, more: Iterable[str] = (), always: Iterable[str] = ()) -> list[str]:
+    """Import statements: of the usual ones and ``more`` those that the code uses, and ``always``.
+
+    The standard library's come first, a blank line before the others.
+    """
+    groups = _groups([*USUAL.split("\n"), *more], _used(code))
+    for module, names in _groups(always, None).items():
+        groups.setdefault(module, set()).update(names)
+    standard = {module for module in groups if _root(module) in sys.stdlib_module_names}
+    sections = [
+        _sorted({module: groups[module] for module in modules})
+        for modules in (standard, groups.keys() - standard)
+    ]
+    return [*sections[0], *([""] if all(sections) else []), *sections[1]]
+
+
+def _root(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _used(code: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+
+
+def _groups(lines: Iterable[str], used: set[str] | None) -> Groups:
+    """The imports by module; only those that are used, if that is given."""
+    groups: Groups = {}
+    for node in ast.parse("\n".join(lines)).body:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for alias in node.names:
+            if used is not None and _root(alias.asname or alias.name) not in used:
+                continue
+            text = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+            if isinstance(node, ast.ImportFrom):
+                groups.setdefault(str(node.module), set()).add(text)
+            else:
+                groups.setdefault(text, set()).add("")
+    return groups
+
+
+def _sorted(groups: Groups) -> list[str]:
+    plain = [f"import {module}" for module in sorted(groups) if "" in groups[module]]
+    named = [
+        f"from {module} import {', '.join(sorted(names))}"
+        for module in sorted(groups)
+        if (names := groups[module] - {""})
+    ]
+    return plain + [part for line in named for part in broken(line)]

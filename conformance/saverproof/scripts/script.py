@@ -1,0 +1,79 @@
+"""A script as a whole: the promise, the imports, how the saver is opened, and a family's body."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from saverproof.contracts.registry import UnknownContract, contract
+from saverproof.scripts.formatting import WIDTH, compact, formatted, indented
+from saverproof.scripts.imports import import_lines
+from saverproof.scripts.opening import Opening
+from saverproof.scripts.source import quoted
+
+LONGEST = 40
+"""Lines of a script that shows a wrong answer or a failed statement."""
+
+
+def promise_of(contract_id: str, broken: str = "") -> str:
+    """What a script's message begins with: a contract, and what it (or ``broken``) says."""
+    return f"{contract_id}: {statement_of(broken or contract_id)}"
+
+
+def statement_of(contract_id: str) -> str:
+    """What a contract says; its id if the registry knows of none."""
+    try:
+        return contract(contract_id).statement
+    except UnknownContract:
+        return contract_id
+
+
+def script(
+    promise: str, saver: str, opening: Opening, body: Iterable[str], imports: Iterable[str] = ()
+) -> str:
+    """The source of a script, whose ``body`` has a statement on each line and no blank lines.
+
+    ``imports`` are import statements that it may need beside the usual ones; ``saver`` is the
+    target's name.
+    """
+    statements = [*opening.before, *body]
+    head = _docstring(promise)
+    meaning = f"# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
+    code = formatted(statements)
+    gap = 2 if code[0].startswith(("def ", "async def ", "class ", "@")) else 1
+    above = _imports("\n".join(code), opening, imports)
+    lines = [*head, "", meaning, *above, *[""] * gap, *code]
+    if len(lines) > LONGEST:
+        short = [_AS_IT_IS, *head, meaning, *filter(None, above), *compact(statements)]
+        if len(short) <= LONGEST:
+            lines = short
+    return "\n".join(lines) + "\n"
+
+
+_AS_IT_IS = "# fmt: off"
+"""For ruff, where a script is short only without the blank lines."""
+
+
+def _imports(code: str, opening: Opening, more: Iterable[str]) -> list[str]:
+    paths = [f"sys.path.insert(0, {quoted(folder)})" for folder in opening.folders]
+    needed = import_lines("\n".join([*paths, code]), more, opening.imports)
+    local = import_lines("", (), opening.local)
+    return [*needed, *(["", *paths] if paths else []), *local]
+
+
+def _docstring(promise: str) -> list[str]:
+    safe = promise.replace("\\", "\\\\").replace('"""', "'''")
+    *doc, last = textwrap.wrap(f'"""{safe}', WIDTH - 3)
+    return [*doc, f'{last} """' if last.endswith('"') else f'{last}"""']
+
+
+def complaint(expected: str, observed: str) -> str:
+    """The statement that ends a script; both are parts of an f-string."""
+    return f'raise SystemExit(f"{{__doc__}}\\nexpected: {expected}\\nobserved: {observed}")'
+
+
+def main(lines: Iterable[str], *, coroutine: bool) -> list[str]:
+    """The lines, in a coroutine that is run if they need one."""
+    if not coroutine:
+        return list(lines)
+    return ["async def main():", *indented(lines), "asyncio.run(main())"]
