@@ -30,8 +30,8 @@ from saverproof.steps.definitions import (
 )
 from saverproof.values import Value
 
-_WIDEST = 68
-"""Characters of a put's arguments; with more, a call in a coroutine is wider than a line."""
+_WIDEST = {"sync": 75, "async": 68, "crossed": 68}
+"""Characters of a put's arguments for which the call fits a line, inside of two blocks."""
 
 
 class NoScriptError(Exception):
@@ -97,7 +97,7 @@ def put(step: Put, writer: Writer, *, named: str = "", answer: str = "") -> dict
     fewer = step.fields == "fewer"
     named_too = {named, *changed, *(["checkpoint"] if fewer else [])}
     given = _named(writer, sources, named_too)
-    if "checkpoint" not in named_too and sum(map(len, given.values())) > _WIDEST:
+    if "checkpoint" not in named_too and sum(map(len, given.values())) > _WIDEST[writer.calls.api]:
         writer.say(f"checkpoint_{step.number} = {given['checkpoint']}")
         given["checkpoint"] = f"checkpoint_{step.number}"
     if fewer:

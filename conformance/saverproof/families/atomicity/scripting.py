@@ -20,6 +20,8 @@ from saverproof.steps.definitions import CopyThread, SetUp
 from saverproof.targets.target import Target
 
 _MOST_TRIED = 4
+_WIDEST = 70
+"""Characters of an expression that opens the saver and may stand in the script more than once."""
 
 
 def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
@@ -35,7 +37,8 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     texts: list[str] = []
     for fault in plain_faults(injection, found.sweep.counted.places, database, scenario.step):
         writer = Writer(calls, looks, Manner("list"))
-        writer.helpers.add("opened")
+        if len(opening.expression) > _WIDEST:
+            writer.helpers.add("opened")
         try:
             lines = _Body(writer, opening, found, fault, database).lines()
         except (NoScriptError, KeyError):
@@ -121,7 +124,8 @@ class _Body:
         ]
 
     def _opened(self, lines: list[str]) -> list[str]:
-        return self.opening.opened(lines, expression="opened(path)")
+        expression = "opened(path)" if "opened" in self.writer.helpers else ""
+        return self.opening.opened(lines, expression=expression)
 
     def _listing(self, thread: str) -> str:
         return self.writer.listing(self.writer.config(thread, ""))
