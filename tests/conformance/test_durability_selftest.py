@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from saverproof.scripts.trying import complains_alone
 from tests.conformance.test_durability import judged
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
 from saverproof.families.durability import graph_scripts, power_scripts, scripting
 from saverproof.items import Outcome
+from saverproof.scripts.verification import complains_alone
 from saverproof_faults.io import available
 
 FAMILY = "durability"

@@ -31,7 +31,7 @@ from saverproof.families.functional.trials import Run
 from saverproof.items import Outcome
 from saverproof.judging import parity
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
-from saverproof.scripts import trying
+from saverproof.scripts import verification
 from saverproof.targets.loading import load
 
 MET_BY_ALL = {"no-first-version"}
@@ -70,7 +70,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
         assert_all_accounted_for(outcome, runs)
         return
     # A process for each script would take minutes; the tests of scripts have them.
-    monkeypatch.setattr(trying, "complains_alone", lambda text, promise: True)
+    monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     plan = plan_for(wrong, tmp_path)
     outcome = hunt(plan, load(ref_to(wrong.name)), wrong.breaks)
     assert_rightly_blamed(wrong, outcome)
