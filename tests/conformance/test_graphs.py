@@ -202,7 +202,7 @@ def test_a_finding_can_be_replayed_from_its_data(tmp_path: Path) -> None:
     [
         ({"graph": "none"}, "graph: found 'none', expected one of sequence"),
         ({"durability": "never"}, "durability: found 'never', expected one of sync"),
-        ({"steps": [{"step": "Jump"}]}, "step 1: found 'Jump'"),
+        ({"steps": [{"step": "Jump"}]}, "step 1: step is 'Jump', expected one of Invoke"),
     ],
 )
 def test_what_is_no_recorded_program_is_refused_in_one_line(
