@@ -72,7 +72,7 @@ class Acks:
 
 
 @dataclass(frozen=True, slots=True)
-class ReentrancyFlags:
+class SlotContents:
     """What a process left in its slot."""
 
     places: int
@@ -85,12 +85,12 @@ def clear(memory: mmap.mmap, slot: int) -> None:
     memory[slot * _SLOT : (slot + 1) * _SLOT] = bytes(_SLOT)
 
 
-def read_marks(memory: mmap.mmap, slot: int) -> ReentrancyFlags:
+def read_marks(memory: mmap.mmap, slot: int) -> SlotContents:
     """What the process with this slot has marked."""
     base = slot * _SLOT
     (places,) = _NUMBER.unpack_from(memory, base)
     marks = memory[base + _MARKS_AT : base + _SLOT].rstrip(b"\0")
-    return ReentrancyFlags(
+    return SlotContents(
         places,
         tuple(number for number, mark in enumerate(marks) if mark),
         tuple(number for number, mark in enumerate(marks) if mark == _ACKNOWLEDGED),
