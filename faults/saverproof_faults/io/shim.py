@@ -32,7 +32,7 @@ from saverproof_faults.io.structures import (
 )
 
 
-class Listener(Protocol):
+class IoListener(Protocol):
     """Who hears of the calls on the files below a folder."""
 
     @property
@@ -87,7 +87,7 @@ class Shim:
         self._library = sqlite_library()
         self._base: Any = self._library.sqlite3_vfs_find(None).contents
         self._lock = threading.Lock()
-        self._listeners: tuple[Listener, ...] = ()
+        self._listeners: tuple[IoListener, ...] = ()
         self._files: dict[int, _OpenFile] = {}
         self._tables: dict[int, Any] = {}
         self._vfs = Vfs.from_buffer_copy(self._base)
@@ -96,14 +96,14 @@ class Shim:
         self._vfs.xOpen = OpenFunction(self._open)
         self._vfs.xDelete = DeleteFunction(self._delete)
 
-    def add(self, listener: Listener) -> None:
+    def add(self, listener: IoListener) -> None:
         """Report to ``listener``; SQLite's default VFS is this one while there is a listener."""
         with self._lock:
             if not self._listeners:
                 self._library.sqlite3_vfs_register(ctypes.byref(self._vfs), 1)
             self._listeners = (listener, *self._listeners)
 
-    def remove(self, listener: Listener) -> None:
+    def remove(self, listener: IoListener) -> None:
         """Report to ``listener`` no more; files opened meanwhile go on working."""
         with self._lock:
             self._listeners = tuple(other for other in self._listeners if other is not listener)
@@ -118,7 +118,7 @@ class Shim:
         if not listeners:
             traceback.print_exception(problem)
 
-    def _listener_for(self, path: str) -> Listener | None:
+    def _listener_for(self, path: str) -> IoListener | None:
         return next((one for one in self._listeners if path.startswith(one.root)), None)
 
     def _heard(self, path: str, kind: IoKind, really: Callable[[], int], **facts: Any) -> int:
