@@ -20,7 +20,7 @@ from saverproof_faults.plan import Place, Plan
 from saverproof_faults.sqlite.enginefault import EngineFault
 from saverproof_faults.sqlite.factory import MAKERS, engine_fault
 from saverproof_faults.sqlite.library import unavailable
-from saverproof_faults.sqlite.recorder import Recorder
+from saverproof_faults.sqlite.recorder import StatementRecorder
 from saverproof_faults.sqlite.trap import Trap
 from saverproof_faults.sqlite.watch import Watch
 
@@ -106,7 +106,7 @@ class Injector:
         recorder = None
         with ExitStack() as stack:
             if self.engine_unavailable is None:
-                recorder = Recorder(self.watch)
+                recorder = StatementRecorder(self.watch)
                 recorder.start()
                 stack.enter_context(self.watch.listening(recorder))
             self._interceptor.open(record=calls)
@@ -237,7 +237,9 @@ class Injector:
         INTERCEPTORS.current = None
 
 
-def _places(calls: list[Call], io_calls: tuple[str, ...], recorder: Recorder | None) -> Places:
+def _places(
+    calls: list[Call], io_calls: tuple[str, ...], recorder: StatementRecorder | None
+) -> Places:
     places = Places(calls=tuple(calls), io_calls=io_calls)
     if recorder is None:
         return places

@@ -31,7 +31,7 @@ class _Database:
 
 
 @dataclass(eq=False)
-class Recorder(Listener):
+class StatementRecorder(Listener):
     """A listener that keeps what it hears, until ``finish``."""
 
     watch: Watch
