@@ -16,7 +16,7 @@ from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WrongSaver
 
-from saverproof.families.answer import Answer, Status
+from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.handlers import replay
 from saverproof.families.requests import Recorded
 from saverproof.items import Finding, Plan
@@ -37,7 +37,7 @@ def plan_for(
     return Plan(**{**asdict(plan), "target": ref.to_json()})
 
 
-def replayed(plan: Plan, finding: Finding) -> Answer:
+def replayed(plan: Plan, finding: Finding) -> ReplayAnswer:
     return replay(Recorded(plan, finding.contract, finding.program), lambda _: None)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
-from saverproof.families.answer import Answer, Status
+from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.concurrency import replaying
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.histories import CallPlan, Crowd, Played
-from saverproof.families.concurrency.linearizability import Answer as Cut
+from saverproof.families.concurrency.linearizability import ReplayAnswer as Cut
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import (
     CallKind,
@@ -58,7 +58,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def replayed(
     contract: str, plays: list[Played], monkeypatch: pytest.MonkeyPatch, scene: str = "history"
-) -> Answer:
+) -> ReplayAnswer:
     """What a replay answers where the scene goes so: the last of ``plays`` over and over."""
     left = iter([WELL, *plays])
     monkeypatch.setattr(replaying, "play", lambda *given: next(left, plays[-1]))
@@ -123,4 +123,4 @@ def test_a_race_of_which_nothing_is_known_is_not_mended(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(replaying, "race", race)
     answer = replaying.replay(PLAN, targets.sqlite, PROCESSES, {"scene": "race"})
-    assert answer == Answer(Status.UNCLEAR, "cut off: not over after 18 s")
+    assert answer == ReplayAnswer(Status.UNCLEAR, "cut off: not over after 18 s")

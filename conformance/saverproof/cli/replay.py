@@ -11,7 +11,7 @@ from saverproof.cli._console import told, working
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.registry import UnknownContract, contract
 from saverproof.facts import Facts
-from saverproof.families.answer import Answer, Status
+from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.replay_process import run_again
 from saverproof.families.requests import JUDGING
 from saverproof.process.client import JudgeProcess
@@ -104,7 +104,7 @@ def _changed(recorded: Mapping[str, str], facts: Facts) -> Iterator[str]:
             yield f"{name} {recorded[name]} when it was recorded, {version} now"
 
 
-def _tell(answer: Answer, what: str, saver: str) -> None:
+def _tell(answer: ReplayAnswer, what: str, saver: str) -> None:
     said = one_line(answer.said, 600)
     told(
         f"{answer.status}: {what} on {one_line(saver, 80)}: {said}",
@@ -113,7 +113,7 @@ def _tell(answer: Answer, what: str, saver: str) -> None:
     )
 
 
-def _tell_more(promised: Contract, answer: Answer, steps: Iterable[str]) -> None:
+def _tell_more(promised: Contract, answer: ReplayAnswer, steps: Iterable[str]) -> None:
     texts = {
         "promise": promised.statement,
         "expected": answer.expected,

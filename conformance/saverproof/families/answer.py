@@ -19,7 +19,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReplayAnswer:
     """``said`` is one line for people; ``expected`` and ``observed`` are there if it still fails.
 
     Plain data: JSON both ways by ``asdict`` and ``from_json``.
@@ -36,9 +36,9 @@ class Answer:
         return cls(**{**data, "status": Status(data["status"])})
 
 
-def unclear(why: object) -> Answer:
+def unclear(why: object) -> ReplayAnswer:
     """The answer if nothing can be said."""
-    return Answer(Status.UNCLEAR, str(why))
+    return ReplayAnswer(Status.UNCLEAR, str(why))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

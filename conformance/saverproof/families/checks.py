@@ -11,7 +11,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.store import Store
-from saverproof.families.answer import Answer, Blame, Status, unclear
+from saverproof.families.answer import Blame, ReplayAnswer, Status, unclear
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, Plan
 from saverproof.targets.opening import EventLoop
@@ -125,7 +125,7 @@ class CheckFamily:
         else:
             tally.agreed(contract, context.agreements)
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether the check of a contract still finds something wrong.
 
         Raises:
@@ -137,12 +137,12 @@ class CheckFamily:
         context, why = self._checked(plan, target, data["check"])
         if context.disagreements:
             first = context.disagreements[0]
-            return Answer(Status.FAILING, first.summary, first.expected, first.observed)
+            return ReplayAnswer(Status.FAILING, first.summary, first.expected, first.observed)
         if why is not None:
             return unclear(why)
         if not context.agreements:
             return unclear("the check says nothing of the contract")
-        return Answer(Status.FIXED, "the check finds nothing wrong")
+        return ReplayAnswer(Status.FIXED, "the check finds nothing wrong")
 
     def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
         """The contract whose check was not survived."""

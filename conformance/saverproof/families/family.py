@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from saverproof.contracts.family_table import FamilyTable
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.tally import Tally
 from saverproof.items import Plan
 from saverproof.targets.target import Target
@@ -27,7 +27,7 @@ class Family(Protocol):
             SaverproofError: the target could not be opened, or there is no room for workspaces.
         """
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether the recorded ``data``, a finding's ``program``, still breaks the contract.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from saverproof.families.answer import Answer, Blame, unclear
+from saverproof.families.answer import Blame, ReplayAnswer, unclear
 from saverproof.families.atomicity.worker import any_left
 from saverproof.families.registry import family, judged
 from saverproof.families.requests import (
@@ -39,7 +39,7 @@ def blame(death: Death, progress: Progress) -> Blame:
     return family(plan.family).blame_of_death(plan, _target(plan), death.journal)
 
 
-def replay(recorded: Recorded, progress: Progress) -> Answer:
+def replay(recorded: Recorded, progress: Progress) -> ReplayAnswer:
     """Whether the flaw is still there."""
     plan = recorded.plan
     of = family(plan.family)

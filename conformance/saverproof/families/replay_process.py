@@ -8,7 +8,7 @@ from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.facts import Facts
-from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.requests import REPLAY, Recorded
 from saverproof.items import Plan
 from saverproof.process.client import JudgeGone
@@ -37,7 +37,7 @@ def run_again(
     folder: Path,
     *,
     silence_s: float,
-) -> Answer:
+) -> ReplayAnswer:
     """Whether the flaw of ``artefact`` is still there; at the end, ``process`` may be closed.
 
     Raises:
@@ -60,7 +60,7 @@ def _objection(artefact: Mapping[str, Any], facts: Facts) -> str | None:
     return f"{facts['name']} has no {missing[0]} API" if missing else None
 
 
-def _of_death(artefact: Mapping[str, Any], gone: JudgeGone) -> Answer:
+def _of_death(artefact: Mapping[str, Any], gone: JudgeGone) -> ReplayAnswer:
     """What a process that died, or fell silent, says of the flaw that was recorded."""
     recorded = str(artefact.get("summary", ""))
     alike = gone.reason == recorded or all(
@@ -68,5 +68,5 @@ def _of_death(artefact: Mapping[str, Any], gone: JudgeGone) -> Answer:
     )
     if alike:
         observed = f"{gone.reason}\n{gone.stacks}".strip()
-        return Answer(Status.FAILING, gone.reason, "an answer or an exception", observed)
+        return ReplayAnswer(Status.FAILING, gone.reason, "an answer or an exception", observed)
     return unclear(f"{gone.reason}, which is not what was recorded")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.items import Outcome, Plan
 from saverproof.process.requests import Request, Service, as_it_is
 
@@ -57,7 +57,9 @@ JUDGING = Service(f"{__package__}")
 JUDGE: Request[Plan, Outcome] = Request(JUDGING, "judge", Plan.from_json, Outcome.from_json)
 BLAME: Request[Death, Blame] = Request(JUDGING, "blame", Death.from_json, Blame.from_json)
 """Which contract a saver violated that ended or hung the process in which it was judged."""
-REPLAY: Request[Recorded, Answer] = Request(JUDGING, "replay", Recorded.from_json, Answer.from_json)
+REPLAY: Request[Recorded, ReplayAnswer] = Request(
+    JUDGING, "replay", Recorded.from_json, ReplayAnswer.from_json
+)
 CLEAN: Request[Leftovers, None] = Request(JUDGING, "clean", Leftovers.from_json, as_it_is)
 """Drop workspaces that a killed process left behind."""
 IS_SPENT: Request[None, bool] = Request(JUDGING, "is spent", as_it_is, bool)

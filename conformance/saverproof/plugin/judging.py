@@ -11,7 +11,7 @@ import pytest
 
 from saverproof.contracts.registry import contracts, family_table
 from saverproof.errors import JudgeError, SaverproofError
-from saverproof.families.answer import Answer, unclear
+from saverproof.families.answer import ReplayAnswer, unclear
 from saverproof.families.replay_process import run_again
 from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, Death, Leftovers
 from saverproof.items import Finding, Outcome, Plan
@@ -51,7 +51,7 @@ class Judge:
             return _unjudged(plan, error)
         return Judged(outcome, output=output)
 
-    def replay(self, artefact: Mapping[str, Any], plan: Plan, folder: Path) -> Answer:
+    def replay(self, artefact: Mapping[str, Any], plan: Plan, folder: Path) -> ReplayAnswer:
         """Whether the flaw of ``artefact`` is still there, in the saver of ``plan``."""
         try:
             return run_again(

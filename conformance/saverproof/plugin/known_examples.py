@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.registry import contract
-from saverproof.families.answer import Answer, Status
+from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.known.entries import Entry
 from saverproof.plugin.judging import Judge
@@ -56,7 +56,7 @@ def run_examples(judge: Judge, plan: Plan, entries: Iterable[Entry]) -> Examples
     return examples
 
 
-def _finding(artefact: dict[str, Any], answer: Answer) -> Finding:
+def _finding(artefact: dict[str, Any], answer: ReplayAnswer) -> Finding:
     return Finding(
         contract=artefact["contract"],
         api=artefact["api"],
@@ -70,7 +70,7 @@ def _finding(artefact: dict[str, Any], answer: Answer) -> Finding:
     )
 
 
-def _stale(entry: Entry, answer: Answer) -> dict[str, str]:
+def _stale(entry: Entry, answer: ReplayAnswer) -> dict[str, str]:
     if answer.status is Status.FIXED:
         said = f"its example is fixed ({answer.said}); remove the entry"
     else:

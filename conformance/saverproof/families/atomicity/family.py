@@ -15,7 +15,7 @@ from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import OpeningError
 from saverproof.execution.storage_errors import room_in
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
@@ -55,7 +55,7 @@ class AtomicityFamily:
         with room_in(plan.folder):
             judging.run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded fault still breaks the contract."""
         return replay(plan, target, contract, data)
 

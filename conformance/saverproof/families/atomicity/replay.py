@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity import replaying
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared
@@ -22,7 +22,7 @@ from saverproof.items import Plan
 from saverproof.targets.target import Target
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded fault still breaks the contract.
 
     If the saver has no such place any more, as a mended one may, the other places of the same
@@ -43,16 +43,16 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     return _answer(verdict, contract)
 
 
-def _answer(verdict: FaultVerdict, contract: str) -> Answer:
+def _answer(verdict: FaultVerdict, contract: str) -> ReplayAnswer:
     if verdict.contract == contract:
-        return Answer(Status.FAILING, verdict.summary, verdict.expected, verdict.observed)
+        return ReplayAnswer(Status.FAILING, verdict.summary, verdict.expected, verdict.observed)
     if verdict.contract is not None:
         said = f"the fault breaks {verdict.contract} now: {verdict.summary}"
-        return Answer(Status.FIXED, said)
-    return Answer(Status.FIXED, "the same fault leaves everything as it should be")
+        return ReplayAnswer(Status.FIXED, said)
+    return ReplayAnswer(Status.FIXED, "the same fault leaves everything as it should be")
 
 
-def _elsewhere(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+def _elsewhere(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     scenario, recorded = replaying.read(data)
     assert recorded is not None, "what is wrong without a fault needs none to fire"
     drivers, _ = declared(target)
@@ -70,7 +70,9 @@ def _elsewhere(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     if not fired:
         return unclear("the fault finds no place in the operation any more")
     places = "1 other place" if fired == 1 else f"{fired} other places"
-    return Answer(Status.FIXED, f"the place is gone, and {places} of the operation show nothing")
+    return ReplayAnswer(
+        Status.FIXED, f"the place is gone, and {places} of the operation show nothing"
+    )
 
 
 def _tried(bench: FaultBench, sweep: Any, injection: Injection) -> TrialObservation:
@@ -83,7 +85,9 @@ def _tried(bench: FaultBench, sweep: Any, injection: Injection) -> TrialObservat
     return observation
 
 
-def _random_again(plan: Plan, target: Target, contract: str, data: Mapping[str, Any]) -> Answer:
+def _random_again(
+    plan: Plan, target: Target, contract: str, data: Mapping[str, Any]
+) -> ReplayAnswer:
     program, faults = replaying.read_random(data)
     drivers, _ = declared(target)
     with FaultBench.opened(plan, target, drivers) as bench:
@@ -93,4 +97,4 @@ def _random_again(plan: Plan, target: Target, contract: str, data: Mapping[str, 
         return _answer(violation.verdict, contract)
     if faults and not random_trial.injected:
         return unclear("none of the recorded faults found its place")
-    return Answer(Status.FIXED, "the same program with the same faults goes well")
+    return ReplayAnswer(Status.FIXED, "the same program with the same faults goes well")

@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
@@ -70,7 +70,7 @@ class ConcurrencyFamily:
             tally.withdraw(name, "not told apart from what is broken, from which it follows")
         tally.sections["concurrency"] = judging.record.as_data()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded scene still breaks the contract."""
         return replay(plan, target, contract, data)
 

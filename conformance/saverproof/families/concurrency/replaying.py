@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
@@ -36,7 +36,7 @@ TIMES = 10
 """Threads never take exactly the same turns again: so often a history is played."""
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded scene still breaks the contract.
 
     Raises:
@@ -56,15 +56,15 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     found = record.found.get(contract)
     if found is not None:
         shown = found.problem
-        return Answer(Status.FAILING, shown.summary, shown.expected, shown.observed)
+        return ReplayAnswer(Status.FAILING, shown.summary, shown.expected, shown.observed)
     if record.tally.unknown:
         # What was not seen to the end is not mended.
         return unclear(
             record.tally.unknown.get(contract, next(iter(record.tally.unknown.values())))
         )
     if times > 1:
-        return Answer(Status.FIXED, f"played {times} times, it shows nothing any more")
-    return Answer(Status.FIXED, "the same scene shows nothing any more")
+        return ReplayAnswer(Status.FIXED, f"played {times} times, it shows nothing any more")
+    return ReplayAnswer(Status.FIXED, "the same scene shows nothing any more")
 
 
 def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:

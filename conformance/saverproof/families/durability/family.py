@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.durability import TABLE
 from saverproof.execution.storage_errors import room_in
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
@@ -36,7 +36,7 @@ class DurabilityFamily:
             with room_in(plan.folder):
                 DurabilityJudging(plan, target, tally).run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded kill or power cut still breaks the contract."""
         return replay(plan, target, contract, data)
 

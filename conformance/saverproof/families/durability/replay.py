@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.families.answer import Answer, Status, unclear
+from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.durability.bench import KillBench, NoCleanRunError
 from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
@@ -32,7 +32,7 @@ kill at an instant is never exactly the same again: so often it is tried.
 """
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded kill or power cut still breaks the contract.
 
     Raises:
@@ -57,7 +57,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
 # --- a program whose process is killed -----------------------------------------------------
 
 
-def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> Answer:
+def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAnswer:
     workload = Workload("as recorded", from_json(data["program"]))
     place = decode(KillPlace, data["kill"])
     run, versions = bench.rehearsed(workload)
@@ -80,25 +80,25 @@ def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> Answer:
         return unclear("the operation has no place of that kind any more")
     others_broken = sorted({name for trial in tried for name in trial.blamed})
     if others_broken:
-        return Answer(Status.FIXED, f"the kill breaks {', '.join(others_broken)} now")
+        return ReplayAnswer(Status.FIXED, f"the kill breaks {', '.join(others_broken)} now")
     if gone:
         said = f"the place is gone, and {fired} others of the operation show nothing"
-        return Answer(Status.FIXED, said)
+        return ReplayAnswer(Status.FIXED, said)
     said = f"the same kill, {fired} times, leaves everything as it should be"
-    return Answer(Status.FIXED, said)
+    return ReplayAnswer(Status.FIXED, said)
 
 
 def _times(place: KillPlace) -> int:
     return INSTANTS if place.kind is PlaceKind.INSTANT else TIMES
 
 
-def _shown(trial: KillTrial) -> Answer:
+def _shown(trial: KillTrial) -> ReplayAnswer:
     verdict, program = trial.verdict, trial.run.program
     expected = "every operation that had returned, and of the one in flight all or nothing"
     gone = "; ".join(describe(program[position]) for position in verdict.lost)
     observed = trial.trouble or (f"gone: {gone}" if gone else f"in part: {len(verdict.torn)} facts")
     said = f"killed {trial.place.describe()}: {KILL_OUTCOMES[verdict.outcome]}"
-    return Answer(Status.FAILING, said, expected, observed[:WIDTH])
+    return ReplayAnswer(Status.FAILING, said, expected, observed[:WIDTH])
 
 
 def _tried(bench: KillBench, subject: Subject, place: KillPlace) -> KillTrial:
@@ -131,18 +131,18 @@ class _Recorded(Power):
         return self.given
 
 
-def _power(bench: KillBench, data: Mapping[str, Any]) -> Answer:
+def _power(bench: KillBench, data: Mapping[str, Any]) -> ReplayAnswer:
     power = _Recorded(bench, frozenset(), MOST_IMAGES, lambda: None)
     power.given = Workload("as recorded", from_json(data["program"]))
     power.run()
     if power.flaw is not None:
         said = f"a power cut leaves a store that is wrong: {KILL_OUTCOMES[power.flaw.outcome]}"
         expected = "the first so many operations, each of them whole"
-        return Answer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
+        return ReplayAnswer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
     if not power.images:
         return unclear(power.inapplicable or "; ".join(power.notes) or "no disk image was made")
     said = f"none of {power.images} disks that a power cut may leave is wrong"
-    return Answer(Status.FIXED, said)
+    return ReplayAnswer(Status.FIXED, said)
 
 
 # --- a graph that is killed and resumed ----------------------------------------------------
@@ -167,14 +167,16 @@ class _Again(Resuming):
         return show.places
 
 
-def _graph(bench: KillBench, contract: str, data: Mapping[str, Any]) -> Answer:
+def _graph(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAnswer:
     tally = Tally(bench.plan)
     wanted = frozenset({contract})
     again = _Again(bench, bench.plan, KillRecord(tally), wanted, 1, 0, lambda: None, {})
     moments = again.killed(data["scenario"], data["mode"], data["kill"])
     if again.findings:
         found = again.findings[contract]
-        return Answer(Status.FAILING, found.summary, found.expected, found.observed)
+        return ReplayAnswer(Status.FAILING, found.summary, found.expected, found.observed)
     if not tally.checked[contract]:
         return unclear("; ".join([*tally.unknown.values(), *tally.notes]) or "nothing was killed")
-    return Answer(Status.FIXED, f"killed at each of {moments} moments, the graph goes on rightly")
+    return ReplayAnswer(
+        Status.FIXED, f"killed at each of {moments} moments, the graph goes on rightly"
+    )

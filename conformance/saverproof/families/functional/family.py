@@ -14,7 +14,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables import lifecycle, serialization
 from saverproof.execution.store import Store
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.findings import finding
@@ -53,7 +53,7 @@ class FunctionalFamily:
         """Run the programs of every theme, and follow up what they show."""
         FunctionalJudging(plan, target, tally, EFFORTS[plan.profile]).run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded program still breaks the contract."""
         return replay(plan, target, contract, data)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.execution.store import Store
-from saverproof.families.answer import Answer, Status
+from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.functional.search import Search
 from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
@@ -23,7 +23,7 @@ from saverproof.targets.target import Target
 WIDTH = 1_200
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded program is still to blame on the contract.
 
     Raises:
@@ -43,22 +43,22 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
             return _standing(plan, trials, contract)
         breach = _shown(trials, program, contract)
     if breach is None:
-        return Answer(Status.FIXED, "the program shows nothing that breaks it")
+        return ReplayAnswer(Status.FIXED, "the program shows nothing that breaks it")
     said = fact_in_words(breach.difference)
-    return Answer(Status.FAILING, said, *shown(breach.difference, WIDTH))
+    return ReplayAnswer(Status.FAILING, said, *shown(breach.difference, WIDTH))
 
 
-def _standing(plan: Plan, trials: Trials, contract: str) -> Answer:
+def _standing(plan: Plan, trials: Trials, contract: str) -> ReplayAnswer:
     """Which operations there are, and with which parameters."""
     with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
         takes_path = store.drivers[0].takes_paths
     standing = judge_standing(plan, trials.target, frozenset({contract}), takes_path=takes_path)
     if standing.findings:
         found = standing.findings[0]
-        return Answer(Status.FAILING, found.summary, found.expected, found.observed)
+        return ReplayAnswer(Status.FAILING, found.summary, found.expected, found.observed)
     if contract in standing.checked:
-        return Answer(Status.FIXED, "what was missing is there")
-    return Answer(Status.UNCLEAR, "the artefact has no steps")
+        return ReplayAnswer(Status.FIXED, "what was missing is there")
+    return ReplayAnswer(Status.UNCLEAR, "the artefact has no steps")
 
 
 def _shown(trials: Trials, program: Program, contract: str) -> Breach | None:

@@ -14,7 +14,7 @@ from langsmith.run_helpers import tracing_context
 from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.graph import TABLE
-from saverproof.families.answer import Answer, Blame
+from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.findings import finding, program_json
 from saverproof.families.graph.installed import durability_modes
@@ -59,7 +59,7 @@ class GraphFamily:
         with EventLoop() as loop, tracing_context(enabled=False):
             GraphJudging(plan, GraphBench(target, plan, loop, _journal(plan)), tally).run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded graph still differs from its run on InMemorySaver."""
         return replay(plan, target, contract, data)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from langsmith.run_helpers import tracing_context
 
-from saverproof.families.answer import Answer, Status
+from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.graph.replaying import replay as play_again
 from saverproof.families.graph.runner import MEANING
 from saverproof.items import Plan
@@ -16,7 +16,7 @@ from saverproof.values import show
 WIDTH = 1_200
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
+def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded graph still goes otherwise than on InMemorySaver.
 
     Raises:
@@ -26,8 +26,8 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> Answer:
     with tracing_context(enabled=False):
         difference = play_again(plan, target, data)
     if difference is None:
-        return Answer(Status.FIXED, "the graph does what it does on InMemorySaver")
-    return Answer(
+        return ReplayAnswer(Status.FIXED, "the graph does what it does on InMemorySaver")
+    return ReplayAnswer(
         Status.FAILING,
         MEANING[difference.kind],
         show(difference.expected, WIDTH),
