@@ -8,7 +8,7 @@ import pytest
 
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.judging import judge_history, semantics_of
-from saverproof.families.concurrency.linearizability import Answer, Step, search
+from saverproof.families.concurrency.linearizability import SearchResult, Step, search
 from saverproof.families.concurrency.records import (
     CallKind,
     Event,
@@ -82,18 +82,18 @@ ILLEGAL = {
 
 @pytest.mark.parametrize("steps", LEGAL.values(), ids=LEGAL.keys())
 def test_a_legal_history_has_an_order(steps: list[Step[Write]]) -> None:
-    assert search(steps, 0, register) is Answer.LEGAL
+    assert search(steps, 0, register) is SearchResult.LEGAL
 
 
 @pytest.mark.parametrize("steps", ILLEGAL.values(), ids=ILLEGAL.keys())
 def test_an_illegal_history_has_none(steps: list[Step[Write]]) -> None:
-    assert search(steps, 0, register) is Answer.ILLEGAL
+    assert search(steps, 0, register) is SearchResult.ILLEGAL
 
 
 def test_a_search_that_is_cut_off_says_so() -> None:
     writes = [step(0, 99, "write", value) for value in range(1, 12)]
     impossible = [*writes, step(100, 101, "read", 99)]
-    assert search(impossible, 0, register, most=500) is Answer.CUT_OFF
+    assert search(impossible, 0, register, most=500) is SearchResult.CUT_OFF
 
 
 # --- histories -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ Action = TypeVar("Action")
 MOST_CONFIGURATIONS = 50_000
 
 
-class Answer(StrEnum):
+class SearchResult(StrEnum):
     """What a search came to."""
 
     LEGAL = "there is a legal order"
@@ -53,7 +53,7 @@ def search(
     start: State,
     apply: Callable[[State, Action], Iterable[State]],
     most: int = MOST_CONFIGURATIONS,
-) -> Answer:
+) -> SearchResult:
     """Whether the steps have a legal order.
 
     ``apply`` gives the states that an action may lead to from a state; none if it cannot have
@@ -66,16 +66,16 @@ def search(
     while pending:
         done, state = pending.pop()
         if done & needed == needed:
-            return Answer.LEGAL
+            return SearchResult.LEGAL
         if len(seen) > most:
-            return Answer.CUT_OFF
+            return SearchResult.CUT_OFF
         for place, step in _next(ordered, done):
             for reached in apply(state, step.action):
                 configuration = (done | 1 << place, reached)
                 if configuration not in seen:
                     seen.add(configuration)
                     pending.append(configuration)
-    return Answer.ILLEGAL
+    return SearchResult.ILLEGAL
 
 
 def _next(ordered: list[Step[Action]], done: int) -> Iterable[tuple[int, Step[Action]]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.families.concurrency.linearizability import Answer, Step, search
+from saverproof.families.concurrency.linearizability import SearchResult, Step, search
 from saverproof.families.concurrency.records import PLACES, CallKind, Event, Phase, ShownTuple
 
 Content = tuple[str, frozenset[tuple[int, str]]]
@@ -43,7 +43,7 @@ class Key:
     start: Any
     apply: Callable[[Any, About], Iterator[Any]]
 
-    def searched(self, steps: Sequence[Step[About]]) -> Answer:
+    def searched(self, steps: Sequence[Step[About]]) -> SearchResult:
         """Whether these of its calls have a legal order."""
         return search(steps, self.start, self.apply)
 
@@ -66,9 +66,9 @@ def orders(events: Sequence[Event], semantics: Semantics) -> Orders:
     broken = [
         (key.name, tuple(step.action[0] for step in fewest(key)))
         for key, answer in zip(keys, answers, strict=True)
-        if answer is Answer.ILLEGAL
+        if answer is SearchResult.ILLEGAL
     ]
-    return Orders(tuple(broken), len(keys), answers.count(Answer.CUT_OFF))
+    return Orders(tuple(broken), len(keys), answers.count(SearchResult.CUT_OFF))
 
 
 def keys_of(events: Sequence[Event], semantics: Semantics) -> Iterator[Key]:
@@ -195,7 +195,7 @@ def fewest(key: Key) -> list[Step[About]]:
     for step in list(kept):
         if step.action[0].operation.kind.reads:
             fewer = [other for other in kept if other is not step]
-            if key.searched(fewer) is Answer.ILLEGAL:
+            if key.searched(fewer) is SearchResult.ILLEGAL:
                 kept = fewer
     seen = {text for step in kept for text in _texts(step.action[1])}
     return [
