@@ -8,7 +8,7 @@ import pytest
 
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.judging import judge_history, semantics_of
-from saverproof.families.concurrency.linearizability import SearchResult, Step, search
+from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
 from saverproof.families.concurrency.records import (
     CallKind,
     Event,
@@ -31,8 +31,10 @@ def register(state: int, action: Write) -> Iterator[int]:
         yield state
 
 
-def step(began: int, ended: int, kind: str, value: int, *, certain: bool = True) -> Step[Write]:
-    return Step(began, ended, (kind, value), certain)
+def step(
+    began: int, ended: int, kind: str, value: int, *, certain: bool = True
+) -> TimedOperation[Write]:
+    return TimedOperation(began, ended, (kind, value), certain)
 
 
 LEGAL = {
@@ -81,12 +83,12 @@ ILLEGAL = {
 
 
 @pytest.mark.parametrize("steps", LEGAL.values(), ids=LEGAL.keys())
-def test_a_legal_history_has_an_order(steps: list[Step[Write]]) -> None:
+def test_a_legal_history_has_an_order(steps: list[TimedOperation[Write]]) -> None:
     assert search(steps, 0, register) is SearchResult.LEGAL
 
 
 @pytest.mark.parametrize("steps", ILLEGAL.values(), ids=ILLEGAL.keys())
-def test_an_illegal_history_has_none(steps: list[Step[Write]]) -> None:
+def test_an_illegal_history_has_none(steps: list[TimedOperation[Write]]) -> None:
     assert search(steps, 0, register) is SearchResult.ILLEGAL
 
 

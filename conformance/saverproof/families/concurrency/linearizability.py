@@ -30,7 +30,7 @@ class SearchResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[Action]):
+class TimedOperation(Generic[Action]):
     """An operation that may have taken effect at any moment from ``began`` to ``ended``.
 
     One that is not ``certain`` (it raised, or never returned) may take effect at any time after it
@@ -49,7 +49,7 @@ class Step(Generic[Action]):
 
 
 def search(
-    steps: Sequence[Step[Action]],
+    steps: Sequence[TimedOperation[Action]],
     start: State,
     apply: Callable[[State, Action], Iterable[State]],
     most: int = MOST_CONFIGURATIONS,
@@ -78,7 +78,9 @@ def search(
     return SearchResult.ILLEGAL
 
 
-def _next(ordered: list[Step[Action]], done: int) -> Iterable[tuple[int, Step[Action]]]:
+def _next(
+    ordered: list[TimedOperation[Action]], done: int
+) -> Iterable[tuple[int, TimedOperation[Action]]]:
     """The steps that may come next: none of the others had ended before they began."""
     left = [(place, step) for place, step in enumerate(ordered) if not done >> place & 1]
     first_end = min((step.deadline for _, step in left), default=math.inf)

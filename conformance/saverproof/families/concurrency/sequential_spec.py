@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.families.concurrency.linearizability import SearchResult, Step, search
+from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
 from saverproof.families.concurrency.records import PLACES, CallKind, Event, Phase, ShownTuple
 
 Content = tuple[str, frozenset[tuple[int, str]]]
@@ -39,11 +39,11 @@ class Key:
     """
 
     name: str
-    steps: tuple[Step[About], ...]
+    steps: tuple[TimedOperation[About], ...]
     start: Any
     apply: Callable[[Any, About], Iterator[Any]]
 
-    def searched(self, steps: Sequence[Step[About]]) -> SearchResult:
+    def searched(self, steps: Sequence[TimedOperation[About]]) -> SearchResult:
         """Whether these of its calls have a legal order."""
         return search(steps, self.start, self.apply)
 
@@ -93,7 +93,7 @@ def _named(place: int) -> str:
 # --- the calls about a key -----------------------------------------------------------------------
 
 
-def _about(event: Event, place: int, number: int) -> Iterator[Step[About]]:
+def _about(event: Event, place: int, number: int) -> Iterator[TimedOperation[About]]:
     made = event.operation
     if made.place != place or (made.kind.reads and not event.returned):
         return
@@ -112,7 +112,7 @@ def _about(event: Event, place: int, number: int) -> Iterator[Step[About]]:
                 yield _step(event, found)
 
 
-def _about_latest(event: Event, place: int) -> Iterator[Step[About]]:
+def _about_latest(event: Event, place: int) -> Iterator[TimedOperation[About]]:
     made = event.operation
     if made.place != place:
         return
@@ -121,8 +121,8 @@ def _about_latest(event: Event, place: int) -> Iterator[Step[About]]:
         yield _step(event, next(iter(event.shown), None))
 
 
-def _step(event: Event, shown: ShownTuple | None) -> Step[About]:
-    return Step(event.began, event.ended, (event, shown), certain=event.returned)
+def _step(event: Event, shown: ShownTuple | None) -> TimedOperation[About]:
+    return TimedOperation(event.began, event.ended, (event, shown), certain=event.returned)
 
 
 # --- from state to state -------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def _greatest(state: int, action: About) -> Iterator[int]:
 class Register:
     """One checkpoint: what it says and which batches it has. ``steps`` are all calls about it."""
 
-    def __init__(self, steps: Sequence[Step[About]], semantics: Semantics) -> None:
+    def __init__(self, steps: Sequence[TimedOperation[About]], semantics: Semantics) -> None:
         self._replaces = semantics.replaces
         made = [step.action[0].operation for step in steps]
         batches = Counter(one.task for one in made if one.kind is CallKind.WRITES)
@@ -189,7 +189,7 @@ class Register:
 # --- fewer, for people ---------------------------------------------------------------------------
 
 
-def fewest(key: Key) -> list[Step[About]]:
+def fewest(key: Key) -> list[TimedOperation[About]]:
     """The steps of an illegal key without the reads that the contradiction does not need."""
     kept = sorted(key.steps, key=lambda step: step.began)
     for step in list(kept):
