@@ -26,7 +26,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SettledCall:
     """One step and the arguments that go with it: channel versions, ids and times included."""
 
     step: Step
@@ -46,20 +46,20 @@ class Calls:
         self._next_version = next_version
         self.model = Model()
 
-    def settle(self, steps: Iterable[Step]) -> tuple[Call, ...]:
+    def settle(self, steps: Iterable[Step]) -> tuple[SettledCall, ...]:
         """The calls for these steps, which come after those settled before."""
         return tuple(self._settled(step) for step in steps)
 
-    def _settled(self, step: Step) -> Call:
+    def _settled(self, step: Step) -> SettledCall:
         planned = self.model.apply(step, self._next_version)
         if isinstance(step, Put) and planned is not None:
-            return Call(step, put_call(step, planned, step.thread))
+            return SettledCall(step, put_call(step, planned, step.thread))
         if isinstance(step, PutWrites):
-            return Call(step, put_writes_call(step, step.thread))
-        return Call(step)
+            return SettledCall(step, put_writes_call(step, step.thread))
+        return SettledCall(step)
 
 
-def perform(driver: Driver, call: Call) -> Any:
+def perform(driver: Driver, call: SettledCall) -> Any:
     """Call the saver; the arguments are copies, which it may change."""
     match call.arguments:
         case PutCall(config, checkpoint, metadata, versions):
@@ -80,7 +80,7 @@ def perform(driver: Driver, call: Call) -> Any:
     raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
 
 
-def awaiting(driver: Driver, call: Call) -> Callable[[], Awaitable[object]]:
+def awaiting(driver: Driver, call: SettledCall) -> Callable[[], Awaitable[object]]:
     """The call through the async API, to be awaited as often as it is called."""
     awaited = AwaitedDriver(driver.saver, driver.through)
 

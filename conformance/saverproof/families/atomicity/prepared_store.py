@@ -12,7 +12,7 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.driver import Driver, driver_of
-from saverproof.execution.settled_calls import Call, Calls, Key, perform
+from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
@@ -27,7 +27,7 @@ class NoCleanRunError(Exception):
     """The operation does not work without faults either; the text says how it ended."""
 
 
-def made(driver: Driver, calls: tuple[Call, ...]) -> None:
+def made(driver: Driver, calls: tuple[SettledCall, ...]) -> None:
     """Make calls that lead to a starting state.
 
     Raises:
@@ -47,10 +47,10 @@ _HEADER = b"SQLite format 3\0"
 class ScenarioCalls:
     """A scenario's calls, settled: the same arguments in every trial."""
 
-    start: tuple[Call, ...]
-    operation: Call
-    unrelated: tuple[Call, ...]
-    elsewhere: tuple[Call, ...]
+    start: tuple[SettledCall, ...]
+    operation: SettledCall
+    unrelated: tuple[SettledCall, ...]
+    elsewhere: tuple[SettledCall, ...]
 
     @classmethod
     def of(cls, scenario: FaultScenario, saver: Any) -> ScenarioCalls:
@@ -66,7 +66,7 @@ class ScenarioCalls:
         )
 
     @property
-    def puts(self) -> tuple[Call, ...]:
+    def puts(self) -> tuple[SettledCall, ...]:
         """Those that store a checkpoint, parents first."""
         return tuple(call for call in (*self.start, self.operation) if call.key is not None)
 

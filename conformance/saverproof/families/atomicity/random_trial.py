@@ -17,7 +17,7 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.driver import Driver
-from saverproof.execution.settled_calls import Call, Calls, awaiting, perform
+from saverproof.execution.settled_calls import Calls, SettledCall, awaiting, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.disk import FAILURES
@@ -72,7 +72,7 @@ class RandomTrial:
     injected: int = 0
     _taken: list[Step] = field(default_factory=list)
     _faults: dict[int, Injection] = field(default_factory=dict)
-    _waiting: list[Call] = field(default_factory=list)
+    _waiting: list[SettledCall] = field(default_factory=list)
     """The calls that failed in the outage."""
     _folder: str = ""
 
@@ -123,7 +123,7 @@ class RandomTrial:
     def _step(
         self,
         driver: Driver,
-        call: Call,
+        call: SettledCall,
         injection: Injection | None,
         wanted: Wanted,
         before: Snapshot,
@@ -162,7 +162,7 @@ class RandomTrial:
         return None
 
     def _again(
-        self, driver: Driver, call: Call, wanted: Wanted, after: Snapshot, unusable: str
+        self, driver: Driver, call: SettledCall, wanted: Wanted, after: Snapshot, unusable: str
     ) -> ProgramViolation | None:
         """The same call, which works now."""
         error = call_quietly(lambda: perform(driver, call))
@@ -183,7 +183,7 @@ class RandomTrial:
         return sorted(path for path in opened if path.startswith(self._folder))
 
     def _do(
-        self, driver: Driver, call: Call, injection: Injection | None
+        self, driver: Driver, call: SettledCall, injection: Injection | None
     ) -> tuple[bool, OperationEnding, str]:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
         bench, position = self.bench, len(self._taken) - 1
@@ -210,7 +210,7 @@ class RandomTrial:
             ended = self._ended(driver, call)
         return shot.fired > 0, *ended
 
-    def _ended(self, driver: Driver, call: Call) -> tuple[OperationEnding, str]:
+    def _ended(self, driver: Driver, call: SettledCall) -> tuple[OperationEnding, str]:
         ended = _ended(call_quietly(lambda: perform(driver, call)))
         self.bench.loop.run(self.bench.injector.drain())
         return ended

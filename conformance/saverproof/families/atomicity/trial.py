@@ -10,7 +10,7 @@ from functools import partial
 
 from saverproof.errors import describe
 from saverproof.execution.driver import Driver
-from saverproof.execution.settled_calls import Call, Key, perform
+from saverproof.execution.settled_calls import Key, SettledCall, perform
 from saverproof.execution.store import set_up
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import FaultBench
@@ -114,7 +114,7 @@ class FaultTrial:
         else:
             self._do(self.store.settled.operation)
 
-    def _do(self, call: Call) -> None:
+    def _do(self, call: SettledCall) -> None:
         self.bench.worker.say(type(call.step).__name__)
         self.bench.calls += 1
         started = time.perf_counter()
@@ -188,7 +188,7 @@ class FaultTrial:
                 workspace, self._all, settled.elsewhere
             )
 
-    def _use(self, puts: tuple[Call, ...]) -> None:
+    def _use(self, puts: tuple[SettledCall, ...]) -> None:
         """Put again what is missing, call the operation once more, and see what comes of it."""
         observation = self.observation
         there = observation.snapshots[Viewpoint.OWN_LATER].keys()
@@ -211,13 +211,15 @@ class FaultTrial:
         self.bench.calls += len(wanted.keys) + len(wanted.threads or ())
         self.observation.snapshots[viewpoint] = snapshot(self.driver, wanted)
 
-    def _try(self, what: str, calls: tuple[Call, ...]) -> None:
+    def _try(self, what: str, calls: tuple[SettledCall, ...]) -> None:
         for call in calls:
             error = call_quietly(partial(self._do, call))
             if error is not None:
                 self.observation.problems.setdefault(what, describe(error))
 
-    def _freshly(self, workspace: Workspace, wanted: Wanted, then: tuple[Call, ...]) -> Snapshot:
+    def _freshly(
+        self, workspace: Workspace, wanted: Wanted, then: tuple[SettledCall, ...]
+    ) -> Snapshot:
         """What a saver sees that is opened now; it makes these calls, too."""
         bench = self.bench
         if not bench.target.durable:

@@ -13,7 +13,7 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.driver import Driver, driver_of
-from saverproof.execution.settled_calls import Call, Calls, perform
+from saverproof.execution.settled_calls import Calls, SettledCall, perform
 from saverproof.execution.view import listed_facts
 from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
@@ -45,7 +45,7 @@ def workspace_of(arguments: Arguments) -> Workspace:
     return Workspace(Path(arguments["path"]), arguments["name"])
 
 
-def settled(driver: Driver, arguments: Arguments) -> tuple[tuple[Call, ...], list[Any]]:
+def settled(driver: Driver, arguments: Arguments) -> tuple[tuple[SettledCall, ...], list[Any]]:
     """The calls of the program and the channel versions in them.
 
     The versions come from the saver in a first run, and are given in all others.
@@ -118,7 +118,7 @@ def write(acks: Acks, arguments: Arguments) -> None:
 def call_all(
     acks: Acks,
     driver: Driver,
-    calls: tuple[Call, ...],
+    calls: tuple[SettledCall, ...],
     *,
     begin: Callable[[int], object],
     returned: Callable[[int], object],
@@ -133,7 +133,7 @@ def call_all(
         returned(number)
 
 
-def _insistently(driver: Driver, call: Call) -> None:
+def _insistently(driver: Driver, call: SettledCall) -> None:
     """Call until it returns: two writers may lock each other out, which is not judged here."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
