@@ -12,7 +12,7 @@ from typing import Any
 Message = dict[str, Any]
 
 
-class Channel:
+class MessageChannel:
     """One end of the connection. Sending is safe among threads; receiving is for one thread."""
 
     def __init__(self, connection: socket.socket) -> None:

@@ -12,7 +12,7 @@ from typing import IO, Any, Self
 
 from saverproof import errors
 from saverproof.errors import JudgeError, SaverproofError
-from saverproof.process.channel import Channel, Message
+from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Pulse
 from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
@@ -67,7 +67,7 @@ class JudgeProcess:
         finally:
             theirs.close()
             os.close(pulse)
-        self._channel = Channel(ours)
+        self._channel = MessageChannel(ours)
         self._started = False
         self._setting = setting
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from saverproof.errors import SaverproofError
 from saverproof.process import heartbeat as pulse
-from saverproof.process.channel import Channel, Message
+from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Pulse
 from saverproof.process.requests import Handlers
@@ -33,7 +33,7 @@ def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent
     faulthandler.enable(file=stacks, all_threads=True)
     faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
     Pulse(counter).install()
-    channel = Channel(socket.socket(fileno=connection))
+    channel = MessageChannel(socket.socket(fileno=connection))
     try:
         while (request := channel.receive()) is not None:
             pulse.beat(0)
@@ -54,7 +54,7 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
-def _answer(request: Message, handlers: Handlers, channel: Channel) -> Message:
+def _answer(request: Message, handlers: Handlers, channel: MessageChannel) -> Message:
     def progress(figures: dict[str, Any]) -> None:
         channel.send({"progress": figures})
 
