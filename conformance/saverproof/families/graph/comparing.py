@@ -28,7 +28,7 @@ class GraphDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class GraphComparison:
     """``steps``: how many were judged for the scenario's own contract; ``differences``: the first
     for each contract.
     """
@@ -39,7 +39,7 @@ class Comparison:
 
 def compare(
     scenario: GraphScenario, expected: Sequence[Observation], observed: Iterable[Observation]
-) -> Comparison:
+) -> GraphComparison:
     """Compare until nothing more can be said of the scenario's contract."""
     differences: dict[str, GraphDifference] = {}
     judged = set()
@@ -54,7 +54,7 @@ def compare(
         # After a replay from something else than expected nothing can be said of the replay.
         if contract == scenario.contract or scenario.contract == REPLAY:
             break
-    return Comparison(len(judged), differences)
+    return GraphComparison(len(judged), differences)
 
 
 def blamed(scenario: GraphScenario, seen: Observation) -> str:

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
 from saverproof.execution.store import Store
-from saverproof.families.graph.comparing import Comparison, compare
+from saverproof.families.graph.comparing import GraphComparison, compare
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
 from saverproof.families.graph.scenarios import GraphScenario, maker
@@ -77,7 +77,7 @@ class GraphBench:
         """What is seen on InMemorySaver."""
         return list(self._player(play, InMemorySaver()).play(play.scenario.program))
 
-    def compared(self, play: Play, expected: list[Observation], saver: Any) -> Comparison:
+    def compared(self, play: Play, expected: list[Observation], saver: Any) -> GraphComparison:
         """What is seen on ``saver``, on threads of its own, beside what was expected."""
         player = self._player(play, saver)
         player.on_step = partial(self.on_step, play)
@@ -88,7 +88,7 @@ class GraphBench:
             self.calls += player.calls
             self.seconds += player.seconds
 
-    def alone(self, play: Play) -> Comparison:
+    def alone(self, play: Play) -> GraphComparison:
         """The same on a saver opened for this play alone."""
         expected = self.expected(play)
         with self.store() as store:
