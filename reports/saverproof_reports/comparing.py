@@ -9,7 +9,7 @@ Report = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SettingDifference:
     """A setting that was not the same in both runs."""
 
     what: str
@@ -62,7 +62,7 @@ def _at(judged: Judged, path: Sequence[str]) -> float:
     return float(value)
 
 
-def differences(old: Report, new: Report) -> Iterator[Difference]:
+def differences(old: Report, new: Report) -> Iterator[SettingDifference]:
     """In what the runs and their environments differ, seeds and versions included."""
     for what in ("profile", "seed"):
         yield from _differing(what, old["run"][what], new["run"][what])
@@ -75,9 +75,9 @@ def differences(old: Report, new: Report) -> Iterator[Difference]:
     yield from _differing("run", endings[old["complete"]], endings[new["complete"]])
 
 
-def _differing(what: str, old: object, new: object) -> Iterator[Difference]:
+def _differing(what: str, old: object, new: object) -> Iterator[SettingDifference]:
     if old != new:
-        yield Difference(what, str(old), str(new))
+        yield SettingDifference(what, str(old), str(new))
 
 
 def paired(

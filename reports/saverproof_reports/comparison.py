@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from saverproof_reports.baseline import excused
-from saverproof_reports.comparing import Difference, Figure, differences, figures, paired
+from saverproof_reports.comparing import Figure, SettingDifference, differences, figures, paired
 from saverproof_reports.errors import ReportError
 
 Contract = Mapping[str, Any]
@@ -65,7 +65,7 @@ class SaverComparison:
     changes: tuple[Change, ...]
     unchanged: Mapping[str, int]
     figures: tuple[Figure, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[SettingDifference, ...]
 
     def of(self, kind: Kind) -> tuple[Change, ...]:
         """The changes of ``kind``."""
@@ -85,7 +85,7 @@ class Comparison:
     savers: tuple[SaverComparison, ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[SettingDifference, ...]
 
     def count(self, kind: Kind) -> int:
         """How many contracts changed in the way ``kind``, over all savers."""
@@ -148,7 +148,7 @@ def _saver(old: Mapping[str, Any], new: Mapping[str, Any]) -> SaverComparison:
         unchanged,
         tuple(figures(old, new)),
         tuple(
-            Difference(field, str(old["saver"][field]), str(new["saver"][field]))
+            SettingDifference(field, str(old["saver"][field]), str(new["saver"][field]))
             for field in ("name", "class", "distribution", "version")
             if old["saver"][field] != new["saver"][field]
         ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from saverproof_reports.comparing import Difference
+from saverproof_reports.comparing import SettingDifference
 from saverproof_reports.comparison import MEANINGS, Change, Comparison, Kind, SaverComparison
 from saverproof_reports.markup import code, plain, table
 from saverproof_reports.page import render
@@ -80,7 +80,7 @@ def _line(change: Change) -> str:
     return f"{change.kind.value}: {change.contract} ({change.level}, {verdicts}){note}"
 
 
-def _difference(difference: Difference) -> str:
+def _difference(difference: SettingDifference) -> str:
     return one_line(f"different {difference.what}: {difference.old} → {difference.new}")
 
 
