@@ -34,7 +34,7 @@ def writer_at(turn: int, apis: int) -> int:
     return (turn - 1) // 2 % apis
 
 
-class Driver:
+class ApiDriver:
     """The operations of a saver through one API.
 
     ``calls`` and ``seconds`` count what was spent in the saver.
@@ -95,7 +95,7 @@ class Driver:
             self.seconds += time.perf_counter() - started
 
 
-class AwaitedDriver(Driver):
+class AwaitedDriver(ApiDriver):
     """The same with answers that are to be awaited, on the event loop that calls."""
 
     def __init__(self, saver: Any, through: Api) -> None:
@@ -103,6 +103,6 @@ class AwaitedDriver(Driver):
         self._call, self._items = through.ask, through.ask_items
 
 
-def driver_of(saver: Any, api: str, loop: Loop) -> Driver:
+def driver_of(saver: Any, api: str, loop: Loop) -> ApiDriver:
     """A driver of the API called "sync" or "async", whose coroutines run on the loop."""
-    return Driver(saver, api_of(api, loop))
+    return ApiDriver(saver, api_of(api, loop))

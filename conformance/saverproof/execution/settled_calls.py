@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.execution.calls import PutCall, PutWritesCall, copied, put_call, put_writes_call
-from saverproof.execution.driver import AwaitedDriver, Driver
+from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.model.records import Version
 from saverproof.model.store import Model
 from saverproof.steps.definitions import (
@@ -59,7 +59,7 @@ class Calls:
         return SettledCall(step)
 
 
-def perform(driver: Driver, call: SettledCall) -> Any:
+def perform(driver: ApiDriver, call: SettledCall) -> Any:
     """Call the saver; the arguments are copies, which it may change."""
     match call.arguments:
         case PutCall(config, checkpoint, metadata, versions):
@@ -80,7 +80,7 @@ def perform(driver: Driver, call: SettledCall) -> Any:
     raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
 
 
-def awaiting(driver: Driver, call: SettledCall) -> Callable[[], Awaitable[object]]:
+def awaiting(driver: ApiDriver, call: SettledCall) -> Callable[[], Awaitable[object]]:
     """The call through the async API, to be awaited as often as it is called."""
     awaited = AwaitedDriver(driver.saver, driver.through)
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from saverproof.errors import OpeningError, describe
-from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.process import heartbeat as pulse
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
@@ -28,7 +28,7 @@ class Store:
         self.folder = folder
         self.loop = loop
         self.apis = apis
-        self.drivers: tuple[Driver, ...] = ()
+        self.drivers: tuple[ApiDriver, ...] = ()
         self.saver: Any = None
         self.calls = 0
         self.seconds = 0.0

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from saverproof.errors import describe
 from saverproof.execution.calls import Config
-from saverproof.execution.driver import Driver
+from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Key
 from saverproof.targets.calling import Api, every
 from saverproof.values import show
@@ -99,7 +99,7 @@ def config_of(key: Key) -> dict[str, Any]:
     return {"configurable": names}
 
 
-def snapshot(driver: Driver, wanted: Wanted) -> Snapshot:
+def snapshot(driver: ApiDriver, wanted: Wanted) -> Snapshot:
     """Read; nothing is raised. All of it is one piece of work on the API's event loop."""
     return driver.through.run(_snapshot(driver.through, driver.saver, wanted))
 
@@ -141,7 +141,7 @@ def parts_of(name: str) -> tuple[str, str, str, str, str]:
     return thread, namespace, checkpoint, kind, of
 
 
-def listed_facts(driver: Driver, threads: Iterable[str]) -> ShownFacts:
+def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
     """All that listings of these threads show. Raises what the saver raises."""
     shown: ShownFacts = {}
     for thread in threads:

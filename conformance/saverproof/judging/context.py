@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from saverproof.execution.driver import Driver, writer_at
+from saverproof.execution.driver import ApiDriver, writer_at
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
 from saverproof.judging.attribution.features import Feature
@@ -51,14 +51,14 @@ class Context:
         self._turn = 0
 
     @property
-    def driver(self) -> Driver:
+    def driver(self) -> ApiDriver:
         """The driver to write with; they take turns where several APIs are in use."""
         drivers = self.store.drivers
         self._turn += 1
         return drivers[writer_at(self._turn, len(drivers))]
 
     @property
-    def reader(self) -> Driver:
+    def reader(self) -> ApiDriver:
         """The driver to read with: where several APIs are in use, not the one that wrote last."""
         drivers = self.store.drivers
         return drivers[writer_at(self._turn, len(drivers)) - 1]

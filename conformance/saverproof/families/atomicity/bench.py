@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
 from saverproof.families.atomicity.worker import Worker
 from saverproof.items import Plan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
-from saverproof_faults import Driver as FaultDriver
+from saverproof_faults import ApiDriver as FaultDriver
 from saverproof_faults import FaultsError, Injector
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class FaultBench:
         _stop(self.loop)
         self.loop, self.worker = EventLoop(), Worker(self.worker.patience_s)
 
-    def driver(self, saver: Any) -> Driver:
+    def driver(self, saver: Any) -> ApiDriver:
         """The saver, called through this item's API."""
         return driver_of(saver, self.api, self.loop)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
@@ -27,7 +27,7 @@ class NoCleanRunError(Exception):
     """The operation does not work without faults either; the text says how it ended."""
 
 
-def made(driver: Driver, calls: tuple[SettledCall, ...]) -> None:
+def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:
     """Make calls that lead to a starting state.
 
     Raises:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import Driver
+from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Calls, SettledCall, awaiting, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import FaultBench
@@ -105,7 +105,7 @@ class RandomTrial:
         self.note(tuple(self._taken), self._faults | coming)
 
     def _end_outage(
-        self, driver: Driver, wanted: Wanted, before: Snapshot
+        self, driver: ApiDriver, wanted: Wanted, before: Snapshot
     ) -> ProgramViolation | None:
         """The outage is over: what has failed in it is called again, and works."""
         if not self._waiting:
@@ -122,7 +122,7 @@ class RandomTrial:
 
     def _step(
         self,
-        driver: Driver,
+        driver: ApiDriver,
         call: SettledCall,
         injection: Injection | None,
         wanted: Wanted,
@@ -162,7 +162,7 @@ class RandomTrial:
         return None
 
     def _again(
-        self, driver: Driver, call: SettledCall, wanted: Wanted, after: Snapshot, unusable: str
+        self, driver: ApiDriver, call: SettledCall, wanted: Wanted, after: Snapshot, unusable: str
     ) -> ProgramViolation | None:
         """The same call, which works now."""
         error = call_quietly(lambda: perform(driver, call))
@@ -183,7 +183,7 @@ class RandomTrial:
         return sorted(path for path in opened if path.startswith(self._folder))
 
     def _do(
-        self, driver: Driver, call: SettledCall, injection: Injection | None
+        self, driver: ApiDriver, call: SettledCall, injection: Injection | None
     ) -> tuple[bool, OperationEnding, str]:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
         bench, position = self.bench, len(self._taken) - 1
@@ -210,13 +210,13 @@ class RandomTrial:
             ended = self._ended(driver, call)
         return shot.fired > 0, *ended
 
-    def _ended(self, driver: Driver, call: SettledCall) -> tuple[OperationEnding, str]:
+    def _ended(self, driver: ApiDriver, call: SettledCall) -> tuple[OperationEnding, str]:
         ended = _ended(call_quietly(lambda: perform(driver, call)))
         self.bench.loop.run(self.bench.injector.drain())
         return ended
 
     @contextmanager
-    def _saver(self) -> Iterator[tuple[Any, Driver]]:
+    def _saver(self) -> Iterator[tuple[Any, ApiDriver]]:
         bench = self.bench
         with ExitStack() as stack:
             workspace = stack.enter_context(fresh_workspace(bench.folder, bench.target))

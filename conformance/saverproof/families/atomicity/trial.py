@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from saverproof.errors import describe
-from saverproof.execution.driver import Driver
+from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Key, SettledCall, perform
 from saverproof.execution.store import set_up
 from saverproof.execution.view import Snapshot, Wanted, snapshot
@@ -42,7 +42,7 @@ class FaultTrial:
     wrong: Wrong = lambda _: False
     reference: bool = False
     """Whether other trials are compared with this one, so that no look may be left out."""
-    _driver: Driver | None = None
+    _driver: ApiDriver | None = None
     _paths: dict[str, str] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
     _workspace: Workspace | None = None
@@ -86,7 +86,7 @@ class FaultTrial:
         return {name: outside_view(path) for name, path in self._paths.items()}
 
     @property
-    def driver(self) -> Driver:
+    def driver(self) -> ApiDriver:
         """The saver under test."""
         assert self._driver is not None
         return self._driver

@@ -9,7 +9,7 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.calls import PutCall, PutWritesCall, checkpoint_format
-from saverproof.execution.driver import Driver
+from saverproof.execution.driver import ApiDriver
 from saverproof.families.concurrency.records import (
     PLACES,
     CallKind,
@@ -31,7 +31,7 @@ class Caller:
     """One user of a saver, through a driver. ``tick`` is called after each operation."""
 
     def __init__(
-        self, driver: Driver, number: int, versions: Sequence[Any], tick: Callable[[], object]
+        self, driver: ApiDriver, number: int, versions: Sequence[Any], tick: Callable[[], object]
     ) -> None:
         self.number = number
         self.events: list[Event] = []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import AwaitedDriver, Driver
+from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.records import Event, Operation, Phase
 from saverproof.families.concurrency.schedules import Pauses, Schedule
@@ -57,7 +57,7 @@ class Scene:
 
     def caller(self, saver: Any, number: int) -> Caller:
         """One more user of a saver."""
-        kind = Driver if self.api == "sync" else AwaitedDriver
+        kind = ApiDriver if self.api == "sync" else AwaitedDriver
         driver = kind(saver, api_of(self.api, self.loop))
         caller = Caller(driver, number, minted(saver), self._moved)
         self.callers.append(caller)

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.view import listed_facts
 from saverproof.families.concurrency.child import BEFORE, Scene
 from saverproof.families.concurrency.records import CallKind, Operation
@@ -100,7 +100,7 @@ def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> 
         traces.append("a listing of another thread has changed")
 
 
-def _shown(driver: Driver) -> Iterator[str]:
+def _shown(driver: ApiDriver) -> Iterator[str]:
     """What a saver lists of all that nobody put. That it lists nothing of it proves nothing."""
     for found in driver.list_tuples(None, {}):
         address = found.config["configurable"]
@@ -109,7 +109,7 @@ def _shown(driver: Driver) -> Iterator[str]:
             return
 
 
-def _read(driver: Driver, read: tuple[str, dict[str, Any]]) -> None:
+def _read(driver: ApiDriver, read: tuple[str, dict[str, Any]]) -> None:
     operation, configurable = read
     config = {"configurable": dict(configurable)}
     if operation == "list":

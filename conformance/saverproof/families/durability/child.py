@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
-from saverproof.execution.driver import Driver, driver_of
+from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.settled_calls import Calls, SettledCall, perform
 from saverproof.execution.view import listed_facts
 from saverproof.families.durability.integrity import wrong_with
@@ -33,7 +33,7 @@ _PAUSE_S = 0.0005
 
 
 @contextmanager
-def saver_for(arguments: Arguments) -> Iterator[tuple[Driver, EventLoop]]:
+def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, EventLoop]]:
     """The saver that the arguments name, open, driven through their API; and its event loop."""
     target = load(TargetRef.from_json(arguments["target"]))
     with EventLoop() as loop, opened(target, workspace_of(arguments), loop) as saver:
@@ -45,7 +45,7 @@ def workspace_of(arguments: Arguments) -> Workspace:
     return Workspace(Path(arguments["path"]), arguments["name"])
 
 
-def settled(driver: Driver, arguments: Arguments) -> tuple[tuple[SettledCall, ...], list[Any]]:
+def settled(driver: ApiDriver, arguments: Arguments) -> tuple[tuple[SettledCall, ...], list[Any]]:
     """The calls of the program and the channel versions in them.
 
     The versions come from the saver in a first run, and are given in all others.
@@ -117,7 +117,7 @@ def write(acks: Acks, arguments: Arguments) -> None:
 
 def call_all(
     acks: Acks,
-    driver: Driver,
+    driver: ApiDriver,
     calls: tuple[SettledCall, ...],
     *,
     begin: Callable[[int], object],
@@ -133,7 +133,7 @@ def call_all(
         returned(number)
 
 
-def _insistently(driver: Driver, call: SettledCall) -> None:
+def _insistently(driver: ApiDriver, call: SettledCall) -> None:
     """Call until it returns: two writers may lock each other out, which is not judged here."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from saverproof.execution.driver import Driver
+from saverproof.execution.driver import ApiDriver
 from saverproof.execution.view import canonical
 from saverproof.families.durability.child import saver_for
 from saverproof.families.durability.graph_log import GraphLog, read_log
@@ -81,7 +81,7 @@ def _played(
     return {"seen": seen, "left": to_json(program)}
 
 
-def _player(arguments: Arguments, graph: str, driver: Driver, loop: EventLoop) -> Player:
+def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: EventLoop) -> Player:
     player = Player(
         maker(graph, arguments["api"]),
         driver.saver,
@@ -122,7 +122,7 @@ def _left(arguments: Arguments, program: Program, latest: str | None) -> Program
     return rest if isinstance(step, Update) else (Invoke(None, thread=step.thread), *rest)
 
 
-def _latest(driver: Driver) -> str | None:
+def _latest(driver: ApiDriver) -> str | None:
     found = driver.get_tuple({"configurable": {"thread_id": THREAD, "checkpoint_ns": ""}})
     return None if found is None else str(found.checkpoint["id"])
 
