@@ -24,7 +24,7 @@ from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
 from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem
-from saverproof.families.concurrency.records import CallKind, Event, Operation
+from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, Outcome, Plan
 from saverproof.targets.loading import load
@@ -217,8 +217,8 @@ def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
 @pytest.mark.parametrize("deleting", [True, False])
 def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleting: bool) -> None:
     error = "RuntimeError: dictionary changed size during iteration"
-    listing = Event(0, Operation(CallKind.LIST, 2), 0, 9, error=error)
-    events = [listing, Event(1, Operation(CallKind.DELETE, 2), 1, 2)] if deleting else [listing]
+    listing = TimedCall(0, Operation(CallKind.LIST, 2), 0, 9, error=error)
+    events = [listing, TimedCall(1, Operation(CallKind.DELETE, 2), 1, 2)] if deleting else [listing]
     problems = judge_history(events, shared=True).problems
     assert len(problems) == 1
     plan = Plan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")

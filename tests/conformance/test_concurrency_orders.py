@@ -11,10 +11,10 @@ from saverproof.families.concurrency.judging import judge_history, semantics_of
 from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
 from saverproof.families.concurrency.records import (
     CallKind,
-    Event,
     Operation,
     Phase,
     ShownTuple,
+    TimedCall,
 )
 from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.steps.codec import decode, encode
@@ -124,15 +124,15 @@ def call(
     *shown: ShownTuple,
     error: str | None = None,
     phase: Phase = Phase.DURING,
-) -> Event:
-    return Event(0, operation, began, ended, error, shown, phase)
+) -> TimedCall:
+    return TimedCall(0, operation, began, ended, error, shown, phase)
 
 
-def before(operation: Operation) -> Event:
+def before(operation: Operation) -> TimedCall:
     return call(-2, -1, operation, phase=Phase.BEFORE)
 
 
-def after(operation: Operation, *shown: ShownTuple) -> Event:
+def after(operation: Operation, *shown: ShownTuple) -> TimedCall:
     return call(1_000, 1_001, operation, *shown, phase=Phase.AFTER)
 
 
@@ -204,7 +204,9 @@ HISTORIES = {
 
 
 @pytest.mark.parametrize(("contracts", "events"), HISTORIES.values(), ids=HISTORIES.keys())
-def test_a_history_is_blamed_on_what_it_breaks(contracts: set[str], events: list[Event]) -> None:
+def test_a_history_is_blamed_on_what_it_breaks(
+    contracts: set[str], events: list[TimedCall]
+) -> None:
     assert judge_history(events, shared=True).broken() == contracts
 
 
@@ -240,4 +242,4 @@ def test_what_a_saver_does_alone_is_no_flaw_between_callers() -> None:
 
 def test_events_survive_the_journey_between_processes() -> None:
     event = call(1, 2, LIST, WHOLE, error=None, phase=Phase.AFTER)
-    assert decode(Event, encode(event)) == event
+    assert decode(TimedCall, encode(event)) == event

@@ -20,10 +20,10 @@ from saverproof.families.concurrency.linearizability import ReplayAnswer as Cut
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import (
     CallKind,
-    Event,
     Operation,
     Phase,
     ShownTuple,
+    TimedCall,
 )
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import Key
@@ -32,8 +32,8 @@ from saverproof.items import Plan
 from saverproof_savers import targets
 
 SCRIPT = CallPlan(Crowd.SHARED, PUTS, Schedule(""), (), ((),))
-PUT = Event(0, Operation(CallKind.PUT, 0, 1, tag=1), 0, 1)
-SEEN = Event(
+PUT = TimedCall(0, Operation(CallKind.PUT, 0, 1, tag=1), 0, 1)
+SEEN = TimedCall(
     0,
     Operation(CallKind.GET, 0, 1),
     4,

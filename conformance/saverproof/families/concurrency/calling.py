@@ -13,9 +13,9 @@ from saverproof.execution.driver import ApiDriver
 from saverproof.families.concurrency.records import (
     PLACES,
     CallKind,
-    Event,
     Operation,
     ShownTuple,
+    TimedCall,
 )
 from saverproof.families.concurrency.workload import KNOWN, VERSIONS, version_of
 from saverproof.programs.small import TASK_PATH
@@ -34,7 +34,7 @@ class Caller:
         self, driver: ApiDriver, number: int, versions: Sequence[Any], tick: Callable[[], object]
     ) -> None:
         self.number = number
-        self.events: list[Event] = []
+        self.events: list[TimedCall] = []
         self._driver = driver
         self._versions = versions
         self._tick = tick
@@ -69,7 +69,7 @@ class Caller:
             found = [answer] if operation.kind.reads and answer is not None else []
         said = None if error is None else describe(error)
         shown = tuple(shown_of(one) for one in found)
-        self.events.append(Event(self.number, operation, began, ended, said, shown))
+        self.events.append(TimedCall(self.number, operation, began, ended, said, shown))
         self._tick()
 
     def _asked(self, operation: Operation) -> Any:

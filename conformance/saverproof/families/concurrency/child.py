@@ -15,7 +15,7 @@ from typing import Any
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.families.concurrency.calling import Caller, minted
-from saverproof.families.concurrency.records import Event, Operation, Phase
+from saverproof.families.concurrency.records import Operation, Phase, TimedCall
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
 from saverproof.steps.codec import decode, encode
@@ -119,7 +119,7 @@ class Scene:
             "standstill": encode(still),
         }
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self) -> Iterator[TimedCall]:
         phases = {BEFORE: Phase.BEFORE, AFTER: Phase.AFTER}
         for caller in self.callers:
             phase = phases.get(caller.number, Phase.DURING)

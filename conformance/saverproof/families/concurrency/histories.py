@@ -12,7 +12,7 @@ from saverproof.families.concurrency import child, lockheld
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.firstuse import Meeting
-from saverproof.families.concurrency.records import CallKind, Event, Operation
+from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule, schedule_of
 from saverproof.families.concurrency.workload import (
     DELETING,
@@ -99,7 +99,7 @@ class Played:
     """
 
     script: CallPlan
-    events: tuple[Event, ...]
+    events: tuple[TimedCall, ...]
     trouble: str = ""
     hung: str = ""
     slow: str = ""
@@ -190,7 +190,7 @@ def play(bench: CallerBench, script: CallPlan) -> Played:
 
 def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
     """What several processes told of one script."""
-    events: list[Event] = []
+    events: list[TimedCall] = []
     trouble = hung = slow = died = ""
     for result in results:
         if result.died_by is DiedBy.DEADLINE:
@@ -203,7 +203,7 @@ def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
             trouble = trouble or f"{result.ending()} {result.stacks}".strip()
             continue
         value = result.value
-        events += [decode(Event, event) for event in value["events"]]
+        events += [decode(TimedCall, event) for event in value["events"]]
         trouble = trouble or (value["trouble"] or "")
         still = value["standstill"]
         if still is not None and still["hung"]:

@@ -11,10 +11,10 @@ from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
     PLACES,
     CallKind,
-    Event,
     Operation,
     Phase,
     ShownTuple,
+    TimedCall,
 )
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, orders
 
@@ -41,7 +41,7 @@ class Judgement:
         return {problem.contract for problem in self.problems}
 
 
-def semantics_of(events: Sequence[Event]) -> Semantics:
+def semantics_of(events: Sequence[TimedCall]) -> Semantics:
     """What the events of one caller alone show of that."""
     history = History(events, THREADS, USUAL)
     replaces = first_stays = True
@@ -59,7 +59,7 @@ def semantics_of(events: Sequence[Event]) -> Semantics:
 
 
 def judge_history(
-    events: Sequence[Event],
+    events: Sequence[TimedCall],
     *,
     shared: bool,
     semantics: Semantics = USUAL,
@@ -98,12 +98,12 @@ def judge_history(
 class History:
     """The events of a history by what they are about. ``contract`` is the one for what is lost."""
 
-    def __init__(self, events: Sequence[Event], contract: str, semantics: Semantics) -> None:
+    def __init__(self, events: Sequence[TimedCall], contract: str, semantics: Semantics) -> None:
         self.events = events
         self.contract = contract
         self.semantics = semantics
-        self.puts: dict[Key, list[Event]] = {}
-        self.batches: dict[tuple[int, int, int], list[Event]] = {}
+        self.puts: dict[Key, list[TimedCall]] = {}
+        self.batches: dict[tuple[int, int, int], list[TimedCall]] = {}
         self.deleted = {e.operation.place for e in events if e.operation.kind is CallKind.DELETE}
         """The places whose thread is deleted now and then."""
         for event in events:
@@ -113,7 +113,7 @@ class History:
             elif made.kind is CallKind.WRITES:
                 self.batches.setdefault((made.place, made.number, made.task), []).append(event)
 
-    def raised(self, event: Event) -> Problem:
+    def raised(self, event: TimedCall) -> Problem:
         """An error of one of many users of one saver. A read that meets half of a deletion may not
         get as far as to show it.
         """
@@ -136,7 +136,7 @@ class History:
 
     # --- what a read shows -----------------------------------------------------------------
 
-    def wrong_in(self, event: Event) -> Iterator[Problem]:
+    def wrong_in(self, event: TimedCall) -> Iterator[Problem]:
         """What is wrong with the tuples of one read."""
         made = event.operation
         seen: set[int] = set()
@@ -153,7 +153,7 @@ class History:
             for task, values in shown.writes:
                 yield from self._wrong_batch(event, shown, task, values)
 
-    def _wrong_checkpoint(self, event: Event, shown: ShownTuple) -> Iterator[Problem]:
+    def _wrong_checkpoint(self, event: TimedCall, shown: ShownTuple) -> Iterator[Problem]:
         puts = self.puts.get((event.operation.place, shown.number), [])
         stored = {f"p{put.operation.tag}": put for put in puts}
         if len(set(shown.parts)) != 1 or shown.parts[0] not in stored:
@@ -164,7 +164,7 @@ class History:
             yield self._undone(event, stored[shown.parts[0]])
 
     def _wrong_batch(
-        self, event: Event, shown: ShownTuple, task: int, values: tuple[str, ...]
+        self, event: TimedCall, shown: ShownTuple, task: int, values: tuple[str, ...]
     ) -> Iterator[Problem]:
         batches = self.batches.get((event.operation.place, shown.number, task), [])
         for batch in batches:
@@ -182,7 +182,7 @@ class History:
         else:
             yield self._torn(event, shown, "one whole batch", "a mixture of two batches")
 
-    def _half_deleted(self, event: Event, shown: ShownTuple) -> Iterator[Problem]:
+    def _half_deleted(self, event: TimedCall, shown: ShownTuple) -> Iterator[Problem]:
         """A checkpoint with writes of an earlier life, or without those it had before the read."""
         place = event.operation.place
         puts = sorted(self.puts.get((place, shown.number), []), key=lambda put: put.began)
@@ -222,7 +222,7 @@ class History:
                     if place == made.place:
                         yield from self._missing(event, (place, number), found.get(number))
 
-    def _missing(self, event: Event, key: Key, shown: ShownTuple | None) -> Iterator[Problem]:
+    def _missing(self, event: TimedCall, key: Key, shown: ShownTuple | None) -> Iterator[Problem]:
         puts = [put for put in self.puts.get(key, ()) if put.returned]
         if not puts:
             return
@@ -237,7 +237,9 @@ class History:
             if (place, number) == key and done and task not in there:
                 yield self._lost(event, "acknowledged writes are gone", shown.describe(), done)
 
-    def _overwritten(self, event: Event, shown: ShownTuple, puts: list[Event]) -> Iterator[Problem]:
+    def _overwritten(
+        self, event: TimedCall, shown: ShownTuple, puts: list[TimedCall]
+    ) -> Iterator[Problem]:
         """A put that was answered before another began cannot have the last word."""
         for put in puts:
             if f"p{put.operation.tag}" in shown.parts:
@@ -248,7 +250,7 @@ class History:
     # --- words -----------------------------------------------------------------------------
 
     def _torn(
-        self, event: Event, shown: ShownTuple, expected: str, observed: str, *also: Event
+        self, event: TimedCall, shown: ShownTuple, expected: str, observed: str, *also: TimedCall
     ) -> Problem:
         return Problem(
             TORN,
@@ -258,7 +260,7 @@ class History:
             (*self._about(event.operation.place, shown, event), *also, event),
         )
 
-    def _about(self, place: int, shown: ShownTuple, read: Event) -> tuple[Event, ...]:
+    def _about(self, place: int, shown: ShownTuple, read: TimedCall) -> tuple[TimedCall, ...]:
         """The operations that had a hand in what a tuple shows."""
         said = {text for _, values in shown.writes for text in values} | {*shown.parts}
         return tuple(
@@ -277,7 +279,7 @@ class History:
         )
 
     def _lost(
-        self, event: Event, summary: str, observed: str, operations: Iterable[Event] = ()
+        self, event: TimedCall, summary: str, observed: str, operations: Iterable[TimedCall] = ()
     ) -> Problem:
         expected = "every operation that returned to have taken effect once"
         return Problem(
@@ -285,7 +287,7 @@ class History:
             (*operations, event),
         )  # fmt: skip
 
-    def _undone(self, event: Event, operation: Event) -> Problem:
+    def _undone(self, event: TimedCall, operation: TimedCall) -> Problem:
         return Problem(
             self.contract,
             f"{operation.operation.kind.value} raised and took effect, at {_at(event.operation)}",

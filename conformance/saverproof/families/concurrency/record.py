@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.concurrency.records import Event
+from saverproof.families.concurrency.records import TimedCall
 from saverproof.families.tally import Tally, keep_plainest
 
 
@@ -19,7 +19,7 @@ class Problem:
     summary: str
     expected: str
     observed: str
-    events: tuple[Event, ...] = ()
+    events: tuple[TimedCall, ...] = ()
     steps: tuple[str, ...] = ()
     """What was done, where there are no events."""
     stacks: str = ""

@@ -92,7 +92,7 @@ def _shortened(values: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimedCall:
     """A call and its answer. The times are those of one clock for all processes, in nanoseconds.
 
     ``error`` is what it raised; ``shown`` what a read was given.
@@ -111,7 +111,7 @@ class Event:
         """Whether it was acknowledged."""
         return self.error is None
 
-    def at(self, phase: Phase) -> Event:
+    def at(self, phase: Phase) -> TimedCall:
         """The same in another phase."""
         return replace(self, phase=phase)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saverproof.families.concurrency.record import Problem, Sighting
-from saverproof.families.concurrency.records import Event
+from saverproof.families.concurrency.records import TimedCall
 from saverproof.families.concurrency.scripts import reproducer
 from saverproof.items import Finding, Plan
 from saverproof.targets.target import Target
@@ -41,7 +41,7 @@ def _steps(problem: Problem) -> tuple[str, ...]:
     return problem.steps[:_MOST_STEPS] or lines_of(problem.events)
 
 
-def lines_of(events: Sequence[Event]) -> tuple[str, ...]:
+def lines_of(events: Sequence[TimedCall]) -> tuple[str, ...]:
     """Events as lines, in the order in which they began."""
     unique = sorted({id(event): event for event in events}.values(), key=lambda event: event.began)
     if not unique:

@@ -14,7 +14,7 @@ from saverproof.families.concurrency.firstuse import Meeting, held
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.read_side_effects import sqlite_files
 from saverproof.families.concurrency.record import Problem, SceneRecord
-from saverproof.families.concurrency.records import CallKind, Event, Operation
+from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.steps.codec import decode, encode
 from saverproof_faults.kill import DiedBy, TrialResult
@@ -203,7 +203,7 @@ def race(
     meeting.unlink()
     record.scenes["races for a new store"] += 1
     problems: list[Problem] = []
-    events: list[Event] = []
+    events: list[TimedCall] = []
     for result in results:
         end = died(FIRST, result)
         if end is not None:
@@ -214,10 +214,10 @@ def race(
             record.tally.agreed(FIRST, 1)
             _note_slow(result.value["standstill"], record, FIRST)
             problems += _wrong_in_race(result.value, one_more=file is not None)
-            events += [decode(Event, event) for event in result.value["events"]]
+            events += [decode(TimedCall, event) for event in result.value["events"]]
     record.tally.operations += len(events)
     if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
-        problems += _lost_in_race(events, [decode(Event, e) for e in last.value["events"]])
+        problems += _lost_in_race(events, [decode(TimedCall, e) for e in last.value["events"]])
     else:
         record.tally.unknown[PROCESSES] = "what a race left could not be read"
     record.saw(problems, scene)
@@ -237,7 +237,7 @@ def _wrong_in_race(told: Mapping[str, Any], *, one_more: bool) -> Iterator[Probl
         yield Problem(FIRST, summary, expected, observed, steps=steps, stacks=still["stacks"])
     errors = [] if told["opening"] is None else [told["opening"]]
     for data in told["events"]:
-        event = decode(Event, data)
+        event = decode(TimedCall, data)
         if event.error is not None:
             errors.append(f"{event.operation.kind.value} raised {event.error}")
     if errors:
@@ -245,7 +245,7 @@ def _wrong_in_race(told: Mapping[str, Any], *, one_more: bool) -> Iterator[Probl
         yield Problem(FIRST, summary, expected, "; ".join(errors), steps=steps)
 
 
-def _lost_in_race(events: list[Event], after: list[Event]) -> Iterator[Problem]:
+def _lost_in_race(events: list[TimedCall], after: list[TimedCall]) -> Iterator[Problem]:
     there = {event.operation.number for event in after if event.shown}
     answered = {event.operation.number for event in after if event.returned}
     for event in events:

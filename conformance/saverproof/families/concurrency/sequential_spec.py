@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
-from saverproof.families.concurrency.records import PLACES, CallKind, Event, Phase, ShownTuple
+from saverproof.families.concurrency.records import PLACES, CallKind, Phase, ShownTuple, TimedCall
 
 Content = tuple[str, frozenset[tuple[int, str]]]
 """What a checkpoint's parts say, "" if it is not there, and the batch of each task."""
 
-About = tuple[Event, ShownTuple | None]
+About = tuple[TimedCall, ShownTuple | None]
 """A call, and the tuple of a key that it showed."""
 
 NOTHING: Content = ("", frozenset())
@@ -54,12 +54,12 @@ class Orders:
     how many searches were cut off.
     """
 
-    broken: tuple[tuple[str, tuple[Event, ...]], ...]
+    broken: tuple[tuple[str, tuple[TimedCall, ...]], ...]
     keys: int
     cut_off: int
 
 
-def orders(events: Sequence[Event], semantics: Semantics) -> Orders:
+def orders(events: Sequence[TimedCall], semantics: Semantics) -> Orders:
     """Search the orders of every key."""
     keys = list(keys_of(events, semantics))
     answers = [key.searched(key.steps) for key in keys]
@@ -71,7 +71,7 @@ def orders(events: Sequence[Event], semantics: Semantics) -> Orders:
     return Orders(tuple(broken), len(keys), answers.count(SearchResult.CUT_OFF))
 
 
-def keys_of(events: Sequence[Event], semantics: Semantics) -> Iterator[Key]:
+def keys_of(events: Sequence[TimedCall], semantics: Semantics) -> Iterator[Key]:
     """Each checkpoint is a key, and so is the question which is the latest of a place."""
     puts = {
         (e.operation.place, e.operation.number) for e in events if e.operation.kind is CallKind.PUT
@@ -93,7 +93,7 @@ def _named(place: int) -> str:
 # --- the calls about a key -----------------------------------------------------------------------
 
 
-def _about(event: Event, place: int, number: int) -> Iterator[TimedOperation[About]]:
+def _about(event: TimedCall, place: int, number: int) -> Iterator[TimedOperation[About]]:
     made = event.operation
     if made.place != place or (made.kind.reads and not event.returned):
         return
@@ -112,7 +112,7 @@ def _about(event: Event, place: int, number: int) -> Iterator[TimedOperation[Abo
                 yield _step(event, found)
 
 
-def _about_latest(event: Event, place: int) -> Iterator[TimedOperation[About]]:
+def _about_latest(event: TimedCall, place: int) -> Iterator[TimedOperation[About]]:
     made = event.operation
     if made.place != place:
         return
@@ -121,7 +121,7 @@ def _about_latest(event: Event, place: int) -> Iterator[TimedOperation[About]]:
         yield _step(event, next(iter(event.shown), None))
 
 
-def _step(event: Event, shown: ShownTuple | None) -> TimedOperation[About]:
+def _step(event: TimedCall, shown: ShownTuple | None) -> TimedOperation[About]:
     return TimedOperation(event.began, event.ended, (event, shown), certain=event.returned)
 
 
