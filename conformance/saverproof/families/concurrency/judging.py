@@ -43,7 +43,7 @@ class Judgement:
 
 def semantics_of(events: Sequence[TimedCall]) -> Semantics:
     """What the events of one caller alone show of that."""
-    history = History(events, THREADS, USUAL)
+    history = EventIndex(events, THREADS, USUAL)
     replaces = first_stays = True
     for event in events:
         if event.phase is not Phase.AFTER or event.operation.kind is not CallKind.GET:
@@ -65,7 +65,7 @@ def judge_history(
     semantics: Semantics = USUAL,
 ) -> Judgement:
     """Judge a whole history. ``shared`` says that all callers used one saver."""
-    history = History(events, THREADS if shared else PROCESSES, semantics)
+    history = EventIndex(events, THREADS if shared else PROCESSES, semantics)
     judgement = Judgement(
         acknowledged=sum(event.returned for event in events),
         reads=sum(len(e.shown) for e in events if e.operation.kind.reads and e.returned),
@@ -95,7 +95,7 @@ def judge_history(
     return judgement
 
 
-class History:
+class EventIndex:
     """The events of a history by what they are about. ``contract`` is the one for what is lost."""
 
     def __init__(self, events: Sequence[TimedCall], contract: str, semantics: Semantics) -> None:
