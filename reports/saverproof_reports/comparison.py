@@ -13,7 +13,7 @@ Contract = Mapping[str, Any]
 _NOT_JUDGED = ("unknown", "not-exercised", "not-applicable")
 
 
-class Kind(StrEnum):
+class VerdictChange(StrEnum):
     """How the verdict on one contract changed; in the order in which reports show them."""
 
     WORSE = "got worse"
@@ -27,14 +27,14 @@ class Kind(StrEnum):
 
 
 MEANINGS = {
-    Kind.WORSE: "broken now, and not in the old report, which knew the contract",
-    Kind.ADVICE: "a contract of level should is broken now: it fails nothing",
-    Kind.BETTER: "was broken, and holds now",
-    Kind.LISTED: "broken, and now in the known-violations file",
-    Kind.ADDED: "the old report did not have the contract: nothing got worse by that",
-    Kind.REMOVED: "the new report does not have the contract any more",
-    Kind.NEWLY_EXERCISED: "was not judged before, and holds now or is known",
-    Kind.NO_LONGER_EXERCISED: "was judged before, and is not now: no pass",
+    VerdictChange.WORSE: "broken now, and not in the old report, which knew the contract",
+    VerdictChange.ADVICE: "a contract of level should is broken now: it fails nothing",
+    VerdictChange.BETTER: "was broken, and holds now",
+    VerdictChange.LISTED: "broken, and now in the known-violations file",
+    VerdictChange.ADDED: "the old report did not have the contract: nothing got worse by that",
+    VerdictChange.REMOVED: "the new report does not have the contract any more",
+    VerdictChange.NEWLY_EXERCISED: "was not judged before, and holds now or is known",
+    VerdictChange.NO_LONGER_EXERCISED: "was judged before, and is not now: no pass",
 }
 """What each kind of change means."""
 
@@ -46,7 +46,7 @@ class Change:
     ``note`` tells more: what was seen, or why it is not judged.
     """
 
-    kind: Kind
+    kind: VerdictChange
     contract: str
     level: str
     statement: str
@@ -67,7 +67,7 @@ class SaverComparison:
     figures: tuple[Figure, ...]
     differences: tuple[SettingDifference, ...]
 
-    def of(self, kind: Kind) -> tuple[Change, ...]:
+    def of(self, kind: VerdictChange) -> tuple[Change, ...]:
         """The changes of ``kind``."""
         return tuple(change for change in self.changes if change.kind is kind)
 
@@ -87,7 +87,7 @@ class Comparison:
     only_new: tuple[str, ...]
     differences: tuple[SettingDifference, ...]
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: VerdictChange) -> int:
         """How many contracts changed in the way ``kind``, over all savers."""
         return sum(len(saver.of(kind)) for saver in self.savers)
 
@@ -95,13 +95,15 @@ class Comparison:
     def less_judged(self) -> bool:
         """Whether something that the old report judged is not judged in the new one."""
         return bool(
-            self.only_old or self.count(Kind.NO_LONGER_EXERCISED) or self.count(Kind.REMOVED)
+            self.only_old
+            or self.count(VerdictChange.NO_LONGER_EXERCISED)
+            or self.count(VerdictChange.REMOVED)
         )
 
     @property
     def exit_status(self) -> int:
         """1 if a contract of level must got worse, else 0."""
-        return int(self.count(Kind.WORSE) > 0)
+        return int(self.count(VerdictChange.WORSE) > 0)
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
@@ -140,7 +142,7 @@ def _saver(old: Mapping[str, Any], new: Mapping[str, Any]) -> SaverComparison:
         else:
             verdict = after[identity]["verdict"]
             unchanged[verdict] = unchanged.get(verdict, 0) + 1
-    order = list(Kind)
+    order = list(VerdictChange)
     return SaverComparison(
         old["saver"]["name"],
         new["saver"]["name"],
@@ -173,19 +175,25 @@ def _change(old: Contract | None, new: Contract | None) -> Change | None:
     )
 
 
-def _kind(old: Contract | None, new: Contract | None) -> Kind | None:
+def _kind(old: Contract | None, new: Contract | None) -> VerdictChange | None:
     if old is None or new is None:
-        return Kind.ADDED if old is None else Kind.REMOVED
+        return VerdictChange.ADDED if old is None else VerdictChange.REMOVED
     before, after = old["verdict"], new["verdict"]
     if after == "violated":
         worse = not all(excused(old, violation["api"]) for violation in new["violations"])
-        return (Kind.WORSE if new["level"] == "must" else Kind.ADVICE) if worse else None
+        return (
+            (VerdictChange.WORSE if new["level"] == "must" else VerdictChange.ADVICE)
+            if worse
+            else None
+        )
     if before == after:
         return None
     if after in _NOT_JUDGED:
-        return None if before in _NOT_JUDGED else Kind.NO_LONGER_EXERCISED
+        return None if before in _NOT_JUDGED else VerdictChange.NO_LONGER_EXERCISED
     if before in ("unknown", "not-exercised"):
-        return Kind.NEWLY_EXERCISED
+        return VerdictChange.NEWLY_EXERCISED
     if after == "known":
-        return Kind.LISTED
-    return Kind.BETTER if before in ("violated", "known") else Kind.NEWLY_EXERCISED
+        return VerdictChange.LISTED
+    return (
+        VerdictChange.BETTER if before in ("violated", "known") else VerdictChange.NEWLY_EXERCISED
+    )

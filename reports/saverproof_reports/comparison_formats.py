@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from saverproof_reports.comparing import SettingDifference
-from saverproof_reports.comparison import MEANINGS, Change, Comparison, Kind, SaverComparison
+from saverproof_reports.comparison import (
+    MEANINGS,
+    Change,
+    Comparison,
+    SaverComparison,
+    VerdictChange,
+)
 from saverproof_reports.markup import code, plain, table
 from saverproof_reports.page import render
 from saverproof_reports.text import one_line
@@ -12,10 +18,10 @@ from saverproof_reports.wording import count_of
 
 def comparison_sentence(comparison: Comparison) -> str:
     """What changed, in one sentence."""
-    counts = {kind: comparison.count(kind) for kind in Kind}
+    counts = {kind: comparison.count(kind) for kind in VerdictChange}
     if not any(counts.values()):
         return "Nothing got worse, nothing got better."
-    worse = counts.pop(Kind.WORSE)
+    worse = counts.pop(VerdictChange.WORSE)
     start = f"{count_of(worse, 'contract')} got worse" if worse else "Nothing got worse"
     return "; ".join([start, *(f"{count} {kind}" for kind, count in counts.items() if count)]) + "."
 
@@ -50,7 +56,7 @@ def comparison_html(comparison: Comparison) -> str:
         "comparison.html.j2",
         comparison=comparison,
         sentence=comparison_sentence(comparison),
-        kinds=list(Kind),
+        kinds=list(VerdictChange),
         kind_meanings=MEANINGS,
         unchanged=_unchanged,
     )
@@ -59,7 +65,7 @@ def comparison_html(comparison: Comparison) -> str:
 def _markdown(saver: SaverComparison) -> Iterator[str]:
     if saver.differences:
         yield "\n".join(f"- {plain(_difference(one))}" for one in saver.differences)
-    for kind in Kind:
+    for kind in VerdictChange:
         changes = saver.of(kind)
         if changes:
             rows = [

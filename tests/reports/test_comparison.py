@@ -22,7 +22,7 @@ from saverproof_reports import (
     comparison_text,
     report_of,
 )
-from saverproof_reports.comparison import Kind
+from saverproof_reports.comparison import VerdictChange
 
 TILE = "ordering/pages-tile"
 LISTED = {"reason": "documented", "link": None}
@@ -54,8 +54,8 @@ def kinds(old: Any, new: Any) -> Any:
     return {change.contract: change.kind for change in changes}
 
 
-WORSE, BETTER, LISTED_NOW = Kind.WORSE, Kind.BETTER, Kind.LISTED
-CAME, WENT = Kind.NEWLY_EXERCISED, Kind.NO_LONGER_EXERCISED
+WORSE, BETTER, LISTED_NOW = VerdictChange.WORSE, VerdictChange.BETTER, VerdictChange.LISTED
+CAME, WENT = VerdictChange.NEWLY_EXERCISED, VerdictChange.NO_LONGER_EXERCISED
 TABLE = {
     "held": [None, WORSE, LISTED_NOW, WENT, WENT, WENT],
     "violated": [BETTER, None, LISTED_NOW, WENT, WENT, WENT],
@@ -92,7 +92,7 @@ def test_only_what_got_worse_fails(old: dict[str, Any], new: dict[str, Any], sta
 
 def test_a_flaw_that_reaches_the_other_api_got_worse() -> None:
     one, both = report(finding(TILE)), report(finding(TILE), finding(TILE, api="async"))
-    assert kinds(one, both) == {TILE: Kind.WORSE}
+    assert kinds(one, both) == {TILE: VerdictChange.WORSE}
     assert kinds(both, one) == {}
 
 
@@ -106,12 +106,12 @@ def test_a_contract_added_by_an_upgrade_is_no_regression() -> None:
     comparison = compare(without(report(), TILE), report(finding(TILE)))
     assert comparison.exit_status == 0
     [change] = comparison.savers[0].changes
-    assert (change.kind, change.old, change.new) == (Kind.ADDED, None, "violated")
+    assert (change.kind, change.old, change.new) == (VerdictChange.ADDED, None, "violated")
     assert "added: ordering/pages-tile (must, absent → violated)" in comparison_text(comparison)
 
 
 def test_a_contract_that_is_gone_is_said() -> None:
-    assert kinds(report(), without(report(), TILE)) == {TILE: Kind.REMOVED}
+    assert kinds(report(), without(report(), TILE)) == {TILE: VerdictChange.REMOVED}
 
 
 def test_a_renamed_saver_is_found_again() -> None:

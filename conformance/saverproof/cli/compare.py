@@ -14,9 +14,13 @@ from saverproof_reports import (
     comparison_text,
     load_report,
 )
-from saverproof_reports.comparison import Kind
+from saverproof_reports.comparison import VerdictChange
 
-_COLOURS = {Kind.WORSE: "red", Kind.BETTER: "green", Kind.NO_LONGER_EXERCISED: "yellow"}
+_COLOURS = {
+    VerdictChange.WORSE: "red",
+    VerdictChange.BETTER: "green",
+    VerdictChange.NO_LONGER_EXERCISED: "yellow",
+}
 
 
 @click.command(name="compare")

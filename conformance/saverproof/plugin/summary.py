@@ -7,7 +7,7 @@ from typing import Any
 from saverproof.plugin.failures import detail_lines
 from saverproof.plugin.run import Run
 from saverproof_reports import compare
-from saverproof_reports.comparison import Kind
+from saverproof_reports.comparison import VerdictChange
 from saverproof_reports.comparison_formats import comparison_sentence
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.text import one_line
@@ -70,7 +70,7 @@ def write_comparison(
     said = comparison_sentence(comparison)
     terminal.line(f"baseline {name}: {said}", red=worse, green=not worse)
     for saver in comparison.savers:
-        for kind in (Kind.WORSE, Kind.BETTER):
+        for kind in (VerdictChange.WORSE, VerdictChange.BETTER):
             for change in saver.of(kind):
                 note = f": {one_line(change.note)}" if change.note else ""
                 terminal.line(f"  {saver.name}: {kind.value}: {change.contract}{note}")
