@@ -20,7 +20,7 @@ _ORDER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class GraphCall:
     """One call of put or put_writes: the ``number``-th, counted from 0, in step ``step``."""
 
     number: int
@@ -145,9 +145,9 @@ def _told(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_log(path: Path) -> tuple[list[Operation], list[Begun]]:
+def read_log(path: Path) -> tuple[list[GraphCall], list[Begun]]:
     """The calls and the steps that a log tells of."""
-    operations: list[Operation] = []
+    operations: list[GraphCall] = []
     begun: list[Begun] = []
     if not path.exists():
         return operations, begun
@@ -156,5 +156,5 @@ def read_log(path: Path) -> tuple[list[Operation], list[Begun]]:
         if "begun" in told:
             begun.append(Begun(told["begun"], told["latest"]))
         else:
-            operations.append(Operation(**{**told, "channels": tuple(told.get("channels", ()))}))
+            operations.append(GraphCall(**{**told, "channels": tuple(told.get("channels", ()))}))
     return operations, begun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from saverproof.families.durability.graph_log import WRITES, Operation
+from saverproof.families.durability.graph_log import WRITES, GraphCall
 from saverproof.families.graph.installed import DELTA
 from saverproof.families.graph.scenarios import GraphScenario
 from saverproof_faults.kill import View
@@ -65,8 +65,8 @@ class Resumed:
 
     show: Show
     place: int
-    operations: tuple[Operation, ...]
-    again: tuple[Operation, ...]
+    operations: tuple[GraphCall, ...]
+    again: tuple[GraphCall, ...]
     acknowledged: frozenset[int]
     nodes: Counter[str]
     view: View
@@ -89,7 +89,7 @@ class Resumed:
                 return kind, expected, str(seen.get(kind))
         return None
 
-    def rerun(self) -> Operation | None:
+    def rerun(self) -> GraphCall | None:
         """The first write of a task that was finished for good before, if a node ran again.
 
         Its writes were acknowledged, and the put of its checkpoint too. A task that has a graph
