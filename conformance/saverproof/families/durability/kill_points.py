@@ -25,7 +25,7 @@ from saverproof_faults.sqlite.watch import Watch
 Die = Callable[[], object]
 
 
-class Places(Protocol):
+class PlaceWatch(Protocol):
     """Watches the process for places of one kind. Entered before the saver is opened."""
 
     def __enter__(self) -> Self: ...
@@ -51,7 +51,7 @@ def unavailable(kind: PlaceKind) -> str | None:
     return io_unavailable() if kind is PlaceKind.IO else None
 
 
-def places(kind: PlaceKind, folder: str, place: KillPlace | None, die: Die) -> Places:
+def places(kind: PlaceKind, folder: str, place: KillPlace | None, die: Die) -> PlaceWatch:
     """Watches for places of a kind; calls ``die`` at ``place``, or counts them if that is None."""
     match kind:
         case PlaceKind.STATEMENT:
