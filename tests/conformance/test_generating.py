@@ -10,7 +10,7 @@ from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.functional.trials import Run, Trials
+from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
@@ -29,7 +29,7 @@ MADE = [
 ]
 
 
-def made(theme: Theme, folder: Path, programs: int) -> list[Run]:
+def made(theme: Theme, folder: Path, programs: int) -> list[ProgramRun]:
     """What the random driver makes of a theme."""
     with EventLoop() as loop:
         trials = Trials(RIGHT, folder, loop, ("sync",))

@@ -21,7 +21,7 @@ from tests.wrong_savers.registry import opener
 from saverproof import ContractBroken, SaverMachine, Target
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.search import Search
-from saverproof.families.functional.trials import Run, Trials
+from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs import making
 from saverproof.programs.theme import Theme
@@ -133,7 +133,7 @@ def test_hypothesis_makes_every_program_of_a_saver_that_is_right(
             told.clear()
 
 
-def _not_by_the_random_driver(*_: Any) -> Run:
+def _not_by_the_random_driver(*_: Any) -> ProgramRun:
     pytest.fail("Hypothesis gave up on a saver that does the same when asked the same")
 
 

@@ -27,7 +27,7 @@ from tests.wrong_savers import WRONG, WrongSaver
 from saverproof.contracts.registry import contracts
 from saverproof.families.functional.family import hunt
 from saverproof.families.functional.search import Search
-from saverproof.families.functional.trials import Run
+from saverproof.families.functional.trials import ProgramRun
 from saverproof.items import Outcome
 from saverproof.judging import parity
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
@@ -39,12 +39,12 @@ MET_BY_ALL = {"no-first-version"}
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[ProgramRun]:
     """The runs that are followed up in a test: what they show is all that is seen."""
-    followed: list[Run] = []
+    followed: list[ProgramRun] = []
     follow_up = Search.follow_up
 
-    def watched(search: Search, run: Run) -> None:
+    def watched(search: Search, run: ProgramRun) -> None:
         followed.append(run)
         follow_up(search, run)
 
@@ -60,7 +60,7 @@ REPLAYED = {wrong.name for wrong in replayed_by_programs()}
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver,
     seed: int,
-    runs: list[Run],
+    runs: list[ProgramRun],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -86,7 +86,7 @@ def assert_rightly_blamed(wrong: WrongSaver, outcome: Outcome) -> None:
     assert found <= allowed(wrong), f"blamed for {sorted(found - allowed(wrong))} as well"
 
 
-def assert_all_accounted_for(outcome: Outcome, runs: list[Run]) -> None:
+def assert_all_accounted_for(outcome: Outcome, runs: list[ProgramRun]) -> None:
     """Every difference that was seen is shown, explained, unknown, or of another family."""
     differences = outcome.extra["differences"]
     went = differences["shown"] + differences["explained"] + differences["unknown"]

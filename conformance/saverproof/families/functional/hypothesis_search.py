@@ -13,7 +13,7 @@ from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.stateful import RuleBasedStateMachine, initialize, run_state_machine_as_test
 
 from saverproof.families.functional.search import Search
-from saverproof.families.functional.trials import Run, Trials
+from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.judging.session import Session
 from saverproof.machines.machine import making_rule
 from saverproof.model.store import Model
@@ -40,7 +40,7 @@ def search_with_hypothesis(
         return
     finished = count()
 
-    def follow_up(run: Run) -> None:
+    def follow_up(run: ProgramRun) -> None:
         next(finished)
         search.follow_up(run)
         tell(trials)
@@ -70,7 +70,7 @@ def search_with_hypothesis(
 
 
 def _machine(
-    trials: Trials, theme: Theme, finished: Callable[[Run], None]
+    trials: Trials, theme: Theme, finished: Callable[[ProgramRun], None]
 ) -> type[RuleBasedStateMachine]:
     class Machine(RuleBasedStateMachine):
         """Takes steps of the theme on a saver of its own; it collects, and never fails."""
@@ -97,7 +97,7 @@ def _machine(
         def teardown(self) -> None:
             try:
                 self.session.finish()
-                run = Run(tuple(self.session.taken), tuple(self.session.breaches))
+                run = ProgramRun(tuple(self.session.taken), tuple(self.session.breaches))
             finally:
                 self.opened.__exit__(None, None, None)
             finished(run)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import parity
 from saverproof.families.differences import Differences
-from saverproof.families.functional.trials import Run, Trials
+from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.judging.attribution.features import REFUSED, Feature, asked_about
 from saverproof.judging.session import Breach
 from saverproof.programs.shrinking import shrink
@@ -51,14 +51,14 @@ class Search:
     _dismissed: Counter[str] = field(default_factory=Counter)
     _explained: Counter[str] = field(default_factory=Counter)
 
-    def follow_up(self, run: Run) -> None:
+    def follow_up(self, run: ProgramRun) -> None:
         """Look into the breaches of a run that concern a wanted contract not yet found broken."""
         self._note(run)
         for breach in _plain(run):
             if self._concerns(breach, run.program):
                 self._look_into(run.program[: breach.position], breach)
 
-    def _note(self, run: Run) -> None:
+    def _note(self, run: ProgramRun) -> None:
         """Count what a run showed; what came after saver and model had parted, as what parted
         them.
         """
@@ -107,7 +107,9 @@ class Search:
             self.differences.explain(breach.contract, shown)
             self._dismissed[breach.contract] += 1
 
-    def _replay(self, program: Program, *, thorough: bool = True, until: str | None = None) -> Run:
+    def _replay(
+        self, program: Program, *, thorough: bool = True, until: str | None = None
+    ) -> ProgramRun:
         return self.trials.replay(
             program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
         )
@@ -190,7 +192,7 @@ class Search:
         return program
 
     @staticmethod
-    def _first(run: Run, contract: str) -> Breach | None:
+    def _first(run: ProgramRun, contract: str) -> Breach | None:
         return next((b for b in _plain(run) if b.contract == contract), None)
 
     def _shown_by_each_api(self, program: Program, name: str) -> bool:
@@ -239,7 +241,7 @@ class Search:
         return next(left, None)
 
 
-def _plain(run: Run) -> list[Breach]:
+def _plain(run: ProgramRun) -> list[Breach]:
     """The breaches that do not come after the saver and the model had parted."""
     return [breach for breach in run.breaches if not breach.diverged]
 

@@ -19,7 +19,7 @@ from saverproof.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramRun:
     """One program that was run: the steps that were legal, and what they showed."""
 
     program: Program
@@ -46,7 +46,7 @@ class Trials:
     checked: dict[str, int] = field(default_factory=dict)
     _number: int = 0
 
-    def make(self, theme: Theme, choose: Random) -> Run:
+    def make(self, theme: Theme, choose: Random) -> ProgramRun:
         """Run one program of a theme, made as it goes."""
         if theme.script is not None:
             return self.replay(theme.script(choose), watch_inputs=theme.watch_inputs, count=True)
@@ -54,7 +54,7 @@ class Trials:
             for _ in range(theme.length):
                 session.take(next_step(session.model, choose, theme))
             session.finish()
-        return Run(tuple(session.taken), tuple(session.breaches))
+        return ProgramRun(tuple(session.taken), tuple(session.breaches))
 
     @contextmanager
     def session(self, theme: Theme) -> Iterator[Session]:
@@ -93,7 +93,7 @@ class Trials:
         count: bool = False,
         until: str | None = None,
         apis: tuple[str, ...] = (),
-    ) -> Run:
+    ) -> ProgramRun:
         """Run given steps on a workspace of their own; illegal ones are left out.
 
         With ``until`` the run ends with the first breach of that contract; with ``apis`` they are
@@ -116,7 +116,7 @@ class Trials:
                     session.finish()
                 if count:
                     self._count(session)
-                return Run(tuple(session.taken), tuple(session.breaches))
+                return ProgramRun(tuple(session.taken), tuple(session.breaches))
             finally:
                 self._charge(store)
 
