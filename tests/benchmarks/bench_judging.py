@@ -30,7 +30,7 @@ from tests.conformance.selftest_support import blamed, judged_by_programs
 from saverproof import Target, Workspace
 from saverproof.facts import METHODS
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
-from saverproof.families.functional.search import Search
+from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.trials import Trials
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
@@ -61,7 +61,7 @@ def by_random_driver(trials: Trials, theme: Theme, programs: int) -> None:
 
 def by_hypothesis(trials: Trials, theme: Theme, programs: int) -> None:
     """Run programs as Hypothesis makes them."""
-    search = Search(trials, frozenset())
+    search = ProgramSearch(trials, frozenset())
     search_with_hypothesis(trials, search, theme, programs, 0, lambda _: None)
 
 
@@ -138,15 +138,15 @@ class Watch:
     @contextmanager
     def over_searches(self) -> Iterator[None]:
         """Take the times of every search in the block."""
-        look_into = Search._look_into
+        look_into = ProgramSearch._look_into
 
-        def timed(search: Search, *arguments: Any) -> None:
+        def timed(search: ProgramSearch, *arguments: Any) -> None:
             started = time.perf_counter()
             self.seen = self.seen or started - self.started
             look_into(search, *arguments)
             self.looking += time.perf_counter() - started
 
-        with mock.patch.object(Search, "_look_into", timed):
+        with mock.patch.object(ProgramSearch, "_look_into", timed):
             yield
 
 

@@ -20,7 +20,7 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import ContractBroken, SaverMachine, Target
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
-from saverproof.families.functional.search import Search
+from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs import making
@@ -123,7 +123,7 @@ def test_hypothesis_makes_every_program_of_a_saver_that_is_right(
     family: str, trials: Trials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Trials, "make", _not_by_the_random_driver)
-    search = Search(trials, frozenset())
+    search = ProgramSearch(trials, frozenset())
     told: list[Trials] = []
     able = facts_from(EVERY_OPERATION)["capabilities"]
     for theme in themes(family):
@@ -147,5 +147,5 @@ def test_the_random_driver_goes_on_where_hypothesis_cannot(trials: Trials) -> No
 
     told: list[Trials] = []
     theme = Theme("whims", {by_whim: 1, making.writes: 1}, length=10)
-    search_with_hypothesis(trials, Search(trials, frozenset()), theme, 30, 1, told.append)
+    search_with_hypothesis(trials, ProgramSearch(trials, frozenset()), theme, 30, 1, told.append)
     assert len(told) >= 30

@@ -26,7 +26,7 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
 from saverproof.families.functional.family import hunt
-from saverproof.families.functional.search import Search
+from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.trials import ProgramRun
 from saverproof.items import Outcome
 from saverproof.judging import parity
@@ -42,13 +42,13 @@ MET_BY_ALL = {"no-first-version"}
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[ProgramRun]:
     """The runs that are followed up in a test: what they show is all that is seen."""
     followed: list[ProgramRun] = []
-    follow_up = Search.follow_up
+    follow_up = ProgramSearch.follow_up
 
-    def watched(search: Search, run: ProgramRun) -> None:
+    def watched(search: ProgramSearch, run: ProgramRun) -> None:
         followed.append(run)
         follow_up(search, run)
 
-    monkeypatch.setattr(Search, "follow_up", watched)
+    monkeypatch.setattr(ProgramSearch, "follow_up", watched)
     return followed
 
 

@@ -20,7 +20,7 @@ from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.findings import finding
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.replay import replay
-from saverproof.families.functional.search import Search
+from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
 from saverproof.families.tally import Tally
@@ -97,7 +97,7 @@ class FunctionalJudging:
         plan, tally, wanted = self.plan, self.tally, self.tally.wanted
         with EventLoop() as loop:
             trials = self._trials(loop, wanted)
-            search = Search(trials, wanted, differences=tally.differences)
+            search = ProgramSearch(trials, wanted, differences=tally.differences)
             chosen = self._themes(trials)
             standing = judge_standing(plan, self.target, wanted, takes_path=self.takes_path)
             with self._shared_store(trials):
@@ -116,7 +116,7 @@ class FunctionalJudging:
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         self._settle(search)
 
-    def _settle(self, search: Search) -> None:
+    def _settle(self, search: ProgramSearch) -> None:
         """A contract with a difference that nothing found explains is not known to hold."""
         shown = [found.contract for found in self.tally.findings]
         unknown = self.tally.differences.account(shown, self.tally.applicable).unknown
@@ -153,13 +153,13 @@ class FunctionalJudging:
             trials.calls += store.total_calls
             trials.seconds += store.total_seconds
 
-    def _try_again(self, trials: Trials, search: Search) -> None:
+    def _try_again(self, trials: Trials, search: ProgramSearch) -> None:
         """Follow up what showed a flaw in an earlier run."""
         search.watch_inputs = True
         for program in remembered(self.plan):
             search.follow_up(trials.replay(program, watch_inputs=True, count=True))
 
-    def _search(self, trials: Trials, search: Search, chosen: list[Theme]) -> None:
+    def _search(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         for theme, number in self._programs(chosen):
             seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
             search.watch_inputs = theme.watch_inputs

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.stateful import RuleBasedStateMachine, initialize, run_state_machine_as_test
 
-from saverproof.families.functional.search import Search
+from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.judging.session import Session
 from saverproof.machines.machine import making_rule
@@ -25,7 +25,7 @@ _CASTS = 999
 
 def search_with_hypothesis(
     trials: Trials,
-    search: Search,
+    search: ProgramSearch,
     theme: Theme,
     examples: int,
     seed: int,

@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.execution.store import Store
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.families.functional.search import Search
+from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
 from saverproof.items import Plan
@@ -64,7 +64,7 @@ def _standing(plan: Plan, trials: Trials, contract: str) -> ReplayAnswer:
 def _shown(trials: Trials, program: Program, contract: str) -> Breach | None:
     """The breach that the program still shows, looking at more, or at less, as searches do."""
     for thorough, watch_inputs in product((True, False), repeat=2):
-        search = Search(trials, frozenset({contract}), watch_inputs)
+        search = ProgramSearch(trials, frozenset({contract}), watch_inputs)
         run = trials.replay(program, thorough=thorough, watch_inputs=watch_inputs)
         for breach in run.breaches:
             # What only shows when little is looked at was blamed for what it was.

@@ -33,7 +33,7 @@ class Violation:
 
 
 @dataclass(slots=True)
-class Search:
+class ProgramSearch:
     """Follows up what runs showed, for the contracts in ``wanted``.
 
     ``guilty`` are the features that were found to be behind something: what is gone without them
