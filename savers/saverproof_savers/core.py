@@ -26,7 +26,7 @@ from saverproof_savers.queries import Queries
 from saverproof_savers.reading import read_one
 from saverproof_savers.recent import RecentCheckpoints
 from saverproof_savers.schema import TableNames
-from saverproof_savers.search import Search
+from saverproof_savers.search import ListCriteria
 from saverproof_savers.writing import PutRecord, encode_writes, store_checkpoint
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         before: RunnableConfig | None,
         limit: int | None,
     ) -> Listing:
-        search = Search.of(config, filter, before, limit)
+        search = ListCriteria.of(config, filter, before, limit)
         return Listing(self._store, self.queries, self.serde, search)
 
     def _deleting_thread(self, thread_id: str) -> Work[None]:

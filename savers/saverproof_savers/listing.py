@@ -9,7 +9,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from saverproof_savers.connection import Store
 from saverproof_savers.queries import CHUNK, Queries
 from saverproof_savers.reading import Scope, Snapshot, read_several, read_stretch
-from saverproof_savers.search import Key, Search
+from saverproof_savers.search import Key, ListCriteria
 
 _FIRST_CHUNK = 4
 
@@ -22,7 +22,7 @@ class Listing:
     """
 
     def __init__(
-        self, store: Store, queries: Queries, serde: SerializerProtocol, search: Search
+        self, store: Store, queries: Queries, serde: SerializerProtocol, search: ListCriteria
     ) -> None:
         self._store = store
         self._queries = queries

@@ -22,7 +22,7 @@ from saverproof_savers.codec import (
 )
 from saverproof_savers.errors import UndecodableError
 from saverproof_savers.queries import CHUNK, Queries
-from saverproof_savers.search import ANYTHING, Search
+from saverproof_savers.search import ANYTHING, ListCriteria
 
 Scope = tuple[str, str]
 """thread_id, checkpoint_ns"""
@@ -49,7 +49,7 @@ class Snapshot:
     """The values that this checkpoint needs; those of others may be among them."""
 
     def decode(
-        self, serde: SerializerProtocol, where: str, search: Search = ANYTHING
+        self, serde: SerializerProtocol, where: str, search: ListCriteria = ANYTHING
     ) -> CheckpointTuple | None:
         """The checkpoint, decoded anew; None if it is not what was searched for.
 

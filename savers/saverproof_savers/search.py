@@ -19,7 +19,7 @@ _INT64 = 2**63
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ListCriteria:
     """The criteria of a listing. None in any of them means that it does not matter."""
 
     thread_id: str | None
@@ -36,7 +36,7 @@ class Search:
         filter: Mapping[str, Any] | None,
         before: RunnableConfig | None,
         limit: int | None,
-    ) -> "Search":
+    ) -> "ListCriteria":
         """Raises ValueError if there is a config without a thread_id."""
         address = Address.of(config) if config is not None else None
         namespace = config["configurable"].get("checkpoint_ns") if config is not None else None
@@ -113,7 +113,7 @@ def _may_equal(key: str) -> str:
     return f"(json_extract({at}) = ? OR json_type({at}) = 'object')"
 
 
-ANYTHING = Search(None, None, None, None, {}, None)
+ANYTHING = ListCriteria(None, None, None, None, {}, None)
 
 
 def _sql_can_compare(key: str, value: Any) -> bool:

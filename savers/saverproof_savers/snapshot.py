@@ -23,7 +23,7 @@ from saverproof_savers.errors import SchemaError
 from saverproof_savers.files import MEMORY, OpenOptions
 from saverproof_savers.lifetime import Closing
 from saverproof_savers.pruning import check_strategy
-from saverproof_savers.search import Search
+from saverproof_savers.search import ListCriteria
 from saverproof_savers.snapshot_memory import SnapshotMemory
 from saverproof_savers.snapshot_state import ancestry, create_table, is_ready, searched
 from saverproof_savers.stores import open_store
@@ -105,7 +105,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Checkpoints, newest first, as they are at the time of the call."""
-        search = Search.of(config, filter, before, limit)
+        search = ListCriteria.of(config, filter, before, limit)
 
         def find(own: Self) -> Sequence[CheckpointTuple]:
             found = (

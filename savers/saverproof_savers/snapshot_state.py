@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
 
 from saverproof_savers.errors import SchemaError, UndecodableError
-from saverproof_savers.search import Search
+from saverproof_savers.search import ListCriteria
 
 Place = tuple[str, str, str]
 """thread_id, checkpoint_ns, checkpoint_id"""
@@ -170,7 +170,7 @@ def _scope(config: RunnableConfig) -> tuple[str, str]:
     return configurable["thread_id"], configurable.get("checkpoint_ns", "")
 
 
-def searched(state: State, config: RunnableConfig | None, search: Search) -> list[Place]:
+def searched(state: State, config: RunnableConfig | None, search: ListCriteria) -> list[Place]:
     """The checkpoints, newest first, that fit the search as far as their places tell."""
     # Not the text that ``search`` has: ids are kept as they were put.
     threads = [config["configurable"]["thread_id"]] if config else list(state.storage)
