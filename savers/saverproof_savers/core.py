@@ -20,7 +20,7 @@ from saverproof_savers.codec import Address, make_config
 from saverproof_savers.connection import Store, T, Work
 from saverproof_savers.delta import read_delta
 from saverproof_savers.lifetime import Closing
-from saverproof_savers.listing import Listing
+from saverproof_savers.listing import ListingState
 from saverproof_savers.pruning import check_strategy
 from saverproof_savers.queries import Queries
 from saverproof_savers.reading import read_one
@@ -125,9 +125,9 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         filter: dict[str, Any] | None,
         before: RunnableConfig | None,
         limit: int | None,
-    ) -> Listing:
+    ) -> ListingState:
         search = ListCriteria.of(config, filter, before, limit)
-        return Listing(self._store, self.queries, self.serde, search)
+        return ListingState(self._store, self.queries, self.serde, search)
 
     def _deleting_thread(self, thread_id: str) -> Work[None]:
         return lambda cursor: removing.delete_thread(cursor, self.queries, str(thread_id))

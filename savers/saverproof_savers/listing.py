@@ -14,7 +14,7 @@ from saverproof_savers.search import Key, ListCriteria
 _FIRST_CHUNK = 4
 
 
-class Listing:
+class ListingState:
     """The state of one listing, and how many checkpoints are still due.
 
     A whole thread and namespace is read stretch by stretch. Where checkpoints of several are mixed,
