@@ -8,7 +8,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.connection import Store
 from saverproof_savers.queries import CHUNK, Queries
-from saverproof_savers.reading import Scope, Snapshot, read_several, read_stretch
+from saverproof_savers.reading import CheckpointRows, Scope, read_several, read_stretch
 from saverproof_savers.search import Key, ListCriteria
 
 _FIRST_CHUNK = 4
@@ -41,14 +41,14 @@ class ListingState:
         """Whether the limit is reached."""
         return self._left is not None and self._left <= 0
 
-    def next_chunk(self) -> list[Snapshot]:
+    def next_chunk(self) -> list[CheckpointRows]:
         """The next checkpoints, still encoded; empty at the end. Each chunk is one snapshot."""
         if self.is_complete:
             return []
         scope = self._search.whole_scope
         if scope is not None:
             return self._next_stretch(scope)
-        chunk: list[Snapshot] = []
+        chunk: list[CheckpointRows] = []
         while not chunk:
             if not self._keys:
                 self._fetch_keys()
@@ -57,7 +57,7 @@ class ListingState:
             chunk = self._fetch_chunk()
         return chunk
 
-    def decode(self, chunk: list[Snapshot]) -> Iterator[CheckpointTuple]:
+    def decode(self, chunk: list[CheckpointRows]) -> Iterator[CheckpointTuple]:
         """The checkpoints of a chunk that fit the filter, as many as the limit allows."""
         for snapshot in chunk:
             if self.is_complete:
@@ -68,7 +68,7 @@ class ListingState:
                     self._left -= 1
                 yield found
 
-    def _next_stretch(self, scope: Scope) -> list[Snapshot]:
+    def _next_stretch(self, scope: Scope) -> list[CheckpointRows]:
         chunk = self._store.read(
             read_stretch, self._queries, scope, self._before, self._next_size()
         )
@@ -91,7 +91,7 @@ class ListingState:
             self._last = rows[-1]
             self._keys.extend(rows)
 
-    def _fetch_chunk(self) -> list[Snapshot]:
+    def _fetch_chunk(self) -> list[CheckpointRows]:
         size = min(self._next_size(), len(self._keys))
         keys = [self._keys.popleft() for _ in range(size)]
         ids: dict[Scope, list[str]] = {}

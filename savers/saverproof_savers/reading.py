@@ -37,7 +37,7 @@ LangGraph's order."""
 
 
 @dataclass(slots=True)
-class Snapshot:
+class CheckpointRows:
     """The rows of one checkpoint, as they were at one moment."""
 
     scope: Scope
@@ -96,7 +96,7 @@ def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") ->
     )
 
 
-def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snapshot | None:
+def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> CheckpointRows | None:
     """The checkpoint that ``address`` names, or the latest of its thread and namespace."""
     if address.checkpoint_id is None:
         rows = cursor.execute(queries.latest_and_writes, address[:2]).fetchall()
@@ -112,12 +112,12 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Snap
         stored = {ids[0]: value} if value else {}
     else:
         stored = _values(cursor, queries, address[0], ids)
-    return Snapshot(address[:2], row, channels, rows, Values(stored, {}))
+    return CheckpointRows(address[:2], row, channels, rows, Values(stored, {}))
 
 
 def read_several(
     cursor: sqlite3.Cursor, queries: Queries, scope: Scope, ids: list[str]
-) -> dict[str, Snapshot]:
+) -> dict[str, CheckpointRows]:
     """Up to CHUNK checkpoints of one thread and namespace, by id; without those that are gone."""
     # One statement for any number: the places that are left over repeat the last id.
     parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
@@ -128,7 +128,7 @@ def read_several(
 
 def read_stretch(
     cursor: sqlite3.Cursor, queries: Queries, scope: Scope, before: str | None, size: int
-) -> list[Snapshot]:
+) -> list[CheckpointRows]:
     """The next checkpoints of one thread and namespace, newest first, at most ``size``."""
     # SQLite sorts a blob after every text: all are before it.
     bound = b"" if before is None else before
@@ -145,7 +145,7 @@ def _snapshots(
     scope: Scope,
     rows: list[Row],
     writes: list[WriteRow],
-) -> list[Snapshot]:
+) -> list[CheckpointRows]:
     """The checkpoints of these rows. Values that several of them share are read once."""
     pending: defaultdict[str, list[WriteRow]] = defaultdict(list)
     for found in writes:
@@ -156,7 +156,7 @@ def _snapshots(
     for row in rows:
         channels, value_rows = _channels(row)
         wanted.update(value_rows)
-        snapshots.append(Snapshot(scope, row, channels, pending[row[0]], values))
+        snapshots.append(CheckpointRows(scope, row, channels, pending[row[0]], values))
     values.stored.update(_values(cursor, queries, scope[0], list(wanted)))
     return snapshots
 
