@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from saverproof_savers.connection import Store
 from saverproof_savers.errors import SchemaError, UndecodableError, explain
 from saverproof_savers.snapshot_state import (
-    State,
+    SaverState,
     load,
     named,
     save,
@@ -84,8 +84,8 @@ class SnapshotMemory(InMemorySaver):
             explain(error, self._store.where)
             raise error from cause
 
-    def _state(self) -> State:
-        return State(self.storage, self.writes, self.blobs)
+    def _state(self) -> SaverState:
+        return SaverState(self.storage, self.writes, self.blobs)
 
     def _refresh(self, cursor: Cursor) -> None:
         try:

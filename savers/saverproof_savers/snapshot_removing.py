@@ -6,10 +6,10 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers.pruning import Namespace, Stored, pruned
-from saverproof_savers.snapshot_state import Place, State, undecodable
+from saverproof_savers.snapshot_state import Place, SaverState, undecodable
 
 
-def delete_for_runs(state: State, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
+def delete_for_runs(state: SaverState, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
     """Remove the checkpoints of these runs, with their writes and the values nobody else reads."""
     for thread_id in list(state.storage):
         gone = [
@@ -22,7 +22,7 @@ def delete_for_runs(state: State, serde: SerializerProtocol, run_ids: Collection
         _remove(state, serde, thread_id, gone)
 
 
-def prune(state: State, serde: SerializerProtocol, thread_id: str) -> None:
+def prune(state: SaverState, serde: SerializerProtocol, thread_id: str) -> None:
     """Remove what ``pruned`` says of the thread."""
     namespaces: dict[str, Namespace] = {}
     for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items():
@@ -46,13 +46,13 @@ def _decoded(serde: SerializerProtocol, stored: tuple[str, bytes], place: Place)
         raise undecodable(place, error) from error
 
 
-def _entry(state: State, key: tuple[str, str, str, object]) -> list[object]:
+def _entry(state: SaverState, key: tuple[str, str, str, object]) -> list[object]:
     kind, value = state.blobs.get(key, ("empty", b""))
     return [key[-1]] if kind == "empty" else [key[-1], value]
 
 
 def _remove(
-    state: State, serde: SerializerProtocol, thread_id: str, gone: Iterable[tuple[str, str]]
+    state: SaverState, serde: SerializerProtocol, thread_id: str, gone: Iterable[tuple[str, str]]
 ) -> None:
     touched = set()
     for checkpoint_ns, checkpoint_id in gone:
@@ -72,7 +72,7 @@ def _remove(
                 del state.blobs[key]
 
 
-def copy_thread(state: State, source: str, target: str) -> None:
+def copy_thread(state: SaverState, source: str, target: str) -> None:
     """Copy all of ``source`` to ``target``. Raises ValueError if ``target`` is not empty."""
     taken = any(state.storage.get(target, {}).values())
     if taken or any(key[0] == target and batch for key, batch in state.writes.items()):

@@ -29,7 +29,7 @@ _COLUMNS = {"id", "encoding", "storage", "writes", "blobs", "revision", "updated
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SaverState:
     """The three dictionaries of InMemorySaver; the values in them are serialized already."""
 
     storage: defaultdict[str, Any]
@@ -67,7 +67,7 @@ def create_table(cursor: Cursor) -> None:
             updated_at TEXT NOT NULL
         )"""
     )
-    save(cursor, State(defaultdict(dict), defaultdict(dict), {}))
+    save(cursor, SaverState(defaultdict(dict), defaultdict(dict), {}))
 
 
 def _check_encoding(cursor: Cursor) -> None:
@@ -84,7 +84,7 @@ def stored_revision(cursor: Cursor) -> int | None:
     return None if row is None else int(row[0])
 
 
-def save(cursor: Cursor, state: State) -> int | None:
+def save(cursor: Cursor, state: SaverState) -> int | None:
     """Put the state in the place of the stored one; returns its revision.
 
     Raises TypeError if an id or a version would not be read back as it is.
@@ -104,7 +104,7 @@ def save(cursor: Cursor, state: State) -> int | None:
     return stored_revision(cursor)
 
 
-def _rows(state: State) -> tuple[list[Any], list[Any], list[Any]]:
+def _rows(state: SaverState) -> tuple[list[Any], list[Any], list[Any]]:
     """Flat rows. What reading leaves behind, an empty dictionary for an unknown thread, goes."""
     storage = [
         [thread_id, checkpoint_ns, checkpoint_id, list(stored), list(metadata), parent]
@@ -121,7 +121,7 @@ def _rows(state: State) -> tuple[list[Any], list[Any], list[Any]]:
     return storage, writes, blobs
 
 
-def load(cursor: Cursor) -> tuple[int, State]:
+def load(cursor: Cursor) -> tuple[int, SaverState]:
     """The stored revision and state. Raises TypeError or ValueError if it cannot be decoded."""
     _check_encoding(cursor)
     cursor.execute("SELECT revision, storage, writes, blobs FROM checkpoint_state WHERE id = 1")
@@ -139,7 +139,7 @@ def load(cursor: Cursor) -> tuple[int, State]:
         (thread_id, checkpoint_ns, channel, version): (kind, value)
         for thread_id, checkpoint_ns, channel, version, kind, value in stored_blobs
     }
-    return int(revision), State(storage, writes, blobs)
+    return int(revision), SaverState(storage, writes, blobs)
 
 
 def _unpacked(column: bytes) -> list[Any]:
@@ -158,7 +158,7 @@ def undecodable(place: tuple[str, str, str | None], error: Exception) -> Undecod
     )
 
 
-def named(state: State, config: RunnableConfig) -> tuple[str, str, str | None]:
+def named(state: SaverState, config: RunnableConfig) -> tuple[str, str, str | None]:
     """Which checkpoint the config names: the latest if it has no id; None if there is none."""
     thread_id, checkpoint_ns = _scope(config)
     found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
@@ -170,7 +170,7 @@ def _scope(config: RunnableConfig) -> tuple[str, str]:
     return configurable["thread_id"], configurable.get("checkpoint_ns", "")
 
 
-def searched(state: State, config: RunnableConfig | None, search: ListCriteria) -> list[Place]:
+def searched(state: SaverState, config: RunnableConfig | None, search: ListCriteria) -> list[Place]:
     """The checkpoints, newest first, that fit the search as far as their places tell."""
     # Not the text that ``search`` has: ids are kept as they were put.
     threads = [config["configurable"]["thread_id"]] if config else list(state.storage)
@@ -186,7 +186,7 @@ def searched(state: State, config: RunnableConfig | None, search: ListCriteria) 
     return sorted(found, key=lambda place: place[2], reverse=True)
 
 
-def ancestry(state: State, config: RunnableConfig) -> State:
+def ancestry(state: SaverState, config: RunnableConfig) -> SaverState:
     """The state with one checkpoint and its ancestors alone, each of them once.
 
     A checkpoint put again below its own descendant makes the chain of parents a loop.
@@ -202,4 +202,4 @@ def ancestry(state: State, config: RunnableConfig) -> State:
         last = next(reversed(line))
         line[last] = (*line[last][:2], None)
     storage: defaultdict[str, Any] = defaultdict(dict, {thread_id: {checkpoint_ns: line}})
-    return State(storage, state.writes, state.blobs)
+    return SaverState(storage, state.writes, state.blobs)
