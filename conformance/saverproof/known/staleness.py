@@ -8,7 +8,7 @@ from saverproof.known.entries import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleEntry:
     """An entry whose contract was judged and held."""
 
     entry: Entry
@@ -26,7 +26,7 @@ class Stale:
 
 def stale(
     entries: Iterable[Entry], contracts: Iterable[Mapping[str, Any]], profile: str, saver: str
-) -> Iterator[Stale]:
+) -> Iterator[StaleEntry]:
     """The entries whose contract held for ``saver``, given its ``contracts`` in a report.
 
     A search may miss a violation, so that only the deep profile makes it certain. A contract that
@@ -39,7 +39,7 @@ def stale(
         if entry.shows(saver) or contract is None:
             continue
         if _held(entry, contract):
-            yield Stale(entry, fails=profile == "deep")
+            yield StaleEntry(entry, fails=profile == "deep")
 
 
 def _held(entry: Entry, contract: Mapping[str, Any]) -> bool:
