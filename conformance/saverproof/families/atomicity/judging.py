@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from saverproof.contracts.tables import atomicity
 from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
-from saverproof.families.atomicity.reference_states import Group, References, State, apart
+from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
 from saverproof.families.atomicity.wording import portrait, wanted_portrait
 from saverproof.steps.definitions import Put, PutWrites
@@ -73,7 +73,9 @@ class FaultJudge:
         if wrong is not None:
             return wrong
         committed = self.committed(observation)
-        held = committed is not None and any(not s & State.BEFORE for s in committed.values())
+        held = committed is not None and any(
+            not s & ReferenceStates.BEFORE for s in committed.values()
+        )
         return FaultVerdict("held" if held else "clean")
 
     def surely_wrong(self, observation: TrialObservation) -> bool:
@@ -86,7 +88,7 @@ class FaultJudge:
 
     # --- what is there at once -------------------------------------------------------------
 
-    def committed(self, observation: TrialObservation) -> dict[Group, State] | None:
+    def committed(self, observation: TrialObservation) -> dict[Group, ReferenceStates] | None:
         """The states that others saw right after the operation; None if nobody could look."""
         references = self.references
         fresh = observation.snapshots.get(Viewpoint.FRESH)
@@ -96,7 +98,7 @@ class FaultJudge:
             observation.changed == ()
             and references.before.changed == () != references.after.changed
         ):
-            return dict.fromkeys(references.groups, State.BEFORE)
+            return dict.fromkeys(references.groups, ReferenceStates.BEFORE)
         if (
             observation.changed is not None
             and not observation.locked
@@ -111,10 +113,10 @@ class FaultJudge:
             return None
         viewpoint = Viewpoint.FRESH if Viewpoint.FRESH in observation.snapshots else Viewpoint.OWN
         if observation.ending is OperationEnding.RETURNED:
-            if all(state & State.AFTER for state in committed.values()):
+            if all(state & ReferenceStates.AFTER for state in committed.values()):
                 return None
             return self._wrong(SILENT, "it returned, and is not stored", observation, viewpoint)
-        if State.NEITHER in committed.values():
+        if ReferenceStates.NEITHER in committed.values():
             contract = PREVIOUS if self._harms_others(observation, viewpoint) else WHOLE
             summary = (
                 "it failed, and an earlier checkpoint is not what it was"
@@ -138,10 +140,16 @@ class FaultJudge:
         tables = f"changed: {', '.join(sorted(done))}; not: {', '.join(sorted(whole - done))}"
         return replace(verdict, observed=f"{tables}; {verdict.observed}")
 
-    def _too_much(self, observation: TrialObservation, committed: Mapping[Group, State]) -> bool:
+    def _too_much(
+        self, observation: TrialObservation, committed: Mapping[Group, ReferenceStates]
+    ) -> bool:
         """Whether more was lost than the acknowledgement, and yet all of it is there."""
-        after = all(not state & State.BEFORE for state in committed.values() if state != State.SAME)
-        all_the_same = all(state == State.SAME for state in committed.values())
+        after = all(
+            not state & ReferenceStates.BEFORE
+            for state in committed.values()
+            if state != ReferenceStates.SAME
+        )
+        all_the_same = all(state == ReferenceStates.SAME for state in committed.values())
         counted = (
             self.strict
             and observation.ending is OperationEnding.RAISED
@@ -165,8 +173,10 @@ class FaultJudge:
         wrong = dict(apart(self.references, snapshot, viewpoint))
         if isinstance(step, Put) and before.at(own) is not None and snapshot.at(own) is None:
             return True
-        others = [key for key, state in wrong.items() if key != own and not state & State.BEFORE]
-        done = own in wrong and not wrong[own] & State.BEFORE
+        others = [
+            key for key, state in wrong.items() if key != own and not state & ReferenceStates.BEFORE
+        ]
+        done = own in wrong and not wrong[own] & ReferenceStates.BEFORE
         return bool(others) and not done
 
     # --- what comes later ------------------------------------------------------------------
@@ -186,12 +196,12 @@ class FaultJudge:
             first = self.references.first(viewpoint)
             now = self.references.states(look, first)
             if observation.ending is OperationEnding.RETURNED:
-                if not all(state & State.AFTER for state in now.values()):
+                if not all(state & ReferenceStates.AFTER for state in now.values()):
                     return self._wrong(
                         SILENT, "it returned, and is not stored", observation, viewpoint
                     )
                 continue
-            if committed is None and State.NEITHER in now.values():
+            if committed is None and ReferenceStates.NEITHER in now.values():
                 return self._wrong(
                     WHOLE, "it failed, and a part of it is stored", observation, viewpoint
                 )
@@ -243,11 +253,11 @@ class FaultJudge:
 
     def _problems(self, observation: TrialObservation) -> dict[str, str]:
         """What failed that works in the clean runs."""
-        states = (self.committed(observation) or {(): State.SAME}).values()
+        states = (self.committed(observation) or {(): ReferenceStates.SAME}).values()
         known: set[str] = set()
         for state, clean in (
-            (State.BEFORE, self.references.before),
-            (State.AFTER, self.references.after),
+            (ReferenceStates.BEFORE, self.references.before),
+            (ReferenceStates.AFTER, self.references.after),
         ):
             if any(state & seen for seen in states):
                 known |= clean.problems.keys()

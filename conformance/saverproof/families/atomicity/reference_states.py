@@ -15,7 +15,7 @@ Group = tuple[str, ...]
 """Threads that are judged as one."""
 
 
-class State(Flag):
+class ReferenceStates(Flag):
     """What a group of threads is in; both, where the operation makes no difference."""
 
     NEITHER = 0
@@ -41,14 +41,17 @@ class References:
             return tuple((thread,) for thread in threads)
         return (threads,)
 
-    def states(self, snapshot: Snapshot, viewpoint: Viewpoint) -> dict[Group, State]:
+    def states(self, snapshot: Snapshot, viewpoint: Viewpoint) -> dict[Group, ReferenceStates]:
         """The state of each group in a look like that of the clean runs at ``viewpoint``."""
         return {group: self._state(group, snapshot, viewpoint) for group in self.groups}
 
-    def _state(self, group: Group, snapshot: Snapshot, viewpoint: Viewpoint) -> State:
+    def _state(self, group: Group, snapshot: Snapshot, viewpoint: Viewpoint) -> ReferenceStates:
         own = _of(group, snapshot)
-        found = State.NEITHER
-        for state, observation in ((State.BEFORE, self.before), (State.AFTER, self.after)):
+        found = ReferenceStates.NEITHER
+        for state, observation in (
+            (ReferenceStates.BEFORE, self.before),
+            (ReferenceStates.AFTER, self.after),
+        ):
             if own.agrees(_of(group, observation.snapshots[viewpoint])):
                 found |= state
         return found
@@ -65,7 +68,10 @@ class References:
         return viewpoint in self.before.snapshots and viewpoint in self.after.snapshots
 
     def right(
-        self, observation: TrialObservation, viewpoint: Viewpoint, committed: Mapping[Group, State]
+        self,
+        observation: TrialObservation,
+        viewpoint: Viewpoint,
+        committed: Mapping[Group, ReferenceStates],
     ) -> bool:
         """Whether a later look shows what it must after a first one with these states."""
         seen = self.states(observation.snapshots[viewpoint], viewpoint)
@@ -83,20 +89,20 @@ def _of(group: Group, snapshot: Snapshot) -> Snapshot:
 
 def apart(
     references: References, snapshot: Snapshot, viewpoint: Viewpoint
-) -> list[tuple[Key, State]]:
+) -> list[tuple[Key, ReferenceStates]]:
     """The state of each checkpoint that is not the same in both clean runs, or not as in either."""
     before, after = references.before.snapshots[viewpoint], references.after.snapshots[viewpoint]
     keys = sorted(snapshot.by_id.keys() | snapshot.keys() | before.keys() | after.keys())
-    found: list[tuple[Key, State]] = []
+    found: list[tuple[Key, ReferenceStates]] = []
     for key in keys:
         if key[0] not in references.scenario.threads:
             continue
-        state = State.NEITHER
+        state = ReferenceStates.NEITHER
         if _like(snapshot.at(key), before.at(key)):
-            state |= State.BEFORE
+            state |= ReferenceStates.BEFORE
         if _like(snapshot.at(key), after.at(key)):
-            state |= State.AFTER
-        if state is not State.SAME:
+            state |= ReferenceStates.AFTER
+        if state is not ReferenceStates.SAME:
             found.append((key, state))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saverproof.execution.settled_calls import Key
 from saverproof.execution.view import UNREADABLE, Contents, Snapshot
 from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
-from saverproof.families.atomicity.reference_states import References, State, apart
+from saverproof.families.atomicity.reference_states import References, ReferenceStates, apart
 from saverproof.steps.identifiers import mint
 
 _MOST = 4
@@ -25,10 +25,10 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
     lines = []
     for key, state in apart(references, snapshot, like):
         shown = snapshot.at(key)
-        if state is State.NEITHER:
+        if state is ReferenceStates.NEITHER:
             other = shown if shown is not None else before.at(key) or after.at(key)
             text = _difference(shown, before.at(key), other)
-        elif state is State.BEFORE:
+        elif state is ReferenceStates.BEFORE:
             text = f"as before ({_shape(shown)})"
         else:
             text = f"as after the whole operation ({_shape(shown)})"
