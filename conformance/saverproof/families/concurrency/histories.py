@@ -23,7 +23,7 @@ from saverproof.families.concurrency.workload import (
     RIVALS,
     WRITES,
     Able,
-    Theme,
+    WorkloadTheme,
     drawn,
     epilogue,
     prologue,
@@ -64,7 +64,7 @@ class CallPlan:
     """A history to be played, as data."""
 
     crowd: Crowd
-    theme: Theme
+    theme: WorkloadTheme
     schedule: Schedule
     before: tuple[Operation, ...]
     callers: tuple[tuple[Operation, ...], ...]

@@ -26,7 +26,7 @@ Role = Mapping[CallKind, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class WorkloadTheme:
     """What a workload is about: what its callers do (in turn: the first role for the first caller,
     and so on), the places that they use, and the length of their batches.
     """
@@ -43,7 +43,7 @@ class Theme:
     """Whether callers begin each turn at the same moment."""
 
 
-MIXED = Theme(
+MIXED = WorkloadTheme(
     "everything",
     (
         {
@@ -56,24 +56,24 @@ MIXED = Theme(
     ),
     places=(0, 1),
 )
-WRITES = Theme(
+WRITES = WorkloadTheme(
     "pending writes",
     ({CallKind.WRITES: 6, CallKind.GET: 4, CallKind.LIST: 1},),
     in_step=True,
 )
-RIVALS = Theme("rivals", ({CallKind.WRITES: 5, CallKind.GET: 1},), rivals=1.0, in_step=True)
-PUTS = Theme(
+RIVALS = WorkloadTheme("rivals", ({CallKind.WRITES: 5, CallKind.GET: 1},), rivals=1.0, in_step=True)
+PUTS = WorkloadTheme(
     "checkpoints",
     ({CallKind.PUT: 5, CallKind.GET: 2, CallKind.LATEST: 4},),
     again=0.4,
 )
-LONG = Theme(
+LONG = WorkloadTheme(
     "a long write",
     ({CallKind.WRITES: 1}, {CallKind.GET: 5, CallKind.LIST: 1}),
     batch=25,
     rivals=0.0,
 )
-FOLLOWING = Theme(
+FOLLOWING = WorkloadTheme(
     "one writes, one reads",
     (
         {CallKind.PUT: 2, CallKind.WRITES: 1},
@@ -82,7 +82,7 @@ FOLLOWING = Theme(
     again=0.3,
     in_step=True,
 )
-DELETING = Theme(
+DELETING = WorkloadTheme(
     "a thread deleted",
     ({CallKind.DELETE: 1}, {CallKind.GET: 3, CallKind.LIST: 1}),
     places=(2,),
@@ -115,7 +115,7 @@ def able_of(capabilities: Iterable[str]) -> Able:
     return Able("history" in there, "delete_thread" in there)
 
 
-def prologue(theme: Theme, able: Able) -> tuple[Operation, ...]:
+def prologue(theme: WorkloadTheme, able: Able) -> tuple[Operation, ...]:
     """What is put before the callers begin."""
     if theme is DELETING:
         return ()
@@ -127,7 +127,7 @@ def prologue(theme: Theme, able: Able) -> tuple[Operation, ...]:
 
 
 def drawn(
-    theme: Theme, able: Able, seed: str, caller: int, callers: int, length: int
+    theme: WorkloadTheme, able: Able, seed: str, caller: int, callers: int, length: int
 ) -> tuple[Operation, ...]:
     """The operations of one of several callers."""
     role = theme.roles[min(caller, len(theme.roles) - 1)]
@@ -144,7 +144,7 @@ def drawn(
 
 
 def _operation(
-    kind: CallKind, theme: Theme, able: Able, choose: Random, turn: tuple[int, int, int]
+    kind: CallKind, theme: WorkloadTheme, able: Able, choose: Random, turn: tuple[int, int, int]
 ) -> Operation:
     caller, callers, number = turn
     tag = (caller + 1) * _TAGS_EACH + number
@@ -165,7 +165,7 @@ def _operation(
     return Operation(kind, place)
 
 
-def _deleting(theme: Theme, caller: int, length: int) -> tuple[Operation, ...]:
+def _deleting(theme: WorkloadTheme, caller: int, length: int) -> tuple[Operation, ...]:
     place, made = theme.places[0], []
     for turn in range(length):
         tag = (caller + 1) * _TAGS_EACH + turn
