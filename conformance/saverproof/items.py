@@ -10,7 +10,7 @@ from saverproof.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ItemPlan:
     """What one item is to judge: one family of contracts through one API of one saver."""
 
     target: dict[str, Any]

@@ -11,11 +11,11 @@ from typing import Any
 from saverproof import Workspace, target
 from saverproof.capability import Capability
 from saverproof.families import registry
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.targets.target import Target
 
 
-def plan(folder: Path, api: str, *, without: tuple[Capability, ...] = (), **more: Any) -> Plan:
+def plan(folder: Path, api: str, *, without: tuple[Capability, ...] = (), **more: Any) -> ItemPlan:
     """A plan for the quick profile, for a saver with all capabilities but those."""
     facts = {
         "capabilities": [str(one) for one in Capability if one not in without],
@@ -25,7 +25,7 @@ def plan(folder: Path, api: str, *, without: tuple[Capability, ...] = (), **more
         "operations": {},
         "packages": {"langgraph-checkpoint": version("langgraph-checkpoint")},
     }
-    return Plan(
+    return ItemPlan(
         {}, facts, "graph", api, **{"profile": "quick", "seed": 0, **more}, folder=str(folder)
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.facts import APIS, METHODS
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.distribution import versions
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.probe_calls import Prober, find_operations
@@ -60,9 +60,9 @@ def plan_of(
     profile: str = "quick",
     seed: int = 0,
     facts: dict[str, Any] | None = None,
-) -> Plan:
+) -> ItemPlan:
     """A plan to judge one family of a target through one API, below a folder."""
-    return Plan(
+    return ItemPlan(
         target={},
         facts=facts_of(target, folder) if facts is None else facts,
         family=family,

@@ -19,7 +19,7 @@ from tests.wrong_savers import WrongSaver
 from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.handlers import replay
 from saverproof.families.requests import Recorded
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.targets.loading import load
 
@@ -28,16 +28,16 @@ ROOT = Path(__file__).parents[2]
 
 def plan_for(
     wrong: WrongSaver, folder: Path, *, right: bool = False, profile: str = "quick"
-) -> Plan:
+) -> ItemPlan:
     ref = ref_to(wrong.name, right=right)
     family = family_of(wrong)
     target = load(ref)
     facts = facts_of(target, folder) if family == "interface" else facts_from(EVERY_OPERATION)
     plan = plan_of(target, family, api_of(wrong, family), folder, profile=profile, facts=facts)
-    return Plan(**{**asdict(plan), "target": ref.to_json()})
+    return ItemPlan(**{**asdict(plan), "target": ref.to_json()})
 
 
-def replayed(plan: Plan, finding: Finding) -> ReplayAnswer:
+def replayed(plan: ItemPlan, finding: Finding) -> ReplayAnswer:
     return replay(Recorded(plan, finding.contract, finding.program), lambda _: None)
 
 
@@ -60,7 +60,9 @@ def is_repaired(wrong: WrongSaver) -> bool:
     return any(right in wrong.saver.__bases__ for right in (ReferenceSaver, SqliteReference))
 
 
-def assert_shown_until_mended(wrong: WrongSaver, plan: Plan, found: Finding, folder: Path) -> None:
+def assert_shown_until_mended(
+    wrong: WrongSaver, plan: ItemPlan, found: Finding, folder: Path
+) -> None:
     """A replay and a script show the flaw of the wrong saver, and nothing on the right one."""
     assert replayed(plan, found).status is Status.FAILING
     mended = replayed(plan_for(wrong, folder, right=True), found)

@@ -19,10 +19,10 @@ from saverproof.families import registry
 from saverproof.families.atomicity import bench, worker
 from saverproof.families.atomicity.fault_plans import Injection, lasting
 from saverproof.families.atomicity.replaying import replay
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.targets.target import Target
 from saverproof_faults import Call, Event, Fault, Place
-from saverproof_faults import Plan as Plan_
+from saverproof_faults import ItemPlan as Plan_
 from saverproof_savers import targets
 
 OPERATIONS = ["put", "put_writes", "get_tuple", "list", "delete_thread", "delete_for_runs"]
@@ -30,7 +30,7 @@ OPERATIONS += ["copy_thread", "prune"]
 FAMILY = {"all-or-nothing", "no-late-commit", "usable-after", "no-silent-loss", "previous-intact"}
 
 
-def plan_for(folder: Path, api: str, operations: list[str], profile: str = "quick") -> Plan:
+def plan_for(folder: Path, api: str, operations: list[str], profile: str = "quick") -> ItemPlan:
     present = ["sync", "async", "serializer", "history", "many_processes", *operations]
     facts = {
         "durable": True,
@@ -40,7 +40,7 @@ def plan_for(folder: Path, api: str, operations: list[str], profile: str = "quic
         "opens_ms": 1.0,
         "packages": {"langgraph-checkpoint": version("langgraph-checkpoint")},
     }
-    return Plan({}, facts, "atomicity", api, profile, 0, str(folder))
+    return ItemPlan({}, facts, "atomicity", api, profile, 0, str(folder))
 
 
 def judged(target: Target, folder: Path, api: str = "sync", **more: Any) -> Outcome:

@@ -10,11 +10,11 @@ from saverproof.families.atomicity.judging import FaultVerdict
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof_faults import Event, Fault, Place
-from saverproof_faults import Plan as FaultPlan
+from saverproof_faults import ItemPlan as FaultPlan
 
-PLAN = Plan({}, facts_from(EVERY_OPERATION), "atomicity", "async", "quick", 0, "")
+PLAN = ItemPlan({}, facts_from(EVERY_OPERATION), "atomicity", "async", "quick", 0, "")
 
 
 def test_an_await_that_does_not_always_suspend_is_noted_and_no_more() -> None:

@@ -26,7 +26,7 @@ from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 
@@ -94,7 +94,7 @@ def judged(
         "opens_ms": 5.0,
     }
     monkeypatch.setitem(EFFORTS, "quick", effort)
-    plan = Plan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder))
+    plan = ItemPlan(ref.to_json(), facts, "concurrency", api, "quick", 0, str(folder))
     tally = Tally(plan)
     for name in tally.wanted - {only} if only else ():
         tally.rule_out(name, "not asked for")
@@ -221,7 +221,7 @@ def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleti
     events = [listing, TimedCall(1, Operation(CallKind.DELETE, 2), 1, 2)] if deleting else [listing]
     problems = judge_history(events, shared=True).problems
     assert len(problems) == 1
-    plan = Plan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")
+    plan = ItemPlan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")
     judging = ConcurrencyJudging(plan, SAVERS.no_lock, Tally(plan))
     assert judging._others(problems) == problems
     known = Problem(ITERATION, "", "", f"the next item: raised {error}")

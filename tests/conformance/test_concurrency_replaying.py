@@ -28,7 +28,7 @@ from saverproof.families.concurrency.records import (
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import Key
 from saverproof.families.concurrency.workload import PUTS
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof_savers import targets
 
 SCRIPT = CallPlan(Crowd.SHARED, PUTS, Schedule(""), (), ((),))
@@ -44,7 +44,7 @@ SEEN = TimedCall(
 GONE = replace(SEEN, shown=())
 WELL = Played(SCRIPT, (PUT, SEEN))
 FACTS = facts_from(EVERY_OPERATION) | {"capabilities": [], "operations": {"sync": []}}
-PLAN = Plan({}, FACTS, "concurrency", "sync", "quick", 0, "")
+PLAN = ItemPlan({}, FACTS, "concurrency", "sync", "quick", 0, "")
 
 
 @pytest.fixture(autouse=True)

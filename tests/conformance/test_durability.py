@@ -17,7 +17,7 @@ from saverproof.facts import METHODS
 from saverproof.families import registry
 from saverproof.families.durability import bench, reporting
 from saverproof.families.durability.effort import EFFORTS, KillEffort
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 from saverproof_faults.io import available
@@ -47,7 +47,7 @@ def judged(
         "opens_ms": 5.0,
     }
     monkeypatch.setitem(EFFORTS, "quick", dataclasses.replace(NONE, **effort))
-    plan = Plan(ref.to_json(), facts, "durability", api, "quick", 1, str(folder))
+    plan = ItemPlan(ref.to_json(), facts, "durability", api, "quick", 1, str(folder))
     return registry.judged(plan, load(ref))
 
 
@@ -145,7 +145,7 @@ def test_unsynced_writes_are_found_by_the_power_cut_alone(
 def test_a_saver_in_memory_is_not_judged(tmp_path: Path) -> None:
     ref = TargetRef("memory", "saverproof_savers.targets", None, "memory")
     facts = {"durable": False, "packages": {"langgraph-checkpoint": "4.3.2"}, "capabilities": []}
-    plan = Plan(ref.to_json(), facts, "durability", "sync", "quick", 1, str(tmp_path))
+    plan = ItemPlan(ref.to_json(), facts, "durability", "sync", "quick", 1, str(tmp_path))
     outcome = registry.judged(plan, load(ref))
     assert not outcome.checked
     assert "durability/reopens" in outcome.inapplicable

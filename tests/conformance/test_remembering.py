@@ -20,7 +20,7 @@ from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.family import FunctionalJudging
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.steps.definitions import Put
 
 WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))
@@ -30,7 +30,7 @@ SOME = ProgramEffort(steps=400, examples=0, bulk=False)
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path) -> ItemPlan:
     folder = tmp_path / "scratch"
     folder.mkdir()
     facts = facts_from(EVERY_OPERATION) | {"name": "wrong"}
@@ -38,7 +38,7 @@ def plan(tmp_path: Path) -> Plan:
     return replace(plan, examples=str(tmp_path / ".saverproof" / "examples"))
 
 
-def found(plan: Plan, target: Target) -> set[str]:
+def found(plan: ItemPlan, target: Target) -> set[str]:
     """The contracts that judging finds broken."""
     tally = Tally(plan)
     FunctionalJudging(plan, target, tally, SOME).run()
@@ -46,21 +46,21 @@ def found(plan: Plan, target: Target) -> set[str]:
 
 
 def test_what_was_found_is_found_again_without_a_search(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch
+    plan: ItemPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert CONTRACT in found(plan, WRONG_ONE)
     monkeypatch.setattr(family.FunctionalJudging, "_search", lambda *_: None)
     assert CONTRACT in found(plan, WRONG_ONE)
 
 
-def test_a_repaired_saver_makes_it_forgotten(plan: Plan) -> None:
+def test_a_repaired_saver_makes_it_forgotten(plan: ItemPlan) -> None:
     found(plan, WRONG_ONE)
     assert remembered(plan)
     assert found(plan, RIGHT) == set()
     assert remembered(plan) == []
 
 
-def test_each_saver_family_and_api_has_its_own(plan: Plan) -> None:
+def test_each_saver_family_and_api_has_its_own(plan: ItemPlan) -> None:
     remember(plan, [(Put("a", "", 1),)])
     for other in (
         replace(plan, api="async"),
@@ -71,18 +71,18 @@ def test_each_saver_family_and_api_has_its_own(plan: Plan) -> None:
     assert remembered(plan) == [(Put("a", "", 1),)]
 
 
-def test_a_saver_that_breaks_nothing_leaves_no_folder(plan: Plan) -> None:
+def test_a_saver_that_breaks_nothing_leaves_no_folder(plan: ItemPlan) -> None:
     assert found(plan, RIGHT) == set()
     assert not Path(plan.examples or "").exists()
 
 
-def test_the_folder_is_for_its_owner_alone(plan: Plan) -> None:
+def test_the_folder_is_for_its_owner_alone(plan: ItemPlan) -> None:
     remember(plan, [(Put("a", "", 1),)])
     assert stat.S_IMODE(Path(plan.examples or "").stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("kept", [b"\xff", b"[1]", b'[{"step": "Gone"}]', b"{}"])
-def test_what_another_version_kept_is_passed_over(plan: Plan, kept: bytes) -> None:
+def test_what_another_version_kept_is_passed_over(plan: ItemPlan, kept: bytes) -> None:
     remember(plan, [(Put("a", "", 1),)])
     database = DirectoryBasedExampleDatabase(plan.examples or "")
     database.save(b"saverproof:wrong:upsert:sync", kept)

@@ -15,7 +15,7 @@ from saverproof.families.handlers import HANDLERS
 from saverproof.families.requests import RELEASE
 from saverproof.families.tally import tell_nobody
 from saverproof.families.trial_processes import harness_for, keep_harness, release_harness
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof_faults.kill import Harness
 
 EVERY = (*concurrency.CHILDREN, *durability.CHILDREN)
@@ -34,9 +34,9 @@ def keeping() -> Iterator[None]:
     release_harness()
 
 
-def plan_in(folder: Path, family: str = "durability", api: str = "sync") -> Plan:
+def plan_in(folder: Path, family: str = "durability", api: str = "sync") -> ItemPlan:
     facts = {"operations": {name: list(methods) for name, methods in METHODS.items()}}
-    return Plan(SQLITE, facts, family, api, "quick", 0, str(folder))
+    return ItemPlan(SQLITE, facts, family, api, "quick", 0, str(folder))
 
 
 def modules_in_a_trial(harness: Harness) -> set[str]:

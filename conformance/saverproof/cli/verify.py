@@ -19,7 +19,7 @@ from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.sweep import Subject, trial_of, trouble_of
 from saverproof.families.durability.workloads import workloads
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.process.environment import Setting
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import PutWrites
@@ -57,7 +57,7 @@ def command(saver: str) -> None:
     if not facts["durable"]:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
-        plan = Plan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
+        plan = ItemPlan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
         with KillBench(plan, load(ref)) as bench:
             said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
     if False in said:

@@ -13,7 +13,7 @@ from saverproof.errors import OpeningError, describe
 from saverproof.execution.store import Store
 from saverproof.families.answer import Blame, ReplayAnswer, Status, unclear
 from saverproof.families.tally import Tally
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 
@@ -43,7 +43,7 @@ class CheckContext:
     """
 
     store: Store
-    plan: Plan
+    plan: ItemPlan
     agreements: int = 0
     disagreements: list[Disagreement] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
@@ -90,14 +90,14 @@ class CheckFamily:
         if odd := sorted(ids ^ self.checks.keys()):
             raise ValueError(f"found {odd[0]!r} without its check or contract, expected both")
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Run every check whose contract applies."""
         for contract in self.table.contracts:
             if contract.id in tally.wanted:
                 self._judge(plan, target, tally, contract.id)
                 tally.beat()
 
-    def _judge(self, plan: Plan, target: Target, tally: Tally, contract: str) -> None:
+    def _judge(self, plan: ItemPlan, target: Target, tally: Tally, contract: str) -> None:
         if plan.journal is not None:
             with Path(plan.journal).open("a", encoding="utf-8") as journal:
                 journal.write(json.dumps({"check": contract}) + "\n")
@@ -125,7 +125,7 @@ class CheckFamily:
         else:
             tally.agreed(contract, context.agreements)
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether the check of a contract still finds something wrong.
 
         Raises:
@@ -144,13 +144,13 @@ class CheckFamily:
             return unclear("the check says nothing of the contract")
         return ReplayAnswer(Status.FIXED, "the check finds nothing wrong")
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """The contract whose check was not survived."""
         last = journal[-1]
         return Blame(contract=last["check"], program=last)
 
     def _checked(
-        self, plan: Plan, target: Target, contract: str
+        self, plan: ItemPlan, target: Target, contract: str
     ) -> tuple[CheckContext, str | None]:
         """What a check told, and why nothing is known if it raised."""
         apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)

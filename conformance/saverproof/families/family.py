@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 
@@ -20,14 +20,14 @@ class Family(Protocol):
     def table(self) -> FamilyTable:
         """Name, title, phase, contracts, APIs, and what its items need."""
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Judge the plan's saver, and tell the tally. Whatever the saver does is an answer.
 
         Raises:
             SaverproofError: the target could not be opened, or there is no room for workspaces.
         """
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether the recorded ``data``, a finding's ``program``, still breaks the contract.
 
         Raises:
@@ -35,7 +35,7 @@ class Family(Protocol):
             OpeningError: the saver could not be opened or closed.
         """
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """What to say of a saver that ended or hung the process that judged it.
 
         ``journal`` holds the lines that were written to ``plan.journal``, at least one; the last

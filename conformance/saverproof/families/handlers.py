@@ -19,7 +19,7 @@ from saverproof.families.requests import (
     Recorded,
 )
 from saverproof.families.trial_processes import release_harness
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.process.requests import Handlers, Progress
 from saverproof.targets.loading import load
 from saverproof.targets.opening import drop
@@ -28,7 +28,7 @@ from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
 
-def judge(plan: Plan, progress: Progress) -> Outcome:
+def judge(plan: ItemPlan, progress: Progress) -> Outcome:
     """The outcome of a plan."""
     return judged(plan, _target(plan), progress)
 
@@ -66,7 +66,7 @@ def clean(left: Leftovers, progress: Progress) -> None:
         drop(target, Workspace(Path(left.plan.folder) / name, name))
 
 
-def _target(plan: Plan) -> Target:
+def _target(plan: ItemPlan) -> Target:
     return load(TargetRef.from_json(plan.target))
 
 

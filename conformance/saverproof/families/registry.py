@@ -19,7 +19,7 @@ from saverproof.families.family import Family
 from saverproof.families.functional.family import FunctionalFamily
 from saverproof.families.graph.family import GraphFamily
 from saverproof.families.tally import Progress, Tally, tell_nobody
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
@@ -62,7 +62,7 @@ def family(name: str) -> Family:
     return found
 
 
-def judged(plan: Plan, target: Target, progress: Progress = tell_nobody) -> Outcome:
+def judged(plan: ItemPlan, target: Target, progress: Progress = tell_nobody) -> Outcome:
     """Judge a plan. Whatever the saver does is an answer; nothing of it is raised.
 
     Raises:

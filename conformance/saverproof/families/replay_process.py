@@ -10,16 +10,16 @@ from saverproof.contracts.registry import contract
 from saverproof.facts import Facts
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.requests import REPLAY, Recorded
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.process.client import JudgeGone
 from saverproof.process.requests import Child
 
 _HUNG = "no answer after"
 
 
-def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> Plan:
+def plan_for(artefact: Mapping[str, Any], facts: Facts, folder: Path) -> ItemPlan:
     """The plan in which an artefact is run again, on the target of which ``facts`` tell."""
-    return Plan(
+    return ItemPlan(
         target=dict(facts["ref"]),
         facts=facts,
         family=contract(artefact["contract"]).family,

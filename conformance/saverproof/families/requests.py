@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.process.requests import Request, Service, as_it_is
 
 
@@ -15,46 +15,46 @@ from saverproof.process.requests import Request, Service, as_it_is
 class Recorded:
     """A violation that was recorded: a finding's ``program``, in the plan in which it is tried."""
 
-    plan: Plan
+    plan: ItemPlan
     contract: str
     program: Any
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """What ``asdict`` gave."""
-        return cls(Plan.from_json(data["plan"]), data["contract"], data["program"])
+        return cls(ItemPlan.from_json(data["plan"]), data["contract"], data["program"])
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
     """A judge process that ended or hung; ``journal`` has the lines that it wrote, one or more."""
 
-    plan: Plan
+    plan: ItemPlan
     journal: tuple[Any, ...]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """What ``asdict`` gave."""
-        return cls(Plan.from_json(data["plan"]), tuple(data["journal"]))
+        return cls(ItemPlan.from_json(data["plan"]), tuple(data["journal"]))
 
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
     """The names of workspaces below a plan's folder, left by a process that was killed."""
 
-    plan: Plan
+    plan: ItemPlan
     names: tuple[str, ...]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """What ``asdict`` gave."""
-        return cls(Plan.from_json(data["plan"]), tuple(data["names"]))
+        return cls(ItemPlan.from_json(data["plan"]), tuple(data["names"]))
 
 
 JUDGING = Service(f"{__package__}")
 """The judge process: ``python -m saverproof.families``."""
 
-JUDGE: Request[Plan, Outcome] = Request(JUDGING, "judge", Plan.from_json, Outcome.from_json)
+JUDGE: Request[ItemPlan, Outcome] = Request(JUDGING, "judge", ItemPlan.from_json, Outcome.from_json)
 BLAME: Request[Death, Blame] = Request(JUDGING, "blame", Death.from_json, Blame.from_json)
 """Which contract a saver violated that ended or hung the process in which it was judged."""
 REPLAY: Request[Recorded, ReplayAnswer] = Request(

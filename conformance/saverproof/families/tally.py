@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
 from saverproof.families.differences import Differences
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.items import Finding, ItemPlan, Outcome
 
 Progress = Callable[[dict[str, Any]], None]
 _EVERY_S = 0.2
@@ -56,7 +56,7 @@ class Tally:
         saver_s: seconds spent inside the saver, where they are told apart.
     """
 
-    plan: Plan
+    plan: ItemPlan
     progress: Progress = tell_nobody
     checked: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)

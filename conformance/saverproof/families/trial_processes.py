@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from saverproof.families.preloading import preload
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
 
@@ -44,7 +44,7 @@ def release_harness() -> None:
 
 
 @contextmanager
-def harness_for(plan: Plan, children: Iterable[ModuleType]) -> Iterator[Harness]:
+def harness_for(plan: ItemPlan, children: Iterable[ModuleType]) -> Iterator[Harness]:
     """A harness whose trials can open the plan's saver at once, through whichever API.
 
     They run functions of the modules ``children``.
@@ -69,7 +69,7 @@ def _end() -> None:
         _Kept.harness = None
 
 
-def _new(plan: Plan, children: Iterable[ModuleType]) -> Harness:
+def _new(plan: ItemPlan, children: Iterable[ModuleType]) -> Harness:
     folder = Path(plan.folder)
     scratch = folder / "preloading"
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)

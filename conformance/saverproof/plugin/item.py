@@ -12,7 +12,7 @@ import pytest
 
 from saverproof.contracts.registry import contracts, family_table
 from saverproof.facts import Facts
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.known.entries import Entry, entry_for
 from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
 from saverproof.plugin.judging import KEPT_JUDGE, Judged
@@ -85,8 +85,8 @@ class FamilyItem(pytest.Item):
         name = self.facts["name"]
         return pinned(run.known[name], name, self.family, self.api)
 
-    def _plan(self, run: Run, folder: str) -> Plan:
-        return Plan(
+    def _plan(self, run: Run, folder: str) -> ItemPlan:
+        return ItemPlan(
             target=dict(self.facts["ref"]),
             facts=self.facts,
             family=self.family,

@@ -14,7 +14,7 @@ from saverproof.errors import JudgeError, SaverproofError
 from saverproof.families.answer import ReplayAnswer, unclear
 from saverproof.families.replay_process import run_again
 from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, Death, Leftovers
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.plugin.run import Run
 from saverproof.process.client import JudgeGone, Listener
 from saverproof.process.requests import Child
@@ -39,7 +39,7 @@ class Judge:
         self._start = start
         self._process: Child | None = None
 
-    def judge(self, plan: Plan, listener: Listener | None = None) -> Judged:
+    def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """The outcome of ``plan``; a saver that kills or hangs the process has violated a
         contract.
         """
@@ -51,7 +51,7 @@ class Judge:
             return _unjudged(plan, error)
         return Judged(outcome, output=output)
 
-    def replay(self, artefact: Mapping[str, Any], plan: Plan, folder: Path) -> ReplayAnswer:
+    def replay(self, artefact: Mapping[str, Any], plan: ItemPlan, folder: Path) -> ReplayAnswer:
         """Whether the flaw of ``artefact`` is still there, in the saver of ``plan``."""
         try:
             return run_again(
@@ -60,7 +60,7 @@ class Judge:
         except SaverproofError as error:
             return unclear(error.message)
 
-    def _ask(self, plan: Plan, listener: Listener | None) -> tuple[Outcome, str]:
+    def _ask(self, plan: ItemPlan, listener: Listener | None) -> tuple[Outcome, str]:
         process = self._running()
         outcome = process.ask(JUDGE, plan, silence_s=self._run.watchdog_s, listener=listener)
         output = process.take_output()
@@ -75,7 +75,7 @@ class Judge:
             self._process = self._start()
         return self._process
 
-    def _again(self, plan: Plan, first: JudgeGone, listener: Listener | None) -> Judged:
+    def _again(self, plan: ItemPlan, first: JudgeGone, listener: Listener | None) -> Judged:
         """Run the plan once more, each step written down before it is taken."""
         journal = Path(plan.folder) / "journal.jsonl"
         careful = replace(plan, journal=str(journal))
@@ -90,7 +90,7 @@ class Judge:
         unknown = {**_all_unknown(plan, why), **outcome.unknown}
         return Judged(replace(outcome, unknown=unknown), trouble, output or first.output)
 
-    def _dead(self, plan: Plan, gone: JudgeGone, journal: Path) -> Judged:
+    def _dead(self, plan: ItemPlan, gone: JudgeGone, journal: Path) -> Judged:
         steps = _read_journal(journal)
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
@@ -120,7 +120,7 @@ class Judge:
             output=gone.output,
         )
 
-    def _clean(self, plan: Plan) -> None:
+    def _clean(self, plan: ItemPlan) -> None:
         """Have the target drop what a killed process left on a server."""
         if not plan.facts.get("drops"):
             return
@@ -144,14 +144,14 @@ KEPT_JUDGE = pytest.StashKey[Judge]()
 """Where a process with items keeps its judge."""
 
 
-def _unjudged(plan: Plan, error: SaverproofError) -> Judged:
+def _unjudged(plan: ItemPlan, error: SaverproofError) -> Judged:
     trouble = error.message
     if isinstance(error, JudgeError):
         trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
     return Judged(_nothing(plan, error.message), trouble)
 
 
-def _nothing(plan: Plan, why: str) -> Outcome:
+def _nothing(plan: ItemPlan, why: str) -> Outcome:
     return Outcome(
         checked={},
         findings=(),
@@ -163,7 +163,7 @@ def _nothing(plan: Plan, why: str) -> Outcome:
     )
 
 
-def _all_unknown(plan: Plan, why: str) -> dict[str, str]:
+def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:
     return {contract.id: why for contract in contracts(plan.family)}
 
 

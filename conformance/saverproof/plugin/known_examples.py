@@ -9,7 +9,7 @@ from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.items import Finding, Outcome, Plan
+from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.known.entries import Entry
 from saverproof.plugin.judging import Judge
 from saverproof_reports import read_artefact
@@ -41,7 +41,7 @@ class Examples:
         return replace(outcome, checked=checked, findings=(*outcome.findings, *more))
 
 
-def run_examples(judge: Judge, plan: Plan, entries: Iterable[Entry]) -> Examples:
+def run_examples(judge: Judge, plan: ItemPlan, entries: Iterable[Entry]) -> Examples:
     """Run the example of each of ``entries``, in the folder of ``plan``."""
     examples = Examples()
     for number, entry in enumerate(entries):

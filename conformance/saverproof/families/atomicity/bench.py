@@ -13,7 +13,7 @@ from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
 from saverproof.families.atomicity.worker import Worker
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 from saverproof_faults import ApiDriver as FaultDriver
@@ -43,7 +43,7 @@ class FaultBench:
     @classmethod
     @contextmanager
     def opened(
-        cls, plan: Plan, target: Target, drivers: Sequence[FaultDriver]
+        cls, plan: ItemPlan, target: Target, drivers: Sequence[FaultDriver]
     ) -> Iterator[FaultBench]:
         """A bench with the fault layer entered, until the block ends.
 

@@ -35,7 +35,7 @@ from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
@@ -49,17 +49,17 @@ class AtomicityFamily:
 
     table: FamilyTable = TABLE
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Sweep every scenario, then run random programs with faults among their steps."""
         judging = AtomicityJudging(plan, target, tally)
         with room_in(plan.folder):
             judging.run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded fault still breaks the contract."""
         return replay(plan, target, contract, data)
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """The journal has the trial that was not survived."""
         return blamed(journal)
 
@@ -71,7 +71,7 @@ _LOCAL = "SQLite works on files: there is no connection that others could cut"
 class AtomicityJudging:
     """The judging of one plan."""
 
-    plan: Plan
+    plan: ItemPlan
     target: Target
     tally: Tally
     record: FaultRecord = field(init=False)

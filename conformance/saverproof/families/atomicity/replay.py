@@ -18,11 +18,11 @@ from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.sweep import swept
 from saverproof.families.atomicity.worker import HungError
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded fault still breaks the contract.
 
     If the saver has no such place any more, as a mended one may, the other places of the same
@@ -52,7 +52,7 @@ def _answer(verdict: FaultVerdict, contract: str) -> ReplayAnswer:
     return ReplayAnswer(Status.FIXED, "the same fault leaves everything as it should be")
 
 
-def _elsewhere(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+def _elsewhere(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     scenario, recorded = replaying.read(data)
     assert recorded is not None, "what is wrong without a fault needs none to fire"
     drivers, _ = declared(target)
@@ -86,7 +86,7 @@ def _tried(bench: FaultBench, sweep: Any, injection: Injection) -> TrialObservat
 
 
 def _random_again(
-    plan: Plan, target: Target, contract: str, data: Mapping[str, Any]
+    plan: ItemPlan, target: Target, contract: str, data: Mapping[str, Any]
 ) -> ReplayAnswer:
     program, faults = replaying.read_random(data)
     drivers, _ = declared(target)

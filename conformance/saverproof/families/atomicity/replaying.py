@@ -16,7 +16,7 @@ from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import swept
 from saverproof.families.atomicity.worker import HungError
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
@@ -54,7 +54,7 @@ def read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]
     return program, {int(at): Injection.from_data(fault) for at, fault in faults.items()}
 
 
-def replay(plan: Plan, target: Target, data: Any) -> FaultVerdict:
+def replay(plan: ItemPlan, target: Target, data: Any) -> FaultVerdict:
     """The verdict on the recorded trial; its ``contract`` is None if nothing is wrong any more,
     and its ``outcome`` "not-fired" if the fault found no place.
 

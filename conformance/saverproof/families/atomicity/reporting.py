@@ -12,7 +12,7 @@ from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.atomicity.script_program import long_reproducer
 from saverproof.families.atomicity.scripting import reproducer
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import SetUp
 from saverproof.steps.describing import describe
@@ -23,7 +23,7 @@ WIDTH = 1_200
 
 
 def finding(
-    plan: Plan, target: Target, shown: list[Found], likewise: Sequence[str] = ()
+    plan: ItemPlan, target: Target, shown: list[Found], likewise: Sequence[str] = ()
 ) -> Finding:
     """A broken contract as the report has it; ``shown`` are trials of it, the plainest first.
 
@@ -88,7 +88,7 @@ class Told:
     places: Mapping[int, Places]
 
 
-def finding_of_random(plan: Plan, target: Target, told: Told) -> Finding:
+def finding_of_random(plan: ItemPlan, target: Target, told: Told) -> Finding:
     """A contract that a random program broke, as the report has it."""
     violation = told.violation
     steps: list[str] = []

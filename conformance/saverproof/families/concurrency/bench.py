@@ -11,7 +11,7 @@ from typing import Any, Self
 from saverproof.families.concurrency import child, firstuse, iteration, lockheld, read_side_effects
 from saverproof.families.concurrency.watching import LIMIT_S
 from saverproof.families.trial_processes import harness_for
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.process.heartbeat import beating
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
@@ -28,14 +28,14 @@ CHILDREN = (child, firstuse, iteration, lockheld, read_side_effects)
 class CallerBench:
     """A target, and the process that those of its scenes are forked from."""
 
-    plan: Plan
+    plan: ItemPlan
     target: Target
     folder: Path
     harness: Harness
 
     @classmethod
     @contextmanager
-    def of(cls, plan: Plan, target: Target) -> Iterator[Self]:
+    def of(cls, plan: ItemPlan, target: Target) -> Iterator[Self]:
         """Start that process; it ends with the block.
 
         Raises HarnessError where it cannot be started.

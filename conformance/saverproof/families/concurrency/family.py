@@ -39,7 +39,7 @@ from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.families.concurrency.workload import Able, able_of
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
@@ -53,7 +53,7 @@ class ConcurrencyFamily:
 
     table: FamilyTable = TABLE
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Play every scene; what follows from a flaw is not another one.
 
         Raises:
@@ -70,11 +70,11 @@ class ConcurrencyFamily:
             tally.withdraw(name, "not told apart from what is broken, from which it follows")
         tally.sections["concurrency"] = judging.record.as_data()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded scene still breaks the contract."""
         return replay(plan, target, contract, data)
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Savers are called in child processes, and no journal is written."""
         return Blame.first(self.table, journal)
 
@@ -83,7 +83,7 @@ class ConcurrencyFamily:
 class ConcurrencyJudging:
     """The judging of one plan."""
 
-    plan: Plan
+    plan: ItemPlan
     target: Target
     tally: Tally
     record: SceneRecord = field(init=False)

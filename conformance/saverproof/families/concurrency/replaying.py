@@ -27,7 +27,7 @@ from saverproof.families.concurrency.schedules import Schedule
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.steps.codec import decode
 from saverproof.targets.target import Target
 from saverproof_faults.kill import HarnessError
@@ -36,7 +36,7 @@ TIMES = 10
 """Threads never take exactly the same turns again: so often a history is played."""
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded scene still breaks the contract.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from saverproof.families.concurrency.record import Problem, Sighting
 from saverproof.families.concurrency.records import TimedCall
 from saverproof.families.concurrency.scripts import reproducer
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
@@ -15,7 +15,7 @@ WIDTH_OF_STACKS = 3_600
 _MOST_STEPS = 40
 
 
-def finding(plan: Plan, target: Target, sighting: Sighting) -> Finding:
+def finding(plan: ItemPlan, target: Target, sighting: Sighting) -> Finding:
     """A broken contract as the report has it."""
     problem = sighting.problem
     return Finding(

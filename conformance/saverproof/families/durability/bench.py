@@ -14,7 +14,7 @@ from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.families.trial_processes import harness_for
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.process.heartbeat import beating
 from saverproof.steps.codec import decode, encode, to_json
 from saverproof.targets.opening import fresh_workspace
@@ -39,7 +39,7 @@ class KillBench:
     Raises HarnessError where it cannot be started.
     """
 
-    def __init__(self, plan: Plan, target: Target) -> None:
+    def __init__(self, plan: ItemPlan, target: Target) -> None:
         self.plan = plan
         self.target = target
         self.folder = Path(plan.folder)

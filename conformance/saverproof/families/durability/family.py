@@ -20,7 +20,7 @@ from saverproof.families.durability.reporting import finding
 from saverproof.families.durability.shortening import shortened
 from saverproof.families.durability.sweep import KillSweep
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 
@@ -30,17 +30,17 @@ class DurabilityFamily:
 
     table: FamilyTable = TABLE
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Kill, cut the power, resume graphs, and tell the tally."""
         if tally.wanted:
             with room_in(plan.folder):
                 DurabilityJudging(plan, target, tally).run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded kill or power cut still breaks the contract."""
         return replay(plan, target, contract, data)
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Savers are called in child processes, and no journal is written."""
         return Blame.first(self.table, journal)
 
@@ -49,7 +49,7 @@ class DurabilityFamily:
 class DurabilityJudging:
     """The judging of one plan."""
 
-    plan: Plan
+    plan: ItemPlan
     target: Target
     tally: Tally
     record: KillRecord = field(init=False)
@@ -117,7 +117,7 @@ class DurabilityJudging:
         self.tally.beat(kills=bench.kills)
 
 
-def _missing(plan: Plan) -> set[str]:
+def _missing(plan: ItemPlan) -> set[str]:
     """Operations that the saver has, but not in this API."""
     there = {*plan.facts["operations"][plan.api]}
     known = {name for operations in plan.facts["operations"].values() for name in operations}

@@ -26,7 +26,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import RESULT
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.steps import from_json, to_json
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult
 
 RESUME = durability.RESUME.id
@@ -41,7 +41,7 @@ class Resuming:
     """The killed graphs of one item. ``told`` is called after each."""
 
     bench: KillBench
-    plan: Plan
+    plan: ItemPlan
     record: KillRecord
     wanted: frozenset[str]
     most: int

@@ -16,7 +16,7 @@ from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.steps.codec import decode, from_json, to_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
@@ -32,7 +32,7 @@ kill at an instant is never exactly the same again: so often it is tried.
 """
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded kill or power cut still breaks the contract.
 
     Raises:

@@ -9,7 +9,7 @@ from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, KillTrial
 from saverproof.families.durability.scripting import reproducer
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.steps.codec import encode, to_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
@@ -23,7 +23,7 @@ _EXPECTED = {
 }
 
 
-def finding(plan: Plan, target: Target, contract: str, trials: Sequence[KillTrial]) -> Finding:
+def finding(plan: ItemPlan, target: Target, contract: str, trials: Sequence[KillTrial]) -> Finding:
     """A broken contract as the report has it; ``trials`` show it, the plainest first."""
     trial = trials[0]
     return Finding(

@@ -10,12 +10,12 @@ from pathlib import Path
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from saverproof.errors import SaverproofError
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
 
 
-def remembered(plan: Plan) -> list[Program]:
+def remembered(plan: ItemPlan) -> list[Program]:
     """The programs that broke a contract of this item when it was judged last.
 
     What cannot be read, because another version of the kit wrote it, is left out.
@@ -27,7 +27,7 @@ def remembered(plan: Plan) -> list[Program]:
     return sorted(programs, key=repr)
 
 
-def remember(plan: Plan, programs: Iterable[Program]) -> None:
+def remember(plan: ItemPlan, programs: Iterable[Program]) -> None:
     """Keep these programs in place of those that were kept before."""
     if plan.examples is None:
         return
@@ -45,11 +45,11 @@ def remember(plan: Plan, programs: Iterable[Program]) -> None:
             database.delete(_key(plan), example)
 
 
-def _kept(plan: Plan) -> set[bytes]:
+def _kept(plan: ItemPlan) -> set[bytes]:
     if plan.examples is None or not Path(plan.examples).is_dir():
         return set()
     return set(DirectoryBasedExampleDatabase(plan.examples).fetch(_key(plan)))
 
 
-def _key(plan: Plan) -> bytes:
+def _key(plan: ItemPlan) -> bytes:
     return f"saverproof:{plan.facts['name']}:{plan.family}:{plan.api}".encode()

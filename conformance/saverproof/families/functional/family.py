@@ -24,7 +24,7 @@ from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
 from saverproof.families.tally import Tally
-from saverproof.items import Outcome, Plan
+from saverproof.items import ItemPlan, Outcome
 from saverproof.judging.attribution import answered
 from saverproof.judging.attribution.features import of_family
 from saverproof.programs.theme import Theme
@@ -49,15 +49,15 @@ class FunctionalFamily:
 
     table: FamilyTable
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Run the programs of every theme, and follow up what they show."""
         FunctionalJudging(plan, target, tally, EFFORTS[plan.profile]).run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded program still breaks the contract."""
         return replay(plan, target, contract, data)
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """The contract of the last step: the journal has the steps of one program."""
         contract = answered(step_from_json(journal[-1]))
         program = from_json(journal)
@@ -69,7 +69,7 @@ class FunctionalFamily:
         )
 
 
-def hunt(plan: Plan, target: Target, contract: str, steps: int = 20_000) -> Outcome:
+def hunt(plan: ItemPlan, target: Target, contract: str, steps: int = 20_000) -> Outcome:
     """Search with the random driver alone, until the contract is found broken.
 
     The outcome may name other contracts that were found broken on the way.
@@ -84,7 +84,7 @@ def hunt(plan: Plan, target: Target, contract: str, steps: int = 20_000) -> Outc
 class FunctionalJudging:
     """The judging of one plan by programs, ``until`` one contract is found broken."""
 
-    plan: Plan
+    plan: ItemPlan
     target: Target
     tally: Tally
     effort: ProgramEffort

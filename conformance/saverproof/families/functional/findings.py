@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.families.functional.search import Violation
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.judging.wording import fact_in_words, shown
 from saverproof.scripts import reproducer
 from saverproof.steps.codec import to_json
@@ -13,7 +13,7 @@ from saverproof.targets.target import Target
 WIDTH = 1_200
 
 
-def finding(plan: Plan, target: Target, violation: Violation) -> Finding:
+def finding(plan: ItemPlan, target: Target, violation: Violation) -> Finding:
     """A violation as the report has it."""
     difference = violation.breach.difference
     where = "" if difference.address is None else f" ({_place(difference.address)})"

@@ -12,7 +12,7 @@ from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.functional.trials import Trials
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.judging.session import Breach
 from saverproof.judging.wording import fact_in_words, shown
 from saverproof.steps.codec import from_json
@@ -23,7 +23,7 @@ from saverproof.targets.target import Target
 WIDTH = 1_200
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded program is still to blame on the contract.
 
     Raises:
@@ -48,7 +48,7 @@ def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer
     return ReplayAnswer(Status.FAILING, said, *shown(breach.difference, WIDTH))
 
 
-def _standing(plan: Plan, trials: Trials, contract: str) -> ReplayAnswer:
+def _standing(plan: ItemPlan, trials: Trials, contract: str) -> ReplayAnswer:
     """Which operations there are, and with which parameters."""
     with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
         takes_path = store.drivers[0].takes_paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from saverproof.contracts.tables import interface, pending_writes
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.scripts import operation_reproducer
 from saverproof.targets.target import Target
 
@@ -23,7 +23,7 @@ class Standing:
 
 
 def judge_standing(
-    plan: Plan, target: Target, wanted: frozenset[str], *, takes_path: bool
+    plan: ItemPlan, target: Target, wanted: frozenset[str], *, takes_path: bool
 ) -> Standing:
     """Judge the contracts on which operations there are and which parameters they have."""
     standing = Standing()

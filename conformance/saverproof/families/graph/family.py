@@ -25,7 +25,7 @@ from saverproof.families.graph.shrinking import shrunk
 from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import from_json, needs_history
 from saverproof.families.tally import Tally
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 
@@ -54,16 +54,16 @@ class GraphFamily:
 
     table: FamilyTable = TABLE
 
-    def judge(self, plan: Plan, target: Target, tally: Tally) -> None:
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Run real graphs through the plan's API, and compare."""
         with EventLoop() as loop, tracing_context(enabled=False):
             GraphJudging(plan, GraphBench(target, plan, loop, _journal(plan)), tally).run()
 
-    def replay(self, plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded graph still differs from its run on InMemorySaver."""
         return replay(plan, target, contract, data)
 
-    def blame_of_death(self, plan: Plan, target: Target, journal: Sequence[Any]) -> Blame:
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
         """Each line of the journal is a whole program; the last ends with what was not survived."""
         last = journal[-1]
         steps = tuple(describe(step) for step in from_json(last["steps"]))
@@ -74,7 +74,7 @@ class GraphFamily:
 class GraphJudging:
     """The judging of one plan."""
 
-    plan: Plan
+    plan: ItemPlan
     stage: GraphBench
     tally: Tally
     _found: set[str] = field(default_factory=set)
@@ -118,7 +118,7 @@ class GraphJudging:
         self.tally.beat()
 
 
-def plays(plan: Plan) -> Iterator[Play]:
+def plays(plan: ItemPlan) -> Iterator[Play]:
     """Everything that is to be played, in order."""
     effort = EFFORTS[plan.profile]
     there = durability_modes()
@@ -141,7 +141,7 @@ def _one_mode(known: GraphScenario, modes: list[str], number: int) -> str:
     return useful[number % len(useful)]
 
 
-def _journal(plan: Plan) -> Callable[[Play, int], None]:
+def _journal(plan: ItemPlan) -> Callable[[Play, int], None]:
     if plan.journal is None:
         return lambda play, position: None
     path = Path(plan.journal)

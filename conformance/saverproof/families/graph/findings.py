@@ -12,14 +12,14 @@ from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import reproducer
 from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import to_json
-from saverproof.items import Finding, Plan
+from saverproof.items import Finding, ItemPlan
 from saverproof.values import show
 
 _WIDTH = 1_200
 
 
 def finding(
-    plan: Plan, stage: GraphBench, play: Play, difference: GraphDifference, steady: bool
+    plan: ItemPlan, stage: GraphBench, play: Play, difference: GraphDifference, steady: bool
 ) -> Finding:
     """A difference as the report has it; ``steady`` says that it was seen again."""
     graph = play.scenario.graph

@@ -9,14 +9,14 @@ from langsmith.run_helpers import tracing_context
 from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.graph.replaying import replay as play_again
 from saverproof.families.graph.runner import MEANING
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 from saverproof.values import show
 
 WIDTH = 1_200
 
 
-def replay(plan: Plan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded graph still goes otherwise than on InMemorySaver.
 
     Raises:

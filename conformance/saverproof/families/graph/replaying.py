@@ -10,7 +10,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import GRAPHS, GraphScenario
 from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import from_json
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 
@@ -33,7 +33,7 @@ def read(data: object) -> Play:
     return Play(scenario, data["durability"])
 
 
-def replay(plan: Plan, target: Target, data: Any) -> GraphDifference | None:
+def replay(plan: ItemPlan, target: Target, data: Any) -> GraphDifference | None:
     """Where the saver still breaks the recorded contract; None if it does no more.
 
     Raises:

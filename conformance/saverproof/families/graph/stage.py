@@ -22,7 +22,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import HISTORY, STATE, WRITES, Observation, Player
 from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.steps import GraphStep
-from saverproof.items import Plan
+from saverproof.items import ItemPlan
 from saverproof.targets.calling import api_of
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
@@ -48,7 +48,7 @@ class GraphBench:
     """Where plays are given: through one API, on the target or on InMemorySaver."""
 
     target: Target
-    plan: Plan
+    plan: ItemPlan
     loop: EventLoop
     on_step: Callable[[Play, int], None] = lambda play, position: None
     """Told of each step on the saver under test before it is taken."""
