@@ -22,7 +22,7 @@ _FORK_WAITS_S = 10.0
 """For a transaction of another thread, which is short; a fork is not held up for ever."""
 
 
-class Store:
+class Database:
     """Runs work on a database: ``write`` in one immediate transaction, ``read`` in one snapshot.
 
     Safe among threads. Subclasses say which connection is used.

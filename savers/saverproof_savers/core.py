@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from saverproof_savers import removing
 from saverproof_savers.codec import Address, make_config
-from saverproof_savers.connection import Store, T, Work
+from saverproof_savers.connection import Database, T, Work
 from saverproof_savers.delta import read_delta
 from saverproof_savers.lifetime import Closing
 from saverproof_savers.listing import ListingState
@@ -39,14 +39,14 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
     Work is made by the caller, values serialized and all, and given to the store by either API.
     """
 
-    _store: Store
+    _store: Database
     queries: Queries
     recent: RecentCheckpoints
     _is_clone: bool
     tables: TableNames
     """The names of the tables that this saver works on."""
 
-    def _start(self, store: Store, tables: TableNames) -> None:
+    def _start(self, store: Database, tables: TableNames) -> None:
         self._store = store
         self.queries = Queries.over(tables)
         self._is_clone = False

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import SupportsIndex
 
 from saverproof_savers import damaged_text
-from saverproof_savers.connection import P, Reading, Store, T
+from saverproof_savers.connection import Database, P, Reading, T
 from saverproof_savers.errors import explain
 from saverproof_savers.files import OpenOptions, connect, create_private, use_journal
 
@@ -24,7 +24,7 @@ class _NoneToLend(list[sqlite3.Cursor]):
         raise IndexError
 
 
-class FileStore(Store):
+class FileStore(Database):
     """A store in a file of its own: readers have connections of their own, and block no writer."""
 
     path: str

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from saverproof_savers.connection import Store
+from saverproof_savers.connection import Database
 from saverproof_savers.queries import CHUNK, Queries
 from saverproof_savers.reading import CheckpointRows, Scope, read_several, read_stretch
 from saverproof_savers.search import Key, ListCriteria
@@ -22,7 +22,7 @@ class ListingState:
     """
 
     def __init__(
-        self, store: Store, queries: Queries, serde: SerializerProtocol, search: ListCriteria
+        self, store: Database, queries: Queries, serde: SerializerProtocol, search: ListCriteria
     ) -> None:
         self._store = store
         self._queries = queries

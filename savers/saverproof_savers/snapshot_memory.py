@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
-from saverproof_savers.connection import Store
+from saverproof_savers.connection import Database
 from saverproof_savers.errors import SchemaError, UndecodableError, explain
 from saverproof_savers.snapshot_state import (
     SaverState,
@@ -30,7 +30,7 @@ _MEMORIES: "weakref.WeakSet[SnapshotMemory]" = weakref.WeakSet()
 class SnapshotMemory(InMemorySaver):
     """What the file held when it was last looked at. Safe among threads, and across a fork."""
 
-    _store: Store
+    _store: Database
 
     def _start_anew(self) -> None:
         """Have memory of its own, read from the file on first use, and a lock that nobody holds."""

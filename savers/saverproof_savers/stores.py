@@ -6,7 +6,7 @@ import weakref
 from contextlib import closing
 
 from saverproof_savers import damaged_text
-from saverproof_savers.connection import P, Reading, Store, T, plain_cursor
+from saverproof_savers.connection import Database, P, Reading, T, plain_cursor
 from saverproof_savers.errors import explain
 from saverproof_savers.file_store import FileStore
 from saverproof_savers.files import MEMORY, OpenOptions, connect
@@ -14,7 +14,7 @@ from saverproof_savers.files import MEMORY, OpenOptions, connect
 _GIVEN: "weakref.WeakSet[GivenStore]" = weakref.WeakSet()
 
 
-class SharedStore(Store):
+class SharedStore(Database):
     """A store on one connection: a database in memory, or a connection that belongs to another."""
 
     def __init__(self, connection: sqlite3.Connection, where: str) -> None:
@@ -123,7 +123,7 @@ class MemoryStore(SharedStore):
             self._connection.close()
 
 
-def open_store(path: str | os.PathLike[str], options: OpenOptions) -> Store:
+def open_store(path: str | os.PathLike[str], options: OpenOptions) -> Database:
     """The store at ``path``, which is created, readable by its owner alone, if there is none."""
     text = os.fspath(path)
     if text == MEMORY:
