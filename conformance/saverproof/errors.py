@@ -51,6 +51,10 @@ class JudgeError(SaverproofError):
         self.details = details
 
 
+class NoCleanRunError(Exception):
+    """A program does not work without a fault or a kill either; the text says how it ended."""
+
+
 def one_line(text: str, longest: int = _LONGEST) -> str:
     """``text`` without line breaks, control characters or lone surrogates, cut to ``longest``
     characters.

@@ -13,7 +13,7 @@ from typing import Any
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.atomicity import TABLE
-from saverproof.errors import OpeningError
+from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
@@ -23,7 +23,6 @@ from saverproof.families.atomicity.fault_plans import Injection, thinned
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import LOST_CONNECTION
 from saverproof.families.atomicity.observation import TrialObservation
-from saverproof.families.atomicity.prepared_store import NoCleanRunError
 from saverproof.families.atomicity.random_programs import DrawnSteps
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from saverproof.errors import describe
+from saverproof.errors import NoCleanRunError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
@@ -21,10 +21,6 @@ from saverproof.steps.definitions import CopyThread
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
-
-
-class NoCleanRunError(Exception):
-    """The operation does not work without faults either; the text says how it ended."""
 
 
 def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:

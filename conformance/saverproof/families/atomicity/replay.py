@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
+from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity import replaying
 from saverproof.families.atomicity.bench import FaultBench
@@ -13,7 +14,6 @@ from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import FaultVerdict
 from saverproof.families.atomicity.observation import TrialObservation
-from saverproof.families.atomicity.prepared_store import NoCleanRunError
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.sweep import swept

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
 
-from saverproof.errors import OpeningError
+from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.observation import TrialObservation
-from saverproof.families.atomicity.prepared_store import NoCleanRunError
 from saverproof.families.atomicity.record import Found, plainness
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept

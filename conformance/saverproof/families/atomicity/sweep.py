@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from saverproof.errors import NoCleanRunError
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import Injection, injections, lasting
@@ -19,7 +20,7 @@ from saverproof.families.atomicity.judging import (
     FaultVerdict,
 )
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
-from saverproof.families.atomicity.prepared_store import NoCleanRunError, PreparedStore, prepared
+from saverproof.families.atomicity.prepared_store import PreparedStore, prepared
 from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.trial import FaultTrial

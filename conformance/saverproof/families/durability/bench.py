@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from saverproof.errors import NoCleanRunError
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
@@ -27,10 +28,6 @@ CHILDREN = (child, graph_child, power_child)
 """The modules whose functions run in processes of their own."""
 MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
-
-
-class NoCleanRunError(Exception):
-    """The saver does not get through a program without being killed either; one line why."""
 
 
 class KillBench:

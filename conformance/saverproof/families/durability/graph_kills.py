@@ -13,8 +13,9 @@ from random import Random
 from typing import Any
 
 from saverproof.contracts.tables import durability
+from saverproof.errors import NoCleanRunError
 from saverproof.families.durability import graph_child
-from saverproof.families.durability.bench import DEADLINE_S, KillBench, NoCleanRunError
+from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer

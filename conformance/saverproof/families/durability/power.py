@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.tables import durability
+from saverproof.errors import NoCleanRunError
 from saverproof.families.durability import power_child
-from saverproof.families.durability.bench import DEADLINE_S, KillBench, NoCleanRunError
+from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.power_scripts import power_reproducer
 from saverproof.families.durability.recordings import from_text

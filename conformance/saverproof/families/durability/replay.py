@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
-from saverproof.families.durability.bench import KillBench, NoCleanRunError
+from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from saverproof.families.durability.bench import KillBench, NoCleanRunError
+from saverproof.errors import NoCleanRunError
+from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
