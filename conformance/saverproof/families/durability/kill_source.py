@@ -11,7 +11,7 @@ DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
+class KillSource:
     """``top`` stands at the top of the script. ``arm`` is done when the operation of the place
     begins, or, if ``at_once``, before the saver is opened.
     """
@@ -23,20 +23,20 @@ class Death:
     at_once: bool = False
 
 
-def deaths(place: KillPlace) -> Iterator[Death]:
+def deaths(place: KillPlace) -> Iterator[KillSource]:
     """How to die there."""
     opening = place.operation == OPENING
     match place.kind:
         case PlaceKind.STATEMENT:
             for left in (place.number, place.number + 1, place.number + 2):
-                yield Death(f"left[0] = {left}", _STATEMENTS, at_once=opening)
+                yield KillSource(f"left[0] = {left}", _STATEMENTS, at_once=opening)
         case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
-            yield Death(arm, _DISK, at_once=opening)
+            yield KillSource(arm, _DISK, at_once=opening)
         case PlaceKind.CALL:
-            yield Death(f"left[0] = {place.index}", _CALLS, at_once=opening)
+            yield KillSource(f"left[0] = {place.index}", _CALLS, at_once=opening)
     if not opening or place.kind is PlaceKind.ACKNOWLEDGED:
-        yield Death(DIE, after=True)
+        yield KillSource(DIE, after=True)
 
 
 _STATEMENTS = (

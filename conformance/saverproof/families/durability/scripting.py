@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from saverproof.families.durability.kill_source import Death, deaths
+from saverproof.families.durability.kill_source import KillSource, deaths
 from saverproof.families.durability.record import REOPENS, KillTrial
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
@@ -110,7 +110,7 @@ class KillScript:
         body = [*top, *self.functions(), *body]
         return script(promise_of(contract), self.name, self.opening, body, self.writer.imports)
 
-    def script(self, contract: str, trial: KillTrial, death: Death) -> str:
+    def script(self, contract: str, trial: KillTrial, death: KillSource) -> str:
         """A script whose process dies at the trial's place, or right after the operation there."""
         begun = trial.acknowledged
         done = begun + 1 if trial.flying else begun
