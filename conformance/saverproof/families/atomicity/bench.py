@@ -16,7 +16,7 @@ from saverproof.families.atomicity.worker import Worker
 from saverproof.items import ItemPlan
 from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
-from saverproof_faults import ApiDriver as FaultDriver
+from saverproof_faults import Driver as FaultDriver
 from saverproof_faults import FaultsError, Injector
 
 T = TypeVar("T")
