@@ -92,7 +92,8 @@ def assert_all_accounted_for(outcome: Outcome, runs: list[ProgramRun]) -> None:
     went = differences["shown"] + differences["explained"] + differences["unknown"]
     assert differences["seen"] == went
     # Signatures are judged without a program.
-    seen = sum(len(run.breaches) for run in runs) or len(outcome.findings)
+    shown = (breach.difference.times for run in runs for breach in run.breaches)
+    seen = sum(shown) or len(outcome.findings)
     elsewhere = sum(left["times"] for left in differences["elsewhere"])
     assert differences["seen"] + elsewhere == seen
     assert differences["shown"] == len(outcome.findings)

@@ -9,7 +9,7 @@ from saverproof.execution.driver import ApiDriver, writer_at
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
 from saverproof.judging.attribution.features import Feature
-from saverproof.judging.facts import FactLog, Raised
+from saverproof.judging.facts import Difference, Fact, FactLog, Raised
 from saverproof.model.records import Address, Version
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
@@ -43,8 +43,8 @@ class Context:
         self.features = features
         self.shallow = shallow
         self.model = Model()
-        self.unreadable: set[Address] = set()
-        """Checkpoints that raise when they are read: told once, and nothing that shows them."""
+        self.unreadable: dict[Address, Difference] = {}
+        """Checkpoints that raise when they are read: told once, and behind what shows them."""
         self.facts = FactLog()
         self.taken: list[Step] = []
         self.last_change: Step | None = None
@@ -81,6 +81,14 @@ class Context:
             return Raised(error)
         finally:
             heartbeat.answered()
+
+    def is_for_the_unreadable(self, fact: Fact, expected: str, error: Raised) -> bool:
+        """Whether a checkpoint that cannot be read explains that a call raised."""
+        if not self.unreadable:
+            return False
+        behind = next(iter(self.unreadable.values()))
+        behind.explains.append(Difference(fact, None, expected, error))
+        return True
 
     @property
     def takes_paths(self) -> bool:

@@ -84,7 +84,9 @@ def _equal(left: Walked, right: Walked) -> bool:
 def take_delta_history(step: DeltaHistory, context: Context) -> None:
     config = address_config(context.real(step.thread), step.namespace, step.number)
     answer = context.attempt(lambda: context.reader.delta_history(config, step.channels))
-    if isinstance(answer, Raised) and context.unreadable:
+    if isinstance(answer, Raised) and context.is_for_the_unreadable(
+        HISTORY_RAISED, "a history", answer
+    ):
         return
     if isinstance(answer, Raised) or not isinstance(answer, Mapping):
         context.facts.differ(HISTORY_RAISED, None, "a history", answer)

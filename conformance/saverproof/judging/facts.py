@@ -7,7 +7,7 @@ broken where it differs, is for :mod:`saverproof.judging.attribution` alone to s
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
@@ -190,6 +190,7 @@ class Difference:
 
     ``detail`` is the channel, key or argument concerned, ``write`` the pending write, ``item``
     one that is shown and should not be, ``listed`` the checkpoint that a listing is wrong about.
+    ``explains`` are differences that were seen because of this one, and go where it goes.
     """
 
     kind: Fact
@@ -201,6 +202,12 @@ class Difference:
     item: Any = None
     cause: Cause | None = None
     listed: Listed | None = None
+    explains: list[Difference] = field(default_factory=list)
+
+    @property
+    def times(self) -> int:
+        """How many differences these are: it, and those that it explains."""
+        return 1 + sum(other.times for other in self.explains)
 
     @property
     def fact(self) -> str:
@@ -230,9 +237,11 @@ class FactLog:
 
     def differ(
         self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
-    ) -> None:
+    ) -> Difference:
         """Note that a fact was not as expected; what is ``known`` are fields of the difference."""
-        self.differences.append(Difference(fact, address, expected, observed, **known))
+        difference = Difference(fact, address, expected, observed, **known)
+        self.differences.append(difference)
+        return difference
 
     def compare(
         self,

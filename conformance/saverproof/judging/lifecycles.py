@@ -31,7 +31,9 @@ def _undisturbed(context: Context, step: Step, change: Callable[[], Any], expect
     context.last_change = step
     answer = context.attempt(change)
     if isinstance(answer, Raised):
-        if isinstance(step, AbandonList) and context.unreadable:
+        if isinstance(step, AbandonList) and context.is_for_the_unreadable(
+            RAISED, expected, answer
+        ):
             return
         context.facts.differ(RAISED, None, expected, answer)
         if isinstance(answer.error, OpeningError) and not context.store.drivers:

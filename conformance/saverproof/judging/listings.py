@@ -24,6 +24,7 @@ from saverproof.judging.facts import (
     SELECTED_TWICE,
     SELECTION,
     Cause,
+    Difference,
     Fact,
     FactLog,
     Listed,
@@ -65,7 +66,7 @@ def _judge_selection(context: Context, step: ListTuples, listing: Listing) -> No
     shown = Counter(listing.addresses)
     for address in sorted(shown.keys() - expected):
         if model.record(address) is not None:
-            _is_there(context, address)
+            _look_by_id(context, address)
         listed = _known_of(model, step, address)
         # Where nothing but the filter excludes it: whether this filter is ignored, or all are.
         filtered = not listed.wrong_metadata and address in model.listing(
@@ -75,10 +76,13 @@ def _judge_selection(context: Context, step: ListTuples, listing: Listing) -> No
             listed = replace(listed, filters_ignored=True)
         _differ(context, SELECTED, step, listing, listed)
     for address in sorted(expected - shown.keys()):
-        if _is_there(context, address):
-            listed = _known_of(model, step, address)
-            cause = None if listed.wrong_metadata else _cause_of_missing(context, step, address)
-            _differ(context, SELECTION, step, listing, listed, cause)
+        if behind := _look_by_id(context, address):
+            lost = Difference(SELECTION, address, "in the listing", "not in it")
+            behind.explains.append(lost)
+            continue
+        listed = _known_of(model, step, address)
+        cause = None if listed.wrong_metadata else _cause_of_missing(context, step, address)
+        _differ(context, SELECTION, step, listing, listed, cause)
     for address, times in shown.items():
         if times > 1:
             _differ(context, SELECTED_TWICE, step, listing, _known_of(model, step, address))
@@ -137,14 +141,16 @@ def _cause_of_missing(context: Context, step: ListTuples, address: Address) -> C
     return Cause.CRITERION
 
 
-def _is_there(context: Context, address: Address) -> bool:
-    """Read the checkpoint by its id; if it is not there either, the listing is not at fault."""
+def _look_by_id(context: Context, address: Address) -> Difference | None:
+    """Read the checkpoint by its id; gives what is behind it if it is not there either."""
     config = read_config(address, context.real(address[0]))
     observed = context.attempt(lambda: context.reader.get_tuple(config))
     log = FactLog()
     judge_read(context, log, address, observed)
     context.facts.differences += log.differences
-    return observed is not None and not isinstance(observed, Raised)
+    if isinstance(observed, Raised):
+        return context.unreadable[address]
+    return log.differences[-1] if observed is None else None
 
 
 def judge_listed(context: Context, address: Address, item: Any) -> None:
@@ -176,6 +182,7 @@ def judge_listed(context: Context, address: Address, item: Any) -> None:
     judge_read(context, straight, address, by_id)
     if straight.differences:
         context.facts.differences += straight.differences
+        straight.differences[0].explains += log.differences
         return
     for difference in log.differences:
         difference.cause = Cause.LISTING_ALONE
@@ -236,7 +243,8 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
         page = ask(context, asked)
         numbers = [number for _, _, number in page.addresses]
         if page.error is not None and (
-            context.unreadable or refuses_nones(context, asked, page.error)
+            context.is_for_the_unreadable(PAGES, "a page", page.error)
+            or refuses_nones(context, asked, page.error)
         ):
             return
         if page.error is not None or not numbers or numbers[-1] < 0:

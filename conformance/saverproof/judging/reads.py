@@ -36,7 +36,8 @@ def take_get_tuple(step: GetTuple, context: Context) -> None:
     log, observed = _ask(context, step)
     if log.differences and (cause := _cause(context, step)):
         expected = "the answer to the same question in its plain form"
-        context.facts.differ(FORM, None, expected, log.differences[0].observed, cause=cause)
+        first = log.differences[0].observed
+        context.facts.differ(FORM, None, expected, first, cause=cause, explains=log.differences)
         return
     context.facts.merge(log)
     if not log.differences:

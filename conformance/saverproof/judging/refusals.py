@@ -34,7 +34,7 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
         if ask(context, plainer).error is None:
             context.facts.differ(RAISED, None, "a listing", error, cause=cause)
             return
-    if not context.unreadable:
+    if not context.is_for_the_unreadable(RAISED, "a listing", error):
         context.facts.differ(RAISED, None, "a listing", error, cause=Cause.CRITERION)
 
 

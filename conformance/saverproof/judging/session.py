@@ -69,7 +69,7 @@ class Session(Context):
         new_to_it = self._unknown_hostile(step)
         self.taken.append(step)
         HANDLERS[type(step)](step, self)
-        if new_to_it and self._was_refused(known):
+        if new_to_it and self._was_refused(step, known):
             self.refused |= new_to_it
             del self.facts.differences[known:]
             self.facts.agree(HOSTILE_REFUSED)
@@ -80,10 +80,14 @@ class Session(Context):
         accepted = {*self.model.threads, *(address[0] for address in self.model.writes)}
         return {name for name in threads(step) if is_hostile(name)} - accepted
 
-    def _was_refused(self, known: int) -> bool:
-        """Whether all that went wrong is that the saver said no, which it may to a hostile id."""
+    def _was_refused(self, step: Step, known: int) -> bool:
+        """Whether all that went wrong is that the saver said no, which it may to a hostile id.
+
+        What it has accepted it must show: an exception is then no refusal.
+        """
         fresh = self.facts.differences[known:]
-        return bool(fresh) and all(isinstance(d.observed, Raised) for d in fresh)
+        said_no = bool(fresh) and all(isinstance(d.observed, Raised) for d in fresh)
+        return said_no and bool(self._unknown_hostile(step))
 
     def _too_old(self, step: Step) -> bool:
         """Whether a shallow saver would have no use for a put, which is older than the newest."""

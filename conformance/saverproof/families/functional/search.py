@@ -65,7 +65,7 @@ class ProgramSearch:
         first = next((breach.contract for breach in _plain(run)), None)
         for breach in run.breaches:
             name = first if breach.diverged and first is not None else breach.contract
-            self.differences.note(name)
+            self.differences.note(name, breach.difference.times)
             self.examples.setdefault(name, run.program[: breach.position])
             if self._crossed and name not in self.wanted:
                 # Only where the APIs are found to differ is there a finding that explains it.

@@ -1,0 +1,135 @@
+"""No difference is dropped: one that another is behind is counted with that one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers.registry import opener
+
+from saverproof.contracts.tables import isolation
+from saverproof.families.functional.trials import Trials
+from saverproof.judging import facts
+from saverproof.judging.facts import Fact
+from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put
+from saverproof.steps.identifiers import mint
+from saverproof.targets.opening import EventLoop
+from saverproof.targets.target import Target
+
+FIRST = mint(1)
+PUTS = (Put("a", "", 1, metadata={"source": "loop"}), Put("a", "", 2, 1))
+HOSTILE = Put("a/../b", "", 1)
+
+
+class LaterWrong(ReferenceSaver):
+    """Does something wrong to the first checkpoint once the second is there."""
+
+    later = False
+
+    def put(self, config: Any, checkpoint: Any, *rest: Any) -> Any:
+        self.later = self.later or checkpoint["id"] == mint(2)
+        return super().put(config, checkpoint, *rest)
+
+    def get_tuple(self, config: Any) -> Any:
+        return self._changed(super().get_tuple(config))
+
+    def list(self, *arguments: Any, **named: Any) -> Iterator[Any]:
+        changed = map(self._changed, super().list(*arguments, **named))
+        return iter([item for item in changed if item is not None])
+
+    def _changed(self, found: Any) -> Any:
+        if found is None or not self.later or found.checkpoint["id"] != FIRST:
+            return found
+        return self._wrong(found)
+
+    def _wrong(self, found: Any) -> Any:
+        raise NotImplementedError
+
+
+class LosesMetadata(LaterWrong):
+    def _wrong(self, found: Any) -> Any:
+        return found._replace(metadata={})
+
+
+class LosesCheckpoints(LaterWrong):
+    def _wrong(self, found: Any) -> Any:
+        return None
+
+
+class CannotRead(LaterWrong):
+    def _wrong(self, found: Any) -> Any:
+        raise OSError("cannot be read")
+
+
+class NeedsNamespace(ReferenceSaver):
+    def get_tuple(self, config: Any) -> Any:
+        return super().get_tuple(config) if "checkpoint_ns" in config["configurable"] else None
+
+
+class RefusesHostile(ReferenceSaver):
+    def put(self, config: Any, *rest: Any) -> Any:
+        if "/" in config["configurable"]["thread_id"]:
+            raise ValueError("no such thread ids")
+        return super().put(config, *rest)
+
+
+class CannotReadHostile(ReferenceSaver):
+    def get_tuple(self, config: Any) -> Any:
+        if "/" in config["configurable"]["thread_id"]:
+            raise OSError("no such file")
+        return super().get_tuple(config)
+
+
+@pytest.fixture
+def loop() -> Iterator[EventLoop]:
+    with EventLoop() as running:
+        yield running
+
+
+def trials_of(saver: type[ReferenceSaver], loop: EventLoop, folder: Path) -> Trials:
+    return Trials(Target(name="wrong", open=opener(saver)), folder, loop, ("sync",))
+
+
+@pytest.mark.parametrize(
+    ("saver", "program", "shown", "explained"),
+    [
+        (LosesMetadata, (*PUTS, ListTuples("a")), facts.METADATA, facts.METADATA),
+        (LosesCheckpoints, (*PUTS, ListTuples("a")), facts.MISSING, facts.SELECTION),
+        (
+            CannotRead,
+            (*PUTS, GetTuple("a", "", 1), ListTuples("a")),
+            facts.UNREADABLE,
+            facts.RAISED,
+        ),
+        (NeedsNamespace, (PUTS[0], GetTuple("a", None, 1)), facts.FORM, facts.MISSING),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_what_follows_from_a_difference_is_counted_with_it(
+    saver: type[ReferenceSaver],
+    program: Program,
+    shown: Fact,
+    explained: Fact,
+    loop: EventLoop,
+    tmp_path: Path,
+) -> None:
+    run = trials_of(saver, loop, tmp_path).replay(program, thorough=False)
+    first = run.breaches[0].difference
+    assert first.kind is shown
+    assert [other.kind for other in first.explains] == [explained]
+    assert first.times == 2
+
+
+def test_a_hostile_id_that_is_refused_counts_as_judged(loop: EventLoop, tmp_path: Path) -> None:
+    trials = trials_of(RefusesHostile, loop, tmp_path)
+    run = trials.replay((PUTS[0], HOSTILE), count=True)
+    assert run.breaches == ()
+    assert trials.checked[isolation.HOSTILE_IDENTIFIERS.id] == 1
+
+
+def test_a_hostile_id_that_is_accepted_has_to_be_readable(loop: EventLoop, tmp_path: Path) -> None:
+    run = trials_of(CannotReadHostile, loop, tmp_path).replay((PUTS[0], HOSTILE))
+    assert [breach.difference.kind for breach in run.breaches] == [facts.UNREADABLE]
