@@ -31,7 +31,7 @@ from saverproof_reports.sections import (
     merge_faults,
     merge_power,
 )
-from saverproof_reports.verdicts import Evidence, decide
+from saverproof_reports.verdicts import Evidence, decide, doubts
 
 Event = Mapping[str, Any]
 _VIOLATION = (
@@ -92,6 +92,8 @@ def _judged(
         _contract(contract, saver, items, unreported, versions) for contract in saver["contracts"]
     ]
     verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
+    for name, why in doubts(items, verdicts).items():
+        _doubt(contracts, name, why)
     differences = [extra["differences"] for extra in extras if extra.get("differences")]
     return {
         "saver": saver["saver"],
@@ -143,6 +145,13 @@ def _contract(
         "checked": evidence.checked,
         "violations": violations,
     }
+
+
+def _doubt(contracts: list[dict[str, Any]], name: str, why: str) -> None:
+    """What may be broken is not known to hold."""
+    for contract in contracts:
+        if contract["id"] == name and contract["verdict"] in ("held", "not-exercised"):
+            contract |= {"verdict": "unknown", "reason": why}
 
 
 def _violation(

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from saverproof_reports.verdicts import settles
+
 Section = Mapping[str, Any]
-_SETTLES = frozenset({"violated", "known", "not-applicable"})
-"""Verdicts on a contract that leave nothing open of a difference that it is behind."""
 
 
 def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def merge_differences(
             total[key] += section.get(key, 0)
         for left in section.get("elsewhere", ()):
             first, times = left["contracts"][0], left["times"]
-            explained = any(verdicts.get(one) in _SETTLES for one in left["contracts"])
+            explained = settles(left, verdicts)
             total["seen"] += times
             total["explained" if explained else "unknown"] += times
             if not explained:

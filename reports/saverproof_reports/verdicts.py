@@ -1,8 +1,12 @@
 """One verdict for a contract from what its items, one an API and sweep, said of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+_SETTLES = frozenset({"violated", "known", "not-applicable"})
+"""Verdicts on a contract that leave nothing open of a difference that it is behind."""
+_LONGEST_REASON = 1_200
 
 
 @dataclass(slots=True)
@@ -42,3 +46,30 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
         apis = ", ".join(sorted(set(evidence.unreported)))
         return "unknown", f"the run ended before its items were judged ({apis})"
     return ("held", None) if judged else ("not-exercised", "nothing in this run reached it")
+
+
+def settles(left: Mapping[str, Any], verdicts: Mapping[str, str]) -> bool:
+    """Whether differences that an item left to other families are explained by these verdicts."""
+    return any(verdicts.get(one) in _SETTLES for one in left["contracts"])
+
+
+def doubts(items: Iterable[Mapping[str, Any]], verdicts: Mapping[str, str]) -> dict[str, str]:
+    """The contracts that may be behind differences that nothing explains, and why.
+
+    They were seen in programs of other families, and their own items did not find them broken.
+    """
+    reasons: dict[str, str] = {}
+    for item in items:
+        for left in (item.get("extra") or {}).get("differences", {}).get("elsewhere", ()):
+            if not settles(left, verdicts):
+                for name in left["contracts"]:
+                    reasons.setdefault(name, _doubt(item, left))
+    return reasons
+
+
+def _doubt(item: Mapping[str, Any], left: Mapping[str, Any]) -> str:
+    count, steps = left["times"], left.get("steps")
+    seen = "1 difference was" if count == 1 else f"{count} differences were"
+    why = f"{seen} seen by {item['family']} ({item['api']}) and could not be settled"
+    shown = f"; the first was shown by: {'; '.join(steps)}" if steps else ""
+    return (why + shown)[:_LONGEST_REASON]

@@ -172,7 +172,7 @@ def test_every_difference_that_was_seen_is_accounted_for() -> None:
             "unknown": 1,
             "elsewhere": [
                 {"contracts": [broken], "times": 2},
-                {"contracts": [held], "times": 1},
+                {"contracts": [held], "times": 1, "steps": ["put checkpoint 1", "get it"]},
             ],
         }
     }
@@ -187,4 +187,12 @@ def test_every_difference_that_was_seen_is_accounted_for() -> None:
         "unknown": 2,
         "unsettled": {held: 1},
     }
+    contracts = {one["id"]: one for one in report["savers"][0]["contracts"]}
+    assert contracts[broken]["verdict"] == "violated"
+    # What may be broken, as programs of another family show, is not said to hold.
+    assert contracts[held]["verdict"] == "unknown"
+    assert contracts[held]["reason"] == (
+        f"1 difference was seen by {second['family']} ({second['api']}) and could not be settled; "
+        "the first was shown by: put checkpoint 1; get it"
+    )
     assert "10 differences seen: 1 shown, 7 explained by these, 2 not settled" in markdown(report)

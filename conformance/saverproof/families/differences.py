@@ -7,7 +7,7 @@ same cause; or another family's, whose own items settle it; or unknown.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ class Account:
 
     ``unknown`` counts by contract. ``elsewhere`` counts by the contracts, some of them of other
     families, that may be behind; ``seen`` leaves it out, so that it is the sum of the others.
+    ``examples`` are the steps, in words, that first showed a difference, by its first contract.
     """
 
     seen: int
@@ -27,6 +28,7 @@ class Account:
     explained: int
     unknown: Counter[str]
     elsewhere: Counter[tuple[str, ...]]
+    examples: Mapping[str, Sequence[str]]
 
     def as_data(self) -> dict[str, Any]:
         """The ``differences`` section of an item."""
@@ -36,7 +38,11 @@ class Account:
             "explained": self.explained,
             "unknown": self.unknown.total(),
             "elsewhere": [
-                {"contracts": list(names), "times": times}
+                {
+                    "contracts": list(names),
+                    "times": times,
+                    "steps": list(self.examples.get(names[0], ())),
+                }
                 for names, times in self.elsewhere.items()
             ],
         }
@@ -46,11 +52,13 @@ class Account:
 class Differences:
     """Counts differences by the contract that each was first blamed on.
 
-    ``turned_out`` are the contracts that a closer look found to be behind those.
+    ``turned_out`` are the contracts that a closer look found to be behind those, ``examples`` the
+    steps, in words, of the first program that showed one.
     """
 
     seen: Counter[str] = field(default_factory=Counter)
     turned_out: dict[str, set[str]] = field(default_factory=dict)
+    examples: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def note(self, name: str, times: int = 1) -> None:
         """A difference was seen, and blamed on a contract."""
@@ -74,7 +82,12 @@ class Differences:
         # What a finding shows may have been seen without being counted trial by trial.
         covered = max(covered, len(shown))
         return Account(
-            covered + unknown.total(), len(shown), covered - len(shown), unknown, elsewhere
+            covered + unknown.total(),
+            len(shown),
+            covered - len(shown),
+            unknown,
+            elsewhere,
+            self.examples,
         )
 
 

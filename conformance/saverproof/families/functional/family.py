@@ -119,9 +119,12 @@ class FunctionalJudging:
     def _settle(self, search: ProgramSearch) -> None:
         """A contract with a difference that nothing found explains is not known to hold."""
         shown = [found.contract for found in self.tally.findings]
-        unknown = self.tally.differences.account(shown, self.tally.applicable).unknown
-        for name, times in unknown.items():
-            program = "; ".join(map(describe, search.examples[name]))
+        differences = self.tally.differences
+        account = differences.account(shown, self.tally.applicable)
+        for name in (*account.unknown, *(first for first, *_ in account.elsewhere)):
+            differences.examples[name] = tuple(map(describe, search.examples[name]))
+        for name, times in account.unknown.items():
+            program = "; ".join(differences.examples[name])
             why = f"{times} differences could not be settled; the first was shown by: {program}"
             self.tally.unsure([name], why[:_LONGEST_REASON])
 
