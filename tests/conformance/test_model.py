@@ -207,3 +207,5 @@ def test_a_write_says_what_it_replaced(model: Model) -> None:
     write(model, ("__resume__", TWO))
     replaced: PendingWrite = model.pending(PLACE)[0]
     assert (replaced.value, replaced.earlier) == (TWO, (ONE,))
+    write(model, ("__resume__", ONE))
+    assert model.pending(PLACE)[0].earlier == (ONE, TWO)
