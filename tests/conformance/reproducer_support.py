@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -44,4 +45,4 @@ def target_of(name: str) -> Target:
 
 def of_the_right_saver(script: str) -> str:
     """The same script on the reference saver."""
-    return script.replace('open_saver("', f'open_saver("{RIGHT}')
+    return re.sub(r"open_saver\(\s*[\"']", rf"\g<0>{RIGHT}", script)

@@ -6,8 +6,6 @@ import ast
 import sys
 from collections.abc import Iterable
 
-from saverproof.scripts.formatting import broken
-
 USUAL = """
 import _sqlite3
 import asyncio
@@ -97,4 +95,4 @@ def _sorted(groups: Groups) -> list[str]:
         for module in sorted(groups)
         if (names := groups[module] - {""})
     ]
-    return plain + [part for line in named for part in broken(line)]
+    return plain + named

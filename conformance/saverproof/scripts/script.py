@@ -37,21 +37,19 @@ def script(
     target's name.
     """
     statements = [*opening.before, *body]
-    head = _docstring(promise)
     meaning = f"# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
-    code = formatted(statements)
-    gap = 2 if code[0].startswith(("def ", "async def ", "class ", "@")) else 1
-    above = _imports("\n".join(code), opening, imports)
-    lines = [*head, "", meaning, *above, *[""] * gap, *code]
+    above = [*_docstring(promise), "", meaning]
+    above += _imports("\n".join(statements), opening, imports)
+    lines = formatted([*above, "", *statements])
     if len(lines) > LONGEST:
-        short = [_AS_IT_IS, *head, meaning, *filter(None, above), *compact(statements)]
+        short = [_AS_IT_IS, *compact([*above, *statements])]
         if len(short) <= LONGEST:
             lines = short
     return "\n".join(lines) + "\n"
 
 
 _AS_IT_IS = "# fmt: off"
-"""For ruff, where a script is short only without the blank lines."""
+"""For formatters, where a script is short only without blank lines and with dense ones."""
 
 
 def _imports(code: str, opening: Opening, more: Iterable[str]) -> list[str]:
