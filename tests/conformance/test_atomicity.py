@@ -22,7 +22,7 @@ from saverproof.families.atomicity.replaying import replay
 from saverproof.items import ItemPlan, Outcome
 from saverproof.targets.target import Target
 from saverproof_faults import Call, Event, Fault, Place
-from saverproof_faults import ItemPlan as Plan_
+from saverproof_faults import Plan as Plan_
 from saverproof_savers import targets
 
 OPERATIONS = ["put", "put_writes", "get_tuple", "list", "delete_thread", "delete_for_runs"]

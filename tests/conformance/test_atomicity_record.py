@@ -12,7 +12,7 @@ from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
 from saverproof_faults import Event, Fault, Place
-from saverproof_faults import ItemPlan as FaultPlan
+from saverproof_faults import Plan as FaultPlan
 
 PLAN = ItemPlan({}, facts_from(EVERY_OPERATION), "atomicity", "async", "quick", 0, "")
 

@@ -16,7 +16,7 @@ from saverproof.families.concurrency import replaying
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.histories import CallPlan, Crowd, Played
-from saverproof.families.concurrency.linearizability import ReplayAnswer as Cut
+from saverproof.families.concurrency.linearizability import SearchResult as Cut
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import (
     CallKind,
