@@ -8,7 +8,7 @@ from typing import Any
 from saverproof.execution.driver import ApiDriver, writer_at
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
-from saverproof.judging.attribution.features import Feature
+from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.facts import Difference, Fact, FactLog, Raised
 from saverproof.model.records import Address, Version
 from saverproof.model.store import Model

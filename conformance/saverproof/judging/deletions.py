@@ -6,18 +6,10 @@ from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import read_config
+from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.delta import rebuilt, same_rebuilt
-from saverproof.judging.facts import (
-    EXTRA,
-    KEPT,
-    MISSING,
-    RAISED,
-    REBUILT,
-    REFUSED_PRUNE,
-    Cause,
-    Raised,
-)
+from saverproof.judging.facts import Cause, Raised
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
 from saverproof.judging.refusals import refuses_nones
@@ -37,7 +29,7 @@ def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> 
     """Call an operation that answers nothing; False if it raised, which is written down."""
     answer = context.attempt(lambda: context.driver.invoke(operation, *arguments, **named))
     if isinstance(answer, Raised):
-        context.facts.differ(RAISED, None, f"{operation} to succeed", answer)
+        context.facts.differ(facts.RAISED, None, f"{operation} to succeed", answer)
         return False
     return True
 
@@ -51,7 +43,7 @@ def _look_again(context: Context, step: Step, threads: tuple[str, ...]) -> None:
         listing = ask(context, asked)
         if listing.error is not None:
             if not refuses_nones(context, asked, listing.error):
-                context.facts.differ(RAISED, None, "a listing", listing.error)
+                context.facts.differ(facts.RAISED, None, "a listing", listing.error)
             continue
         _judge_listing(context, thread, listing)
     if len(context.facts.differences) == known:
@@ -62,12 +54,12 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
     model = context.model
     for address, item in listing.items:
         if model.record(address) is None:
-            context.facts.differ(EXTRA, address, None, item)
+            context.facts.differ(facts.EXTRA, address, None, item)
             model.adopt(address)
         else:
             judge_listed(context, address, item)
     for address in set(model.listing(ListTuples(thread))) - set(listing.addresses):
-        context.facts.differ(MISSING, address, "in the listing", "not in it")
+        context.facts.differ(facts.MISSING, address, "in the listing", "not in it")
 
 
 def take_delete_thread(step: DeleteThread, context: Context) -> None:
@@ -109,14 +101,14 @@ def take_prune(step: Prune, context: Context) -> None:
 def _judge_refusal(context: Context, answer: Raised, delta: bool) -> None:
     """Refusing threads with delta channels is right, if nothing was changed before."""
     if not (delta and isinstance(answer.error, NotImplementedError)):
-        context.facts.differ(RAISED, None, "prune to succeed", answer)
+        context.facts.differ(facts.RAISED, None, "prune to succeed", answer)
         return
     known = len(context.facts.differences)
     check_store(context)
     for difference in context.facts.differences[known:]:
         difference.cause = Cause.REFUSED_PRUNE
     if len(context.facts.differences) == known:
-        context.facts.agree(REFUSED_PRUNE)
+        context.facts.agree(facts.REFUSED_PRUNE)
 
 
 def _settle(context: Context, step: Prune, open_: list[Address]) -> None:
@@ -142,9 +134,9 @@ def _settle(context: Context, step: Prune, open_: list[Address]) -> None:
         if address[0] not in with_delta:
             kept.append(address)
     if kept:
-        context.facts.differ(KEPT, kept[0], [], kept)
+        context.facts.differ(facts.KEPT, kept[0], [], kept)
     else:
-        context.facts.agree(KEPT)
+        context.facts.agree(facts.KEPT)
 
 
 def _may_have_deltas(context: Context, thread: str) -> bool:
@@ -185,6 +177,6 @@ def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
         address = (thread, "", latest)
         shown = rebuilt(context, address, channel)
         if same_rebuilt(expected, shown):
-            context.facts.agree(REBUILT)
+            context.facts.agree(facts.REBUILT)
         else:
-            context.facts.differ(REBUILT, address, expected, shown)
+            context.facts.differ(facts.REBUILT, address, expected, shown)

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import CHANNELS, HISTORY, HISTORY_RAISED, Raised
+from saverproof.judging.facts import Raised
 from saverproof.judging.tuples import field
 from saverproof.model.records import Address
 from saverproof.steps.definitions import DeltaHistory
@@ -85,13 +86,13 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
     config = address_config(context.real(step.thread), step.namespace, step.number)
     answer = context.attempt(lambda: context.reader.delta_history(config, step.channels))
     if isinstance(answer, Raised) and context.is_for_the_unreadable(
-        HISTORY_RAISED, "a history", answer
+        facts.HISTORY_RAISED, "a history", answer
     ):
         return
     if isinstance(answer, Raised) or not isinstance(answer, Mapping):
-        context.facts.differ(HISTORY_RAISED, None, "a history", answer)
+        context.facts.differ(facts.HISTORY_RAISED, None, "a history", answer)
         return
-    context.facts.compare(CHANNELS, None, sorted(set(step.channels)), sorted(answer))
+    context.facts.compare(facts.CHANNELS, None, sorted(set(step.channels)), sorted(answer))
     for channel in step.channels:
         expected = walk(context, config, channel)
         if expected.unclear or channel not in answer:
@@ -100,6 +101,6 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
         seed = (entry["seed"],) if "seed" in entry else ()
         shown = Walked(tuple(tuple(write) for write in entry.get("writes", ())), seed)
         if _equal(expected, shown):
-            context.facts.agree(HISTORY)
+            context.facts.agree(facts.HISTORY)
         else:
-            context.facts.differ(HISTORY, None, expected, shown)
+            context.facts.differ(facts.HISTORY, None, expected, shown)

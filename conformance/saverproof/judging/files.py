@@ -10,8 +10,9 @@ from typing import Any
 
 from saverproof.execution.calls import put_call, put_writes_call
 from saverproof.execution.store import Store
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import MODE, PLAINTEXT, RAISED, Raised
+from saverproof.judging.facts import Raised
 from saverproof.model.store import Model
 from saverproof.steps.definitions import CheckFiles, Put, PutWrites
 from saverproof.values import Value
@@ -44,7 +45,7 @@ def _judge_modes(context: Context) -> None:
         mode = stat.S_IMODE(path.stat().st_mode)
         shown = f"{path.name}: {mode:04o}"
         expected = f"{path.name}: {mode & 0o700:04o}"
-        context.facts.compare(MODE, None, expected, shown)
+        context.facts.compare(facts.MODE, None, expected, shown)
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -59,7 +60,7 @@ def _judge_encryption(context: Context) -> None:
         answer = context.attempt(lambda: _store_secrets(context, other))
         other.close()
         if isinstance(answer, Raised):
-            context.facts.differ(RAISED, None, "the secrets to be stored", answer)
+            context.facts.differ(facts.RAISED, None, "the secrets to be stored", answer)
             return
         found = [
             f"{secret.make()!r} in {path.name}"
@@ -68,7 +69,7 @@ def _judge_encryption(context: Context) -> None:
             if as_bytes(secret) in path.read_bytes()
         ]
         if any(files_below(other.workspace.path)):
-            context.facts.compare(PLAINTEXT, None, [], found)
+            context.facts.compare(facts.PLAINTEXT, None, [], found)
 
 
 def as_bytes(secret: Value) -> bytes:

@@ -5,86 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from saverproof.judging import (
+    deletions,
+    delta,
+    files,
+    lifecycles,
+    listings,
+    parity,
+    puts,
+    reads,
+    scenes,
+)
 from saverproof.judging.context import Context
-from saverproof.judging.deletions import (
-    take_copy_thread,
-    take_delete_for_runs,
-    take_delete_thread,
-    take_prune,
-)
-from saverproof.judging.delta import take_delta_history
-from saverproof.judging.files import take_check_files
-from saverproof.judging.lifecycles import (
-    take_abandon_list,
-    take_clone,
-    take_close_again,
-    take_close_clone,
-    take_drop_clone,
-    take_reopen,
-    take_set_up,
-)
-from saverproof.judging.listings import take_list_tuples, take_walk_pages
-from saverproof.judging.parity import take_call_on_loop
-from saverproof.judging.puts import take_put, take_put_writes
-from saverproof.judging.reads import take_get_tuple, take_next_versions
-from saverproof.judging.scenes import (
-    take_bulk,
-    take_elsewhere,
-    take_first_operation,
-    take_refuse_value,
-)
-from saverproof.steps.definitions import (
-    AbandonList,
-    Bulk,
-    CallOnLoop,
-    CheckFiles,
-    Clone,
-    CloseAgain,
-    CloseClone,
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    DeltaHistory,
-    DropClone,
-    Elsewhere,
-    FirstOperation,
-    GetTuple,
-    ListTuples,
-    NextVersions,
-    Prune,
-    Put,
-    PutWrites,
-    RefuseValue,
-    Reopen,
-    SetUp,
-    Step,
-    WalkPages,
-)
+from saverproof.steps import definitions as steps
 
-HANDLERS: Mapping[type[Step], Callable[[Any, Context], None]] = {
-    DeleteThread: take_delete_thread,
-    DeleteForRuns: take_delete_for_runs,
-    CopyThread: take_copy_thread,
-    Prune: take_prune,
-    DeltaHistory: take_delta_history,
-    CheckFiles: take_check_files,
-    Reopen: take_reopen,
-    SetUp: take_set_up,
-    CloseAgain: take_close_again,
-    AbandonList: take_abandon_list,
-    Clone: take_clone,
-    DropClone: take_drop_clone,
-    CloseClone: take_close_clone,
-    ListTuples: take_list_tuples,
-    WalkPages: take_walk_pages,
-    CallOnLoop: take_call_on_loop,
-    Put: take_put,
-    PutWrites: take_put_writes,
-    GetTuple: take_get_tuple,
-    NextVersions: take_next_versions,
-    Elsewhere: take_elsewhere,
-    RefuseValue: take_refuse_value,
-    Bulk: take_bulk,
-    FirstOperation: take_first_operation,
+HANDLERS: Mapping[type[steps.Step], Callable[[Any, Context], None]] = {
+    steps.DeleteThread: deletions.take_delete_thread,
+    steps.DeleteForRuns: deletions.take_delete_for_runs,
+    steps.CopyThread: deletions.take_copy_thread,
+    steps.Prune: deletions.take_prune,
+    steps.DeltaHistory: delta.take_delta_history,
+    steps.CheckFiles: files.take_check_files,
+    steps.Reopen: lifecycles.take_reopen,
+    steps.SetUp: lifecycles.take_set_up,
+    steps.CloseAgain: lifecycles.take_close_again,
+    steps.AbandonList: lifecycles.take_abandon_list,
+    steps.Clone: lifecycles.take_clone,
+    steps.DropClone: lifecycles.take_drop_clone,
+    steps.CloseClone: lifecycles.take_close_clone,
+    steps.ListTuples: listings.take_list_tuples,
+    steps.WalkPages: listings.take_walk_pages,
+    steps.CallOnLoop: parity.take_call_on_loop,
+    steps.Put: puts.take_put,
+    steps.PutWrites: puts.take_put_writes,
+    steps.GetTuple: reads.take_get_tuple,
+    steps.NextVersions: reads.take_next_versions,
+    steps.Elsewhere: scenes.take_elsewhere,
+    steps.RefuseValue: scenes.take_refuse_value,
+    steps.Bulk: scenes.take_bulk,
+    steps.FirstOperation: scenes.take_first_operation,
 }
 """By step: a function that does it on the saver and in the model, and notes what came of it."""

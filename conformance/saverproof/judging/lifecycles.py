@@ -11,8 +11,9 @@ from typing import Any
 from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config
 from saverproof.execution.store import set_up
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import RAISED, Raised
+from saverproof.judging.facts import Raised
 from saverproof.judging.store_check import check_store
 from saverproof.steps.definitions import (
     AbandonList,
@@ -32,10 +33,10 @@ def _undisturbed(context: Context, step: Step, change: Callable[[], Any], expect
     answer = context.attempt(change)
     if isinstance(answer, Raised):
         if isinstance(step, AbandonList) and context.is_for_the_unreadable(
-            RAISED, expected, answer
+            facts.RAISED, expected, answer
         ):
             return
-        context.facts.differ(RAISED, None, expected, answer)
+        context.facts.differ(facts.RAISED, None, expected, answer)
         if isinstance(answer.error, OpeningError) and not context.store.drivers:
             raise answer.error
         return

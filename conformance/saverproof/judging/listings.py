@@ -8,28 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.execution.calls import read_config
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import (
-    BEFORE,
-    FILTERED,
-    LIMIT,
-    LIMIT_RAISED,
-    LISTED_ALIKE,
-    LISTED_ORDER,
-    LOOP_CONFIG,
-    NONE_ID,
-    ORDER_OF_ALL,
-    PAGES,
-    SELECTED,
-    SELECTED_TWICE,
-    SELECTION,
-    Cause,
-    Difference,
-    Fact,
-    FactLog,
-    Listed,
-    Raised,
-)
+from saverproof.judging.facts import Cause, Difference, Fact, FactLog, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.refusals import (
@@ -74,18 +55,18 @@ def _judge_selection(context: Context, step: ListTuples, listing: Listing) -> No
         )
         if filtered and _ignores_filters(context, step):
             listed = replace(listed, filters_ignored=True)
-        _differ(context, SELECTED, step, listing, listed)
+        _differ(context, facts.SELECTED, step, listing, listed)
     for address in sorted(expected - shown.keys()):
         if behind := _look_by_id(context, address):
-            lost = Difference(SELECTION, address, "in the listing", "not in it")
+            lost = Difference(facts.SELECTION, address, "in the listing", "not in it")
             behind.explains.append(lost)
             continue
         listed = _known_of(model, step, address)
         cause = None if listed.wrong_metadata else _cause_of_missing(context, step, address)
-        _differ(context, SELECTION, step, listing, listed, cause)
+        _differ(context, facts.SELECTION, step, listing, listed, cause)
     for address, times in shown.items():
         if times > 1:
-            _differ(context, SELECTED_TWICE, step, listing, _known_of(model, step, address))
+            _differ(context, facts.SELECTED_TWICE, step, listing, _known_of(model, step, address))
     if expected == shown.keys():
         for fact in tested_by(step):
             context.facts.agree(fact)
@@ -123,15 +104,15 @@ def _named(address: Address) -> tuple[str, str, str]:
 
 def tested_by(step: ListTuples) -> Iterator[Fact]:
     """What a right selection is evidence of."""
-    yield SELECTION
+    yield facts.SELECTION
     if step.before is not None:
-        yield BEFORE
+        yield facts.BEFORE
     if step.filter:
-        yield FILTERED[sort_of(step.filter)]
+        yield facts.FILTERED[sort_of(step.filter)]
     if step.id_form is not IdForm.ABSENT:
-        yield NONE_ID
+        yield facts.NONE_ID
     if step.extras.loop:
-        yield LOOP_CONFIG
+        yield facts.LOOP_CONFIG
 
 
 def _cause_of_missing(context: Context, step: ListTuples, address: Address) -> Cause:
@@ -165,7 +146,7 @@ def judge_listed(context: Context, address: Address, item: Any) -> None:
     judge_tuple(log, context.model, address, item, context.real(address[0]))
     if not log.differences:
         context.facts.judged.update(log.judged)
-        context.facts.agree(LISTED_ALIKE)
+        context.facts.agree(facts.LISTED_ALIKE)
         return
     # The doubts are only due to the listing so far: look by id with an open mind.
     record.doubts = doubts
@@ -202,22 +183,22 @@ def _judge_order(log: FactLog, listing: Listing, step: ListTuples) -> None:
     for (thread, namespace), numbers in by_place.items():
         if numbers == sorted(numbers, reverse=True):
             if len(numbers) > 1:
-                log.agree(LISTED_ORDER)
+                log.agree(facts.LISTED_ORDER)
             continue
         expected = [mint(n) for n in sorted(numbers, reverse=True)]
         shown = [mint(n) for n in numbers]
-        log.differ(LISTED_ORDER, (thread, namespace, numbers[0]), expected, shown)
+        log.differ(facts.LISTED_ORDER, (thread, namespace, numbers[0]), expected, shown)
     if step.thread is None and len(by_place) > 1:
         numbers = [number for _, _, number in listing.addresses]
         expected_all = sorted(numbers, reverse=True)
-        log.compare(ORDER_OF_ALL, None, expected_all, numbers)
+        log.compare(facts.ORDER_OF_ALL, None, expected_all, numbers)
 
 
 def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None:
     assert step.limit is not None
     limited = ask(context, step)
     if limited.error is not None:
-        context.facts.differ(LIMIT_RAISED, None, "a listing", limited.error)
+        context.facts.differ(facts.LIMIT_RAISED, None, "a listing", limited.error)
         return
     shown, whole = limited.addresses, unlimited.addresses
     places = {address[:2] for address in whole}
@@ -227,11 +208,11 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
         count = min(step.limit, len(whole))
         right = len(shown) == count and not Counter(shown) - Counter(whole)
     if right:
-        context.facts.agree(LIMIT)
+        context.facts.agree(facts.LIMIT)
     else:
         expected = [_named(a) for a in whole[: step.limit]]
         found = [_named(a) for a in shown]
-        context.facts.differ(LIMIT, None, expected, found)
+        context.facts.differ(facts.LIMIT, None, expected, found)
 
 
 def take_walk_pages(step: WalkPages, context: Context) -> None:
@@ -243,7 +224,7 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
         page = ask(context, asked)
         numbers = [number for _, _, number in page.addresses]
         if page.error is not None and (
-            context.is_for_the_unreadable(PAGES, "a page", page.error)
+            context.is_for_the_unreadable(facts.PAGES, "a page", page.error)
             or refuses_nones(context, asked, page.error)
         ):
             return
@@ -253,10 +234,10 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
         before = numbers[-1]
     expected = sorted(history, reverse=True)
     if sorted(seen, reverse=True) == expected:
-        context.facts.agree(PAGES)
+        context.facts.agree(facts.PAGES)
         return
     context.facts.differ(
-        PAGES,
+        facts.PAGES,
         None,
         [mint(n) for n in expected],
         [mint(n) if n >= 0 else "an id never put" for n in seen],

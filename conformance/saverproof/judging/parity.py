@@ -10,8 +10,9 @@ from typing import Any
 from saverproof.execution.calls import put_call, put_writes_call, read_config
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import HANG, SAME_ANSWERS, WRITE_HANG, Raised
+from saverproof.judging.facts import Raised
 from saverproof.judging.reads import alike
 from saverproof.judging.tuples import field
 from saverproof.model.store import Model
@@ -46,9 +47,9 @@ def _compare(
 ) -> None:
     first, second = answers
     if equal(first, second):
-        context.facts.agree(SAME_ANSWERS)
+        context.facts.agree(facts.SAME_ANSWERS)
     else:
-        context.facts.differ(SAME_ANSWERS, None, first, second, detail=what)
+        context.facts.differ(facts.SAME_ANSWERS, None, first, second, detail=what)
 
 
 def _alike_lists(left: Any, right: Any) -> bool:
@@ -63,7 +64,7 @@ def _alike_lists(left: Any, right: Any) -> bool:
 
 def take_call_on_loop(step: CallOnLoop, context: Context) -> None:
     """A sync call on the event loop's own thread answers or raises; it must not wait for itself."""
-    fact = WRITE_HANG if step.operation in ("put", "put_writes") else HANG
+    fact = facts.WRITE_HANG if step.operation in ("put", "put_writes") else facts.HANG
     outcome: list[str | None] = []
     worker = threading.Thread(
         target=lambda: outcome.append(_call_on_loop(context, step)), daemon=True

@@ -7,18 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.execution.calls import PutCall, put_call, put_writes_call
+from saverproof.judging import facts
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
-from saverproof.judging.facts import (
-    EMPTY_BATCH,
-    INPUT,
-    RAISED,
-    RETURNED,
-    VERSION,
-    VERSION_RAISED,
-    Cause,
-    Raised,
-)
+from saverproof.judging.facts import Cause, Raised
 from saverproof.judging.store_check import check_store, leave_alone, read_back, touch
 from saverproof.judging.tuples import part
 from saverproof.model import records
@@ -34,14 +26,14 @@ def take_put(step: Put, context: Context) -> None:
     address = (step.thread, step.namespace, step.number)
     planned = context.attempt(lambda: model.plan_put(step, context.next_version))
     if isinstance(planned, Raised):
-        context.facts.differ(VERSION_RAISED, address, "a version", planned)
+        context.facts.differ(facts.VERSION_RAISED, address, "a version", planned)
         return
     thread = context.real(step.thread)
     call = put_call(step, planned, thread)
     answer = context.attempt(lambda: context.driver.put(call))
     if isinstance(answer, Raised):
         cause = Cause.AGAIN if planned.again else None
-        context.facts.differ(RAISED, address, "the checkpoint's config", answer, cause=cause)
+        context.facts.differ(facts.RAISED, address, "the checkpoint's config", answer, cause=cause)
         _settle_refused(context, address)
         return
     _mark(context, step, planned)
@@ -64,7 +56,7 @@ def _judge_returned(context: Context, step: Put, answer: Any) -> None:
     )
     expected = (context.real(step.thread), step.namespace, mint(step.number))
     address = (step.thread, step.namespace, step.number)
-    context.facts.compare(RETURNED, address, expected, shown)
+    context.facts.compare(facts.RETURNED, address, expected, shown)
 
 
 def _settle_refused(context: Context, address: Address) -> None:
@@ -123,9 +115,9 @@ def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> 
     except TypeError:
         increases = False
     if increases:
-        context.facts.agree(VERSION)
+        context.facts.agree(facts.VERSION)
     else:
-        context.facts.differ(VERSION, address, f"above {older}", new)
+        context.facts.differ(facts.VERSION, address, f"above {older}", new)
 
 
 def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any) -> None:
@@ -144,9 +136,9 @@ def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any)
         )
     for name, before, after in pairs:
         if _unchanged(before, after):
-            context.facts.agree(INPUT)
+            context.facts.agree(facts.INPUT)
         else:
-            context.facts.differ(INPUT, address, before, after, detail=name)
+            context.facts.differ(facts.INPUT, address, before, after, detail=name)
 
 
 def _unchanged(before: Any, after: Any) -> bool:
@@ -184,7 +176,7 @@ def take_put_writes(step: PutWrites, context: Context) -> None:
     call = put_writes_call(step, thread)
     answer = context.attempt(lambda: context.driver.put_writes(call))
     if isinstance(answer, Raised):
-        context.facts.differ(RAISED, address, "the writes to be stored", answer)
+        context.facts.differ(facts.RAISED, address, "the writes to be stored", answer)
         context.model.doubted_writes.add(address)
         return
     if context.watch_inputs:
@@ -199,7 +191,7 @@ def take_put_writes(step: PutWrites, context: Context) -> None:
     elif address not in context.model.unexpected:
         read_back(context, address)
     if not step.writes:
-        context.facts.agree(EMPTY_BATCH)
+        context.facts.agree(facts.EMPTY_BATCH)
 
 
 def _follow_writes(context: Context, step: PutWrites, address: Address) -> None:

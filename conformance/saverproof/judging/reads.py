@@ -12,19 +12,10 @@ from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import get_config
+from saverproof.judging import facts
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
-from saverproof.judging.facts import (
-    FORM,
-    INPUT,
-    ROOT_BY_DEFAULT,
-    SNAPSHOT,
-    VERSION,
-    VERSION_RAISED,
-    Cause,
-    FactLog,
-    Raised,
-)
+from saverproof.judging.facts import Cause, FactLog, Raised
 from saverproof.judging.puts import spoil
 from saverproof.judging.store_check import judge_latest, judge_read, read_back
 from saverproof.judging.tuples import field
@@ -37,14 +28,15 @@ def take_get_tuple(step: GetTuple, context: Context) -> None:
     if log.differences and (cause := _cause(context, step)):
         expected = "the answer to the same question in its plain form"
         first = log.differences[0].observed
-        context.facts.differ(FORM, None, expected, first, cause=cause, explains=log.differences)
+        form = context.facts.differ(facts.FORM, None, expected, first, cause=cause)
+        form.explains += log.differences
         return
     context.facts.merge(log)
     if not log.differences:
         for circumstance in evidence(step, context.features):
             context.facts.agree(circumstance)
         if step.namespace is None:
-            context.facts.agree(ROOT_BY_DEFAULT)
+            context.facts.agree(facts.ROOT_BY_DEFAULT)
     if step.mutate_result and observed is not None and not isinstance(observed, Raised):
         _spoil_result(observed)
         _reread(context, step)
@@ -56,7 +48,7 @@ def _ask(context: Context, step: GetTuple) -> tuple[FactLog, Any]:
     observed = context.attempt(lambda: context.reader.get_tuple(config))
     if context.watch_inputs:
         fresh = get_config(step, context.real(step.thread))
-        log.compare(INPUT, None, fresh, config, "config")
+        log.compare(facts.INPUT, None, fresh, config, "config")
     namespace = step.namespace or ""
     if step.number is not None:
         address = (step.thread, namespace, step.number)
@@ -117,7 +109,7 @@ def _reread(context: Context, step: GetTuple) -> None:
     for difference in context.facts.differences[known:]:
         difference.cause = Cause.CHANGED_ANSWER
     if len(context.facts.differences) == known:
-        context.facts.agree(SNAPSHOT)
+        context.facts.agree(facts.SNAPSHOT)
 
 
 def take_next_versions(step: NextVersions, context: Context) -> None:
@@ -126,13 +118,13 @@ def take_next_versions(step: NextVersions, context: Context) -> None:
         current = versions[-1] if versions else None
         version = context.attempt(partial(context.next_version, current))
         if isinstance(version, Raised):
-            context.facts.differ(VERSION_RAISED, None, "a version", version)
+            context.facts.differ(facts.VERSION_RAISED, None, "a version", version)
             return
         above = current if versions else _empty_of(version)
         if not _greater(version, above):
-            context.facts.differ(VERSION, None, f"above {above!r}", version)
+            context.facts.differ(facts.VERSION, None, f"above {above!r}", version)
             return
-        context.facts.agree(VERSION)
+        context.facts.agree(facts.VERSION)
         versions.append(version)
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.execution.calls import list_arguments
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import FILTERED, RAISED, Cause, FilterSort, Raised
+from saverproof.judging.facts import Cause, FilterSort, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import ask
 from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
@@ -22,27 +23,27 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
         and ask(context, replace(step, filter=None)).error is None
     ):
         # To refuse such a key is right, as long as the same listing works without it.
-        context.facts.agree(FILTERED[FilterSort.HOSTILE_KEY])
+        context.facts.agree(facts.FILTERED[FilterSort.HOSTILE_KEY])
         return
     if refuses_nones(context, step, error):
         return
     if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
         cause = Cause.EMPTY_THREAD
-        context.facts.differ(RAISED, None, "an empty listing", error, cause=cause)
+        context.facts.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
         return
     for cause, plainer in plainer_forms(step):
         if ask(context, plainer).error is None:
-            context.facts.differ(RAISED, None, "a listing", error, cause=cause)
+            context.facts.differ(facts.RAISED, None, "a listing", error, cause=cause)
             return
-    if not context.is_for_the_unreadable(RAISED, "a listing", error):
-        context.facts.differ(RAISED, None, "a listing", error, cause=Cause.CRITERION)
+    if not context.is_for_the_unreadable(facts.RAISED, "a listing", error):
+        context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.CRITERION)
 
 
 def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
     """Whether a listing raised for no more than the arguments that the loop gives as None."""
     if isinstance(_without_nones(context, step), Raised):
         return False
-    context.facts.differ(RAISED, None, "a listing", error, cause=Cause.NONE_ARGUMENTS)
+    context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ARGUMENTS)
     return True
 
 

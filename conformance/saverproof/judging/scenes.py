@@ -11,18 +11,9 @@ from saverproof.errors import OpeningError
 from saverproof.execution.calls import address_config, put_call, put_writes_call, read_config
 from saverproof.execution.store import Store, set_up
 from saverproof.execution.versions import versions_of
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import (
-    ACCEPTED,
-    COUNT,
-    FIRST_OPERATION,
-    FIRST_OPERATION_BEFORE_SETUP,
-    PUT_ELSEWHERE,
-    RAISED,
-    SEEN_ELSEWHERE,
-    Cause,
-    Raised,
-)
+from saverproof.judging.facts import Cause, Raised
 from saverproof.judging.store_check import check_store
 from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut
@@ -45,12 +36,12 @@ def take_elsewhere(step: Elsewhere, context: Context) -> None:
     context.last_change = step
     answer = context.attempt(lambda: _visit(context, step))
     if isinstance(answer, Raised):
-        context.facts.differ(RAISED, None, "a second workspace", answer)
+        context.facts.differ(facts.RAISED, None, "a second workspace", answer)
         return
     seen_there, put_there = answer
     address = (step.thread, "", step.number)
-    context.facts.compare(SEEN_ELSEWHERE, address, [], seen_there)
-    context.facts.compare(PUT_ELSEWHERE, address, {"notes": -1}, put_there)
+    context.facts.compare(facts.SEEN_ELSEWHERE, address, [], seen_there)
+    context.facts.compare(facts.PUT_ELSEWHERE, address, {"notes": -1}, put_there)
     check_store(context)
 
 
@@ -92,7 +83,7 @@ def take_refuse_value(step: RefuseValue, context: Context) -> None:
     address = (step.thread, step.namespace, step.number)
     answer = context.attempt(lambda: _hand_over(context, step))
     if not isinstance(answer, Raised):
-        context.facts.differ(ACCEPTED, address, "an exception", "no exception")
+        context.facts.differ(facts.ACCEPTED, address, "an exception", "no exception")
         _go_on_without(context, address)
         return
     known = len(context.facts.differences)
@@ -133,10 +124,10 @@ def take_bulk(step: Bulk, context: Context) -> None:
     address = (step.thread, "", step.number)
     answer = context.attempt(lambda: _in_bulk(context, step))
     if isinstance(answer, Raised):
-        context.facts.differ(RAISED, address, f"{step.count} {step.kind}", answer)
+        context.facts.differ(facts.RAISED, address, f"{step.count} {step.kind}", answer)
     else:
         expected, shown = answer
-        context.facts.compare(COUNT, address, expected, shown)
+        context.facts.compare(facts.COUNT, address, expected, shown)
 
 
 def _in_bulk(context: Context, step: Bulk) -> tuple[Any, Any]:
@@ -189,7 +180,7 @@ def _long_history(context: Context, step: Bulk, thread: str) -> int:
 
 def take_first_operation(step: FirstOperation, context: Context) -> None:
     """Any operation may be the first on a new store."""
-    fact = FIRST_OPERATION if step.set_up else FIRST_OPERATION_BEFORE_SETUP
+    fact = facts.FIRST_OPERATION if step.set_up else facts.FIRST_OPERATION_BEFORE_SETUP
     answer = context.attempt(lambda: _first_on_new(context, step))
     if not isinstance(answer, Raised):
         context.facts.agree(fact)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.execution.store import Store
-from saverproof.judging import attribution
+from saverproof.judging import attribution, facts
 from saverproof.judging.attribution.features import is_hostile
 from saverproof.judging.context import Context
-from saverproof.judging.facts import HOSTILE_REFUSED, Difference, Raised
+from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import HANDLERS
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.store_check import check_store
@@ -72,7 +72,7 @@ class Session(Context):
         if new_to_it and self._was_refused(step, known):
             self.refused |= new_to_it
             del self.facts.differences[known:]
-            self.facts.agree(HOSTILE_REFUSED)
+            self.facts.agree(facts.HOSTILE_REFUSED)
         return self._attributed(step, known, diverged=diverged)
 
     def _unknown_hostile(self, step: Step) -> set[str]:

@@ -6,22 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
+from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import (
-    ABSENT,
-    COPIES_APART,
-    EXTRA,
-    LATEST,
-    MISSING,
-    NAMESPACES_APART,
-    REMOVED,
-    THREADS_APART,
-    UNKNOWN_RAISES,
-    UNREADABLE,
-    Cause,
-    FactLog,
-    Raised,
-)
+from saverproof.judging.facts import Cause, FactLog, Raised
 from saverproof.judging.tuples import field, judge_tuple, part, shown_id
 from saverproof.model.records import Address
 from saverproof.model.store import Model
@@ -45,13 +32,13 @@ def check_store(context: Context) -> None:
 def _count_isolation(context: Context) -> None:
     threads = context.model.threads
     if len(threads) > 1:
-        context.facts.agree(THREADS_APART, len(threads))
+        context.facts.agree(facts.THREADS_APART, len(threads))
     copies = sum(pair <= threads.keys() for pair in context.model.copies)
     if copies:
-        context.facts.agree(COPIES_APART, copies)
+        context.facts.agree(facts.COPIES_APART, copies)
     many = sum(len(namespaces) > 1 for namespaces in threads.values())
     if many:
-        context.facts.agree(NAMESPACES_APART, many)
+        context.facts.agree(facts.NAMESPACES_APART, many)
 
 
 def read_back(context: Context, address: Address) -> None:
@@ -71,28 +58,28 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
     if isinstance(observed, Raised):
         if present:
             context.unreadable[address] = told or log.differ(
-                UNREADABLE, address, "the checkpoint", observed
+                facts.UNREADABLE, address, "the checkpoint", observed
             )
         elif told is None:
             # What comes for anything unknown has nothing to do with what happened here.
             alike = answers_unknown_alike(context, address, observed)
             cause = Cause.ANY_UNKNOWN if alike else None
-            log.differ(UNKNOWN_RAISES, address, None, observed, cause=cause)
+            log.differ(facts.UNKNOWN_RAISES, address, None, observed, cause=cause)
         return
     if not present:
         if observed is None:
-            log.agree(ABSENT)
+            log.agree(facts.ABSENT)
             if address in model.gone:
-                log.agree(REMOVED.get(model.gone[address], ABSENT))
+                log.agree(facts.REMOVED.get(model.gone[address], facts.ABSENT))
         else:
             alike = answers_unknown_alike(context, address, observed)
             taken = None if alike else _taken_from(context, *address[:2], observed)
             cause = Cause.ANY_UNKNOWN if alike else taken
-            log.differ(EXTRA, address, None, observed, cause=cause)
+            log.differ(facts.EXTRA, address, None, observed, cause=cause)
             model.adopt(address)
         return
     if observed is None:
-        log.differ(MISSING, address, "the checkpoint", None)
+        log.differ(facts.MISSING, address, "the checkpoint", None)
         model.mark_missing(address)
         return
     judge_tuple(log, model, address, observed, context.real(address[0]))
@@ -128,25 +115,25 @@ def judge_latest(
     latest = context.model.latest(thread, namespace)
     if latest is None:
         if observed is None:
-            log.agree(ABSENT)
+            log.agree(facts.ABSENT)
         elif not _is_unexpected(context, thread, namespace, observed):
             address = _shown_address(context, thread, namespace, observed)
-            log.differ(EXTRA, address, None, observed)
+            log.differ(facts.EXTRA, address, None, observed)
             if address is not None:
                 context.model.adopt(address)
         return
     if isinstance(observed, Raised) and (thread, namespace, latest) in context.unreadable:
         return
     if isinstance(observed, Raised) or observed is None:
-        log.differ(LATEST, None, mint(latest), observed)
+        log.differ(facts.LATEST, None, mint(latest), observed)
         return
     shown = shown_id(observed)
     if shown == mint(latest):
-        log.agree(LATEST)
+        log.agree(facts.LATEST)
         judge_tuple(log, context.model, (thread, namespace, latest), observed, context.real(thread))
     elif not _is_unexpected(context, thread, namespace, observed):
         cause = _taken_from(context, thread, namespace, observed)
-        log.differ(LATEST, None, mint(latest), shown, cause=cause)
+        log.differ(facts.LATEST, None, mint(latest), shown, cause=cause)
 
 
 def _taken_from(context: Context, thread: str, namespace: str, observed: Any) -> Cause | None:

@@ -6,20 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.execution.calls import checkpoint_format
+from saverproof.judging import facts
 from saverproof.judging.expected import expected_of
-from saverproof.judging.facts import (
-    ADDRESS,
-    FIELD,
-    MALFORMED,
-    METADATA,
-    METADATA_BARRED,
-    METADATA_MERGED,
-    METADATA_STALE,
-    PARENT,
-    VALUES,
-    Fact,
-    FactLog,
-)
+from saverproof.judging.facts import Fact, FactLog
 from saverproof.judging.writes import judge_writes
 from saverproof.model.metadata import equal
 from saverproof.model.records import Address, Channel, Provenance, Record
@@ -67,7 +56,7 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
     record = model.record(address)
     assert record is not None
     if not is_mapping(field(observed, "checkpoint")):
-        log.differ(MALFORMED, address, "a CheckpointTuple", observed)
+        log.differ(facts.MALFORMED, address, "a CheckpointTuple", observed)
         return
     _judge_address(log, address, observed, thread)
     _judge_parent(log, record, address, observed, thread)
@@ -83,7 +72,7 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
 def _judge_address(log: FactLog, address: Address, observed: Any, thread: str) -> None:
     shown = place(observed.config)
     expected = (thread, address[1], mint(address[2]))
-    log.compare(ADDRESS, address, expected, shown)
+    log.compare(facts.ADDRESS, address, expected, shown)
 
 
 def _judge_parent(
@@ -94,16 +83,16 @@ def _judge_parent(
     config = field(observed, "parent_config")
     if record.parent is None or (config is None and record.parent_may_be_gone):
         if config is not None:
-            _doubt(log, record, PARENT, address, None, config)
+            _doubt(log, record, facts.PARENT, address, None, config)
         else:
-            log.agree(PARENT)
+            log.agree(facts.PARENT)
         return
     expected = (thread, address[1], mint(record.parent))
     shown = place(config)
     if expected == shown:
-        log.agree(PARENT)
+        log.agree(facts.PARENT)
     else:
-        _doubt(log, record, PARENT, address, expected, shown)
+        _doubt(log, record, facts.PARENT, address, expected, shown)
 
 
 def _doubt(
@@ -140,26 +129,29 @@ def _judge_fields(
             continue
         shown = checkpoint.get(name, ABSENT)
         if same(value, shown):
-            log.agree(FIELD)
+            log.agree(facts.FIELD)
         else:
-            _doubt(log, record, FIELD, address, {name: value}, {name: shown}, name)
+            _doubt(log, record, facts.FIELD, address, {name: value}, {name: shown}, name)
     if step.fields != "usual" and "updated_channels" not in record.doubts:
         shown = checkpoint.get("updated_channels")
         if shown:
-            _doubt(log, record, FIELD, address, None, shown, "updated_channels")
+            _doubt(log, record, facts.FIELD, address, None, shown, "updated_channels")
         else:
-            log.agree(FIELD)
+            log.agree(facts.FIELD)
 
 
 def _judge_metadata(log: FactLog, record: Record, address: Address, metadata: Any) -> None:
     shown = metadata if is_mapping(metadata) else {}
     for key, value in record.stale.items():
         if f"stale:{key}" not in record.doubts and key in shown and equal(value, shown[key]):
-            _doubt(log, record, METADATA_STALE, address, {}, {key: value}, key)
+            _doubt(log, record, facts.METADATA_STALE, address, {}, {key: value}, key)
     for key in record.barred.intersection(shown):
         if f"metadata:{key}" not in record.doubts:
-            _doubt(log, record, METADATA_BARRED, address, {}, {key: shown[key]}, key)
-    for fact, expected in ((METADATA, record.metadata), (METADATA_MERGED, record.merged)):
+            _doubt(log, record, facts.METADATA_BARRED, address, {}, {key: shown[key]}, key)
+    for fact, expected in (
+        (facts.METADATA, record.metadata),
+        (facts.METADATA_MERGED, record.merged),
+    ):
         for key, value in expected.items():
             if f"metadata:{key}" in record.doubts:
                 continue
@@ -179,17 +171,17 @@ def _judge_values(
         if (thread, namespace, name, channel.version) in model.doubted_values:
             continue
         if value_agrees(channel, name, shown):
-            log.agree(VALUES[channel.provenance])
+            log.agree(facts.VALUES[channel.provenance])
             continue
         model.doubted_values.add((thread, namespace, name, channel.version))
         expected = {} if channel.value is None else {name: expected_of(channel.value)}
         found = {name: shown[name]} if name in shown else {}
         optional = channel.optional and name in shown
-        fact = VALUES[Provenance.DROPPED if optional else channel.provenance]
+        fact = facts.VALUES[Provenance.DROPPED if optional else channel.provenance]
         log.differ(fact, address, expected, found, detail=name)
     for name in shown:
         if name not in record.channels and f"value:{name}" not in record.doubts:
-            fact, found = VALUES[Provenance.DROPPED], {name: shown[name]}
+            fact, found = facts.VALUES[Provenance.DROPPED], {name: shown[name]}
             _doubt(log, record, fact, address, {}, found, name)
 
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from saverproof.judging import facts
 from saverproof.judging.expected import expected_of
-from saverproof.judging.facts import (
-    WRITE,
-    WRITE_EXTRA,
-    WRITE_FOREIGN,
-    WRITE_MISSING,
-    WRITE_ORDER,
-    WRITE_TWICE,
-    WRITE_VALUE,
-    WRITES_SCOPED,
-    FactLog,
-)
+from saverproof.judging.facts import FactLog
 from saverproof.model.records import Address, PendingWrite
 from saverproof.model.store import Model
 from saverproof.steps.identifiers import task_id
@@ -29,12 +20,12 @@ def judge_writes(log: FactLog, model: Model, address: Address, observed: Any) ->
     shown = list(observed) if isinstance(observed, Sequence) else []
     if len(expected) == len(shown) and all(map(_matches, expected, shown)):
         for write in expected:
-            log.agree(WRITE)
+            log.agree(facts.WRITE)
             for mark in write.marks:
                 log.agree(mark)
-        log.agree(WRITES_SCOPED)
+        log.agree(facts.WRITES_SCOPED)
         if len(expected) > 1:
-            log.agree(WRITE_ORDER)
+            log.agree(facts.WRITE_ORDER)
         return
     _judge_unequal(log, model, address, expected, shown)
 
@@ -66,10 +57,10 @@ def _judge_unequal(
         write.doubted = True
         instead = _instead(write, extra)
         if instead is None:
-            log.differ(WRITE_MISSING, address, as_shown(write), shown, write=write)
+            log.differ(facts.WRITE_MISSING, address, as_shown(write), shown, write=write)
         else:
             extra.remove(instead)
-            log.differ(WRITE_VALUE, address, as_shown(write), instead, write=write)
+            log.differ(facts.WRITE_VALUE, address, as_shown(write), instead, write=write)
     for item in extra:
         if not any(write.doubted and _same_slot(write, item) for write in expected):
             _judge_extra(log, model, address, item, shown)
@@ -114,11 +105,11 @@ def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown:
     twin = next((write for write in expected if _same_slot(write, item)), None)
     replaced = twin is not None and any(_is(value, item) for value in twin.earlier)
     if not replaced and _stored_elsewhere(model, address, item):
-        fact = WRITE_FOREIGN
+        fact = facts.WRITE_FOREIGN
     elif twin is None:
-        fact = WRITE_EXTRA
+        fact = facts.WRITE_EXTRA
     else:
-        fact = WRITE_TWICE
+        fact = facts.WRITE_TWICE
         twin.doubted = True
     wanted = [as_shown(write) for write in expected]
     log.differ(fact, address, wanted, shown, write=twin, item=item)
@@ -143,10 +134,10 @@ def _judge_order(
     ordered = sorted(found, key=sort_key)
     if [sort_key(w) for w in found] == [sort_key(w) for w in ordered]:
         if len(found) > 1:
-            log.agree(WRITE_ORDER)
+            log.agree(facts.WRITE_ORDER)
         return
     expected = [as_shown(write) for write in ordered]
-    log.differ(WRITE_ORDER, address, expected, shown)
+    log.differ(facts.WRITE_ORDER, address, expected, shown)
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from saverproof.execution.store import Store
-from saverproof.judging.attribution.features import Feature
+from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.session import Breach, Session
 from saverproof.programs.generating import next_step
 from saverproof.programs.theme import Theme

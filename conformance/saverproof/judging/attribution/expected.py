@@ -25,36 +25,11 @@ from saverproof.contracts.tables import (
 )
 from saverproof.judging import facts
 from saverproof.judging.attribution.features import EVIDENCE
-from saverproof.judging.facts import FILTERED, REMOVED, VALUES, Cause, Fact, FilterSort, Judged
+from saverproof.judging.facts import Cause, Fact, FilterSort, Judged
 from saverproof.judging.filters import sort_of
 from saverproof.model import records
 from saverproof.model.records import Circumstance, Provenance
-from saverproof.steps.definitions import (
-    AbandonList,
-    Bulk,
-    CallOnLoop,
-    CheckFiles,
-    Clone,
-    CloseAgain,
-    CloseClone,
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    DeltaHistory,
-    DropClone,
-    Elsewhere,
-    FirstOperation,
-    GetTuple,
-    ListTuples,
-    NextVersions,
-    Prune,
-    PutWrites,
-    RefuseValue,
-    Reopen,
-    SetUp,
-    Step,
-    WalkPages,
-)
+from saverproof.steps import definitions as steps
 
 BY_FILTER: Mapping[FilterSort, str] = {
     FilterSort.EQUALITY: filtering.EQUALITY.id,
@@ -88,10 +63,10 @@ BY_FACT: Mapping[Fact, str] = {
     facts.METADATA_MERGED: serialization.CONFIG_METADATA_MERGED.id,
     facts.METADATA_BARRED: serialization.CONFIG_METADATA_MERGED.id,
     facts.METADATA_STALE: upsert.PUT_REPLACES.id,
-    VALUES[Provenance.GIVEN]: serialization.CHANNEL_VALUES.id,
-    VALUES[Provenance.CARRIED]: channels.UNCHANGED_CARRIED.id,
-    VALUES[Provenance.COPIED]: channels.COPY_FORK.id,
-    VALUES[Provenance.DROPPED]: channels.DROPPED_STAYS_DROPPED.id,
+    facts.VALUES[Provenance.GIVEN]: serialization.CHANNEL_VALUES.id,
+    facts.VALUES[Provenance.CARRIED]: channels.UNCHANGED_CARRIED.id,
+    facts.VALUES[Provenance.COPIED]: channels.COPY_FORK.id,
+    facts.VALUES[Provenance.DROPPED]: channels.DROPPED_STAYS_DROPPED.id,
     facts.LATEST: ordering.LATEST_IS_GREATEST_ID.id,
     facts.WRITE: pending_writes.COMPLETE.id,
     facts.WRITE_MISSING: pending_writes.COMPLETE.id,
@@ -140,8 +115,8 @@ BY_FACT: Mapping[Fact, str] = {
     facts.WRITE_HANG: parity.NO_EVENT_LOOP_HANG_IN_WRITES.id,
     facts.FIRST_OPERATION: lifecycle.ANY_FIRST_OPERATION.id,
     facts.FIRST_OPERATION_BEFORE_SETUP: lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id,
-    **{fact: BY_REMOVAL[operation] for operation, fact in REMOVED.items()},
-    **{fact: BY_FILTER[sort] for sort, fact in FILTERED.items()},
+    **{fact: BY_REMOVAL[operation] for operation, fact in facts.REMOVED.items()},
+    **{fact: BY_FILTER[sort] for sort, fact in facts.FILTERED.items()},
 }
 BY_CIRCUMSTANCE: Mapping[Circumstance, str] = {
     records.COPIED: deletion.COPY_COMPLETE.id,
@@ -176,53 +151,53 @@ BY_CAUSE: Mapping[Cause, str] = {
     Cause.CRITERION: identity.LIST_SELECTS.id,
 }
 """What a second look settles, whatever the fact and the step."""
-WHOLE_STEP: Mapping[type[Step], str] = {
-    DeleteThread: deletion.THREAD_ALL.id,
-    DeleteForRuns: deletion.RUNS.id,
-    Prune: deletion.PRUNE_LATEST.id,
-    Reopen: lifecycle.REOPEN.id,
-    SetUp: lifecycle.SETUP_IDEMPOTENT.id,
-    CloseAgain: lifecycle.CLOSE_IDEMPOTENT.id,
-    AbandonList: lifecycle.ABANDONED_LIST.id,
-    Clone: lifecycle.SHALLOW_CLONE.id,
-    DropClone: lifecycle.SHALLOW_CLONE.id,
-    CloseClone: lifecycle.SHALLOW_CLONE.id,
-    Elsewhere: isolation.WORKSPACES.id,
-    RefuseValue: serialization.UNSERIALIZABLE_IS_REFUSED.id,
-    Bulk: serialization.LARGE.id,
+WHOLE_STEP: Mapping[type[steps.Step], str] = {
+    steps.DeleteThread: deletion.THREAD_ALL.id,
+    steps.DeleteForRuns: deletion.RUNS.id,
+    steps.Prune: deletion.PRUNE_LATEST.id,
+    steps.Reopen: lifecycle.REOPEN.id,
+    steps.SetUp: lifecycle.SETUP_IDEMPOTENT.id,
+    steps.CloseAgain: lifecycle.CLOSE_IDEMPOTENT.id,
+    steps.AbandonList: lifecycle.ABANDONED_LIST.id,
+    steps.Clone: lifecycle.SHALLOW_CLONE.id,
+    steps.DropClone: lifecycle.SHALLOW_CLONE.id,
+    steps.CloseClone: lifecycle.SHALLOW_CLONE.id,
+    steps.Elsewhere: isolation.WORKSPACES.id,
+    steps.RefuseValue: serialization.UNSERIALIZABLE_IS_REFUSED.id,
+    steps.Bulk: serialization.LARGE.id,
 }
 """Steps after which nothing else may differ: any difference is theirs."""
-BY_STEP: Mapping[type[Step], str] = {
+BY_STEP: Mapping[type[steps.Step], str] = {
     **WHOLE_STEP,
-    CopyThread: deletion.COPY_COMPLETE.id,
-    WalkPages: ordering.PAGES_TILE.id,
-    DeltaHistory: delta_history.MATCHES_WALK.id,
-    NextVersions: channels.VERSIONS_INCREASE.id,
+    steps.CopyThread: deletion.COPY_COMPLETE.id,
+    steps.WalkPages: ordering.PAGES_TILE.id,
+    steps.DeltaHistory: delta_history.MATCHES_WALK.id,
+    steps.NextVersions: channels.VERSIONS_INCREASE.id,
 }
 
 
-def answered(step: Step) -> str:
+def answered(step: steps.Step) -> str:
     """The contract that a step leans on by being answered at all."""
     match step:
-        case PutWrites():
+        case steps.PutWrites():
             return (pending_writes.COMPLETE if step.writes else pending_writes.EMPTY_BATCH).id
-        case GetTuple(number=None):
+        case steps.GetTuple(number=None):
             return ordering.LATEST_IS_GREATEST_ID.id
-        case GetTuple():
+        case steps.GetTuple():
             return identity.TUPLE_ADDRESSES_ITSELF.id
-        case ListTuples() if step.filter:
+        case steps.ListTuples() if step.filter:
             return BY_FILTER[sort_of(step.filter)]
-        case ListTuples():
+        case steps.ListTuples():
             limited = step.limit is not None
             return (ordering.LIMIT_IS_A_PREFIX if limited else identity.LIST_SELECTS).id
-        case CallOnLoop():
+        case steps.CallOnLoop():
             return parity.NO_EVENT_LOOP_HANG.id
-        case CheckFiles():
+        case steps.CheckFiles():
             private = step.look_for == "private"
             return (isolation.PRIVATE_FILES if private else serialization.ENCRYPTED_AT_REST).id
-        case FirstOperation(set_up=True):
+        case steps.FirstOperation(set_up=True):
             return lifecycle.ANY_FIRST_OPERATION.id
-        case FirstOperation():
+        case steps.FirstOperation():
             return lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id
     return BY_STEP.get(type(step), identity.PUT_RETURNS_ADDRESS.id)
 

@@ -1,0 +1,135 @@
+"""What a feature of a program is, and the sorts there are: values, fields, metadata keys, and what
+steps have to do with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from saverproof.contracts.tables import channels, identity, isolation
+from saverproof.steps.definitions import PLAIN, Extras, Program, Put, PutWrites, Step
+from saverproof.values import CATALOGUE, Value
+
+NEVER_BEHIND_A_FEATURE = frozenset(
+    {identity.INPUTS_UNTOUCHED.id, isolation.WORKSPACES.id, channels.VERSIONS_INCREASE.id}
+)
+"""Contracts whose breach says all: no feature of the program excuses it."""
+
+Kind = type[Put] | type[PutWrites]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feature:
+    """A feature with a contract: which steps have it, and the program without it.
+
+    ``evident`` says that a step alone shows it, so that judging the step is evidence. With
+    ``only_for`` it is asked about breaches of these contracts alone, and never about those in
+    ``never_for``, which speak of it themselves; with ``facts`` only about differences of these
+    kinds. A feature whose contract is empty stands for what two steps have to do with each other,
+    which the breach's own contract is about: if the breach stays without it, that contract was
+    blamed in error.
+    """
+
+    contract: str
+    touches: Callable[[Step], bool]
+    without: Callable[[Program], Program]
+    evident: bool = True
+    only_for: frozenset[str] = frozenset()
+    never_for: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
+
+    def may_be_behind(self, contract: str) -> bool:
+        """Whether the feature is asked about when this contract is broken."""
+        if contract in self.never_for or contract in NEVER_BEHIND_A_FEATURE:
+            return False
+        return not self.only_for or contract in self.only_for
+
+
+def _values(step: Step) -> list[Value]:
+    if isinstance(step, Put):
+        return [value for _, value in step.changes if value is not None]
+    return [value for _, value in step.writes] if isinstance(step, PutWrites) else []
+
+
+def values_of(contract: str, kind: Kind, wanted: Callable[[str], bool], *facts: str) -> Feature:
+    """A feature that is values of certain groups; without it they are texts."""
+
+    def touches(step: Step) -> bool:
+        return isinstance(step, kind) and any(
+            wanted(CATALOGUE[value.kind].group) for value in _values(step)
+        )
+
+    def plain(value: Value | None) -> Value | None:
+        if value is None or not wanted(CATALOGUE[value.kind].group):
+            return value
+        return Value("text", f"{value.kind} {value.seed}")
+
+    def change(step: Step) -> Step:
+        if isinstance(step, Put) and kind is Put:
+            return replace(step, changes=tuple((n, plain(v)) for n, v in step.changes))
+        if isinstance(step, PutWrites) and kind is PutWrites:
+            return replace(step, writes=tuple((n, plain(v) or v) for n, v in step.writes))
+        return step
+
+    return Feature(contract, touches, _each(change), facts=frozenset(facts))
+
+
+def _each(change: Callable[[Any], Step]) -> Callable[[Program], Program]:
+    return lambda program: tuple(map(change, program))
+
+
+def field_of(contract: str, name: str, plain: Any) -> Feature:
+    """A feature that is one field of a step, and its plain value."""
+
+    def touches(step: Step) -> bool:
+        return bool(getattr(step, name, plain) != plain)
+
+    def change(step: Any) -> Step:
+        changed: Step = replace(step, **{name: plain}) if touches(step) else step
+        return changed
+
+    return Feature(contract, touches, _each(change))
+
+
+def extras_of(contract: str, name: str) -> Feature:
+    """A feature that is one field of a config's extras."""
+
+    def touches(step: Step) -> bool:
+        return bool(getattr(getattr(step, "extras", PLAIN), name))
+
+    def change(step: Any) -> Step:
+        if not touches(step):
+            return step  # type: ignore[no-any-return]
+        extras: Extras = replace(step.extras, **{name: getattr(PLAIN, name)})
+        changed: Step = replace(step, extras=PLAIN if extras == PLAIN else extras)
+        return changed
+
+    return Feature(contract, touches, _each(change))
+
+
+def metadata_keys(contract: str, wanted: Callable[[str], bool], *never_for: str) -> Feature:
+    """A feature that is certain keys of the metadata."""
+
+    def touches(step: Step) -> bool:
+        return isinstance(step, Put) and any(map(wanted, step.metadata or {}))
+
+    def change(step: Step) -> Step:
+        if not isinstance(step, Put) or not step.metadata:
+            return step
+        kept = {key: value for key, value in step.metadata.items() if not wanted(key)}
+        return replace(step, metadata=kept)
+
+    return Feature(contract, touches, _each(change), never_for=frozenset(never_for))
+
+
+def between(
+    contract: str,
+    touches: Callable[[Step], bool],
+    without: Callable[[Program], Program],
+    *only_for: str,
+    facts: frozenset[str] = frozenset(),
+) -> Feature:
+    """A feature that no step alone shows."""
+    return Feature(contract, touches, without, False, frozenset(only_for), facts=facts)
