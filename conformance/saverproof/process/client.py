@@ -14,7 +14,7 @@ from saverproof import errors
 from saverproof.errors import JudgeError, SaverproofError
 from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
-from saverproof.process.heartbeat import Pulse
+from saverproof.process.heartbeat import Heartbeat
 from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
 from saverproof.process.server import STACKS_SIGNAL
 
@@ -50,7 +50,7 @@ class JudgeProcess:
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         # Appending, so that cutting the file off between two items leaves no hole.
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
-        self._pulse, pulse = Pulse.create()
+        self._pulse, pulse = Heartbeat.create()
         ours, theirs = socket.socketpair()
         descriptors = (theirs.fileno(), pulse, self._stacks.fileno())
         arguments = [str(number) for number in (*descriptors, os.getpid())]

@@ -49,7 +49,7 @@ def beating() -> Iterator[None]:
         thread.join()
 
 
-class Pulse:
+class Heartbeat:
     """The shared memory itself, made by the pytest process and handed to the judge as a file
     descriptor.
     """

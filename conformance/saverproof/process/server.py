@@ -15,7 +15,7 @@ from saverproof.errors import SaverproofError
 from saverproof.process import heartbeat as pulse
 from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
-from saverproof.process.heartbeat import Pulse
+from saverproof.process.heartbeat import Heartbeat
 from saverproof.process.requests import Handlers
 
 STACKS_SIGNAL = signal.SIGUSR1
@@ -32,7 +32,7 @@ def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent
     _die_with(parent)
     faulthandler.enable(file=stacks, all_threads=True)
     faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
-    Pulse(counter).install()
+    Heartbeat(counter).install()
     channel = MessageChannel(socket.socket(fileno=connection))
     try:
         while (request := channel.receive()) is not None:
