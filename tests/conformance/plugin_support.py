@@ -18,7 +18,7 @@ import saverproof.plugin.starting as starting
 from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, REPLAY
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.process.requests import Handlers, Service
 from saverproof.process.server import serve
 
@@ -33,7 +33,7 @@ def judge(plan, progress):
     act = acts.get(f"{plan['family']}-{plan['api']}", acts.get(plan["family"], {}))
     if plan["journal"]:
         Path(plan["journal"]).write_text('{"op": "put"}\\n{"op": "get"}\\n{"op":')
-    pulse.beat(2)
+    heartbeat.beat(2)
     match act.get("do"):
         case "crash":
             import ctypes

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from saverproof.errors import JudgeError, TargetError
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Request, Service, as_it_is
@@ -22,7 +22,7 @@ from saverproof.process.requests import Request, Service, as_it_is
 WORK = """
 import ctypes, faulthandler, os, signal, subprocess, sys, threading, time
 from saverproof.errors import TargetError
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.process.requests import Handlers, Request, Service, as_it_is
 from saverproof.process.server import serve
 
@@ -52,7 +52,7 @@ def crash(data, progress):
     ctypes.string_at(0)
 
 def exit(data, progress):
-    pulse.beat(41)
+    heartbeat.beat(41)
     os._exit(7)
 
 def kill(data, progress):
@@ -60,7 +60,7 @@ def kill(data, progress):
 
 def hang(data, progress):
     threading.Thread(target=waiting_elsewhere, daemon=True).start()
-    pulse.beat(17)
+    heartbeat.beat(17)
     threading.Event().wait()
 
 def waiting_elsewhere():
@@ -74,12 +74,12 @@ def hang_in_c(data, progress):
 def beat(data, progress):
     over = time.monotonic() + 1.5 * data["silence_s"]
     while time.monotonic() < over:
-        pulse.beat(1)
+        heartbeat.beat(1)
     return "done"
 
 def think(data, progress):
-    pulse.beat(3)
-    pulse.answered()
+    heartbeat.beat(3)
+    heartbeat.answered()
     threading.Event().wait()
 
 def chatter(data, progress):
@@ -261,5 +261,5 @@ def test_the_child_dies_with_the_process_that_started_it(tmp_path: Path) -> None
 
 
 def test_a_beat_without_a_judge_process_is_harmless() -> None:
-    pulse.beat(3)
-    pulse.beat(4)
+    heartbeat.beat(3)
+    heartbeat.beat(4)

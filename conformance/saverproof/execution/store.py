@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
@@ -67,7 +67,7 @@ class Store:
         Raises:
             OpeningError: the author's function raised, or what it gave is no saver.
         """
-        pulse.beat(0)
+        heartbeat.beat(0)
         self.saver = self._opened.enter_context(opened(self.target, self.workspace, self.loop))
         self.use(self.saver)
 
@@ -83,7 +83,7 @@ class Store:
             OpeningError: closing raised.
         """
         self._count()
-        pulse.beat(0)
+        heartbeat.beat(0)
         stack, self._opened = self._opened, ExitStack()
         stack.close()
 

@@ -50,9 +50,9 @@ class JudgeProcess:
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         # Appending, so that cutting the file off between two items leaves no hole.
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
-        self._pulse, pulse = Heartbeat.create()
+        self._heartbeat, beats_file = Heartbeat.create()
         ours, theirs = socket.socketpair()
-        descriptors = (theirs.fileno(), pulse, self._stacks.fileno())
+        descriptors = (theirs.fileno(), beats_file, self._stacks.fileno())
         arguments = [str(number) for number in (*descriptors, os.getpid())]
         try:
             self._process = subprocess.Popen(
@@ -66,7 +66,7 @@ class JudgeProcess:
             )
         finally:
             theirs.close()
-            os.close(pulse)
+            os.close(beats_file)
         self._channel = MessageChannel(ours)
         self._started = False
         self._setting = setting
@@ -141,7 +141,7 @@ class JudgeProcess:
         self, silence_s: float | None, limit_s: float | None, listener: Listener | None
     ) -> Message:
         silent = total = 0.0
-        beats, _ = self._pulse.read()
+        beats, _ = self._heartbeat.read()
         while True:
             before = time.monotonic()
             message = self._channel.receive(_POLL_S)
@@ -149,7 +149,7 @@ class JudgeProcess:
             # much.
             waited = min(time.monotonic() - before, 5 * _POLL_S)
             total += waited
-            now, _ = self._pulse.read()
+            now, _ = self._heartbeat.read()
             silent = 0.0 if message is not None or now != beats else silent + waited
             beats = now
             if message is not None and "progress" not in message:
@@ -163,7 +163,7 @@ class JudgeProcess:
 
     def _silent(self, seconds: float) -> JudgeGone | JudgeError:
         """Who is to blame for the silence: the saver that was called, or the kit after it."""
-        answered = self._pulse.answered
+        answered = self._heartbeat.answered
         gone = self._hung(seconds)
         if not answered:
             return gone
@@ -190,7 +190,7 @@ class JudgeProcess:
 
     def _gone(self, reason: str) -> JudgeGone:
         stacks = os.pread(self._stacks.fileno(), _STACKS, 0).decode("utf-8", "replace")
-        gone = JudgeGone(reason, _theirs(stacks), self.take_output(), self._pulse.read()[1])
+        gone = JudgeGone(reason, _theirs(stacks), self.take_output(), self._heartbeat.read()[1])
         self.close()
         return gone
 
@@ -213,7 +213,7 @@ class JudgeProcess:
             self._process.kill()
         self._process.wait()
         self._channel.close()
-        self._pulse.close()
+        self._heartbeat.close()
         self._stacks.close()
         self._output.close()
 

@@ -60,7 +60,7 @@ class Heartbeat:
 
     @classmethod
     def create(cls) -> "tuple[Pulse, int]":
-        """A new pulse and the descriptor to hand over; the caller closes the descriptor."""
+        """A new heartbeat and the descriptor to hand over; the caller closes the descriptor."""
         descriptor = _nameless_file()
         os.ftruncate(descriptor, _SIZE)
         return cls(descriptor), descriptor
@@ -87,7 +87,7 @@ class Heartbeat:
 
 def _nameless_file() -> int:
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("saverproof-pulse")
-    descriptor, path = tempfile.mkstemp(prefix="saverproof-pulse-")
+        return os.memfd_create("saverproof-heartbeat")
+    descriptor, path = tempfile.mkstemp(prefix="saverproof-heartbeat-")
     os.unlink(path)
     return descriptor

@@ -12,7 +12,7 @@ import traceback
 from typing import Any
 
 from saverproof.errors import SaverproofError
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Heartbeat
@@ -36,7 +36,7 @@ def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent
     channel = MessageChannel(socket.socket(fileno=connection))
     try:
         while (request := channel.receive()) is not None:
-            pulse.beat(0)
+            heartbeat.beat(0)
             answer = _answer(request, handlers, channel)
             sys.stdout.flush()
             sys.stderr.flush()

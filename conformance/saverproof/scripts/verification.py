@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 
 PATIENCE_S = 20.0
 """Seconds that a script may take in a process of its own; most are the imports of LangGraph."""
@@ -66,7 +66,7 @@ def _said(process: subprocess.Popen[bytes], patience_s: float) -> str:
     """What the script says; it is killed if it takes too long."""
     end = time.monotonic() + patience_s
     while True:
-        pulse.beat(0)
+        heartbeat.beat(0)
         try:
             return process.communicate(timeout=min(1.0, patience_s))[1].decode("utf-8", "replace")
         except subprocess.TimeoutExpired:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class Worker:
         """Note what is called next. Raises AbandonedError if nobody waits for it any more."""
         if self.abandoned:
             raise AbandonedError
-        pulse.beat(0)
+        heartbeat.beat(0)
         self._stage, self._heard = stage, time.monotonic()
 
     def run(self, work: Callable[[], T]) -> T:
@@ -80,7 +80,7 @@ class Worker:
             return value  # type: ignore[return-value]
 
     def _check(self) -> None:
-        pulse.beat(0)
+        heartbeat.beat(0)
         waited = time.monotonic() - self._heard
         if waited > self.patience_s:
             self.abandoned = True

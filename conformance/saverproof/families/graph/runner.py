@@ -34,7 +34,7 @@ from saverproof.families.graph.steps import (
     UpdateInside,
     UpdateMany,
 )
-from saverproof.process import heartbeat as pulse
+from saverproof.process import heartbeat
 from saverproof.targets.calling import Api, every
 
 Maker = Callable[[Any, Any], Any]
@@ -117,7 +117,7 @@ class Player:
                 yield Observation(position, kind, self._attempt(position, look))
 
     def _attempt(self, position: int, act: Callable[[], Any]) -> Any:
-        pulse.beat(position)
+        heartbeat.beat(position)
         self.calls += 1
         started = time.perf_counter()
         try:
