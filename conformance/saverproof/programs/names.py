@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.programs.theme import Cast
+from saverproof.programs.theme import NameSet
 
 _TASK = "6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55"
 _OTHER_TASK = "6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b56"
@@ -10,7 +10,7 @@ _INNER_TASK = "0b7c9d42-88a5-5c1f-8e0a-5f3d2c1b0a99"
 
 NESTED = (
     # A subgraph, another run of it, what runs inside it, and a second call in one task.
-    Cast(
+    NameSet(
         ("a",),
         (
             "",
@@ -21,26 +21,26 @@ NESTED = (
         ),
     ),
     # Subgraphs that keep their state are named by their nodes alone.
-    Cast(("a",), ("", "child", "child|inner", "other|inner", "inner")),
-    Cast(("a",), ("", "child", "children", "child_2", f"child:{_TASK}")),
+    NameSet(("a",), ("", "child", "child|inner", "other|inner", "inner")),
+    NameSet(("a",), ("", "child", "children", "child_2", f"child:{_TASK}")),
 )
 """Namespaces that LangGraph makes, and that a saver may take for one another."""
 
 HOSTILE = (
-    Cast(("a", "A", "\u00e4", "\u00c4")),
-    Cast(("a", "a ", " a", "a\n", "a\tb")),
-    Cast(("7", "07", "7.0", "+7")),
-    Cast(("-1", "1e3", "1000", "null", "None")),
-    Cast(("caf\u00e9", "cafe\u0301", "cafe")),
-    Cast(("a", "a%", "ab", "a_")),
-    Cast(("a", "a*", "ab", "a?", "a[b]")),
-    Cast(("a", "../a", "./a", "b/../a", "a/", "a\\b")),
-    Cast(("a", "a'", "a''", 'a"', "a;--", "' OR '1'='1")),
-    Cast(("a", "a\0b", "a\0")),
-    Cast(("a", "\U0001f916", "{a}", "a,b", "a|b", "a/b")),
+    NameSet(("a", "A", "\u00e4", "\u00c4")),
+    NameSet(("a", "a ", " a", "a\n", "a\tb")),
+    NameSet(("7", "07", "7.0", "+7")),
+    NameSet(("-1", "1e3", "1000", "null", "None")),
+    NameSet(("caf\u00e9", "cafe\u0301", "cafe")),
+    NameSet(("a", "a%", "ab", "a_")),
+    NameSet(("a", "a*", "ab", "a?", "a[b]")),
+    NameSet(("a", "../a", "./a", "b/../a", "a/", "a\\b")),
+    NameSet(("a", "a'", "a''", 'a"', "a;--", "' OR '1'='1")),
+    NameSet(("a", "a\0b", "a\0")),
+    NameSet(("a", "\U0001f916", "{a}", "a,b", "a|b", "a/b")),
     # Thread and namespace joined by a separator give the same text.
     *(
-        Cast(("a", f"a{sign}x"), ("", "y", f"x{sign}y"))
+        NameSet(("a", f"a{sign}x"), ("", "y", f"x{sign}y"))
         for sign in (":", "|", "/", ",", "-", "\x1f")
     ),
 )

@@ -16,7 +16,7 @@ Maker: TypeAlias = "Callable[[Model, Random, Theme], Step | None]"
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class NameSet:
     """Threads and namespaces that a saver may take for one another."""
 
     threads: tuple[str, ...]
@@ -54,7 +54,7 @@ class Theme:
     missing_parents: bool = False
     script: Callable[[Random], tuple[Step, ...]] | None = None
     needs: frozenset[str] = frozenset()
-    casts: tuple[Cast, ...] = ()
+    casts: tuple[NameSet, ...] = ()
 
     def with_cast(self, number: int) -> Theme:
         """The theme with one of its casts: they take turns."""
