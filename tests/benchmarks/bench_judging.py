@@ -56,7 +56,7 @@ def chosen(target: Target, folder: Path) -> list[Theme]:
 def by_random_driver(trials: Trials, theme: Theme, programs: int) -> None:
     """Run programs as the random driver makes them."""
     for number in range(programs):
-        trials.make(theme.with_cast(number), Random(f"{theme.name}:{number}"))
+        trials.make(theme.with_name_set(number), Random(f"{theme.name}:{number}"))
 
 
 def by_hypothesis(trials: Trials, theme: Theme, programs: int) -> None:

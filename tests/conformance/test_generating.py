@@ -33,7 +33,7 @@ def made(theme: Theme, folder: Path, programs: int) -> list[ProgramRun]:
     """What the random driver makes of a theme."""
     with EventLoop() as loop:
         trials = Trials(RIGHT, folder, loop, ("sync",))
-        return [trials.make(theme.with_cast(n), Random(f"seed {n}")) for n in range(programs)]
+        return [trials.make(theme.with_name_set(n), Random(f"seed {n}")) for n in range(programs)]
 
 
 @pytest.mark.parametrize("theme", MADE)

@@ -59,7 +59,7 @@ class Heartbeat:
         self._cells: memoryview[int] = memoryview(self._map).cast("Q")
 
     @classmethod
-    def create(cls) -> "tuple[Pulse, int]":
+    def create(cls) -> "tuple[Heartbeat, int]":
         """A new heartbeat and the descriptor to hand over; the caller closes the descriptor."""
         descriptor = _nameless_file()
         os.ftruncate(descriptor, _SIZE)

@@ -31,7 +31,7 @@ class Theme:
     channels and writes hold; ``values`` are those of them that the saver's serializer keeps,
     filled in before programs are made. ``script`` gives the steps of a fixed scene instead.
     ``whole_store`` programs need a workspace of their own; ``missing_parents`` lets puts name
-    parents that are not there. Where there are ``casts``, each program takes the threads and
+    parents that are not there. Where there are ``name_sets``, each program takes the threads and
     namespaces of one of them: few names that a saver may confuse, so that they meet.
     """
 
@@ -54,14 +54,14 @@ class Theme:
     missing_parents: bool = False
     script: Callable[[Random], tuple[Step, ...]] | None = None
     needs: frozenset[str] = frozenset()
-    casts: tuple[NameSet, ...] = ()
+    name_sets: tuple[NameSet, ...] = ()
 
-    def with_cast(self, number: int) -> Theme:
-        """The theme with one of its casts: they take turns."""
-        if not self.casts:
+    def with_name_set(self, number: int) -> Theme:
+        """The theme with one of its name sets: they take turns."""
+        if not self.name_sets:
             return self
-        cast = self.casts[number % len(self.casts)]
-        return replace(self, threads=cast.threads, namespaces=cast.namespaces)
+        chosen = self.name_sets[number % len(self.name_sets)]
+        return replace(self, threads=chosen.threads, namespaces=chosen.namespaces)
 
 
 def draw(choose: Random, theme: Theme) -> Value:

@@ -166,8 +166,8 @@ class FunctionalJudging:
         for theme, number in self._programs(chosen):
             seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
             search.watch_inputs = theme.watch_inputs
-            cast = theme.with_cast(number + self.plan.seed)
-            search.follow_up(trials.make(cast, Random(seed)))
+            themed = theme.with_name_set(number + self.plan.seed)
+            search.follow_up(trials.make(themed, Random(seed)))
             self._beat(trials)
             if self.until in search.found:
                 return

@@ -20,7 +20,7 @@ from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.programs.theme import Maker, Theme
 
-_CASTS = 999
+_NAME_SETS = 999
 
 
 def search_with_hypothesis(
@@ -65,8 +65,8 @@ def search_with_hypothesis(
         run_state_machine_as_test(machine, settings=settings)
     except FlakyStrategyDefinition:
         for number in range(next(finished), examples):
-            cast = theme.with_cast(number + seed)
-            follow_up(trials.make(cast, Random(f"{seed}:{theme.name}:{number}")))
+            themed = theme.with_name_set(number + seed)
+            follow_up(trials.make(themed, Random(f"{seed}:{theme.name}:{number}")))
 
 
 def _machine(
@@ -85,9 +85,9 @@ def _machine(
         def model(self) -> Model:
             return self.session.model
 
-        @initialize(number=st.integers(0, _CASTS))
-        def cast(self, number: int) -> None:
-            self.theme = theme.with_cast(number)
+        @initialize(number=st.integers(0, _NAME_SETS))
+        def take_names(self, number: int) -> None:
+            self.theme = theme.with_name_set(number)
 
         def make(self, maker: Maker, choose: Random) -> None:
             step = maker(self.model, choose, self.theme)

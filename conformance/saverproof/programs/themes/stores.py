@@ -30,11 +30,11 @@ def isolation() -> tuple[Theme, ...]:
     forget: Weights = {asking.delete_thread: 1}
     return (
         Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
-        Theme("namespaces", whole, casts=NESTED),
+        Theme("namespaces", whole, name_sets=NESTED),
         Theme(
             "hostile threads",
             {**brief, asking.delete_thread: 2},
-            casts=HOSTILE,
+            name_sets=HOSTILE,
             length=30,
             whole_store=True,
         ),
