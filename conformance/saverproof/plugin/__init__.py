@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from saverproof.plugin import options
-from saverproof.plugin import suite_only as alone
+from saverproof.plugin import suite_only
 
 if TYPE_CHECKING:
     from saverproof.targets.target import Target
@@ -28,7 +28,7 @@ def pytest_load_initial_conftests(
 ) -> None:
     """With ``--saver`` and no files on the command line, collect the packaged suite alone."""
     if options.given(early_config.known_args_namespace):
-        alone.redirect(early_config, parser, args)
+        suite_only.redirect(early_config, parser, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:
