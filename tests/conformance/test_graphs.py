@@ -149,7 +149,7 @@ def test_what_differs_on_memory_itself_is_held_against_nobody(
         return graph.add_edge(START, "roll").compile(checkpointer=saver)
 
     monkeypatch.setattr(scenarios, "maker", lambda graph, api: dice)
-    monkeypatch.setattr("saverproof.families.graph.stage.maker", lambda graph, api: dice)
+    monkeypatch.setattr("saverproof.families.graph.bench.maker", lambda graph, api: dice)
     outcome = judged(targets.memory, tmp_path, "sync")
     assert outcome.findings == ()
     assert set(outcome.unknown) == {SAME}

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from saverproof.plugin import options
-from saverproof.plugin import suite_only
+from saverproof.plugin import options, suite_only
 
 if TYPE_CHECKING:
     from saverproof.targets.target import Target

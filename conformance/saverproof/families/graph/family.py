@@ -15,6 +15,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables.graph import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.graph.bench import GraphBench, Play
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.findings import finding, program_json
 from saverproof.families.graph.installed import durability_modes
@@ -22,7 +23,6 @@ from saverproof.families.graph.random_programs import drawn
 from saverproof.families.graph.replay import replay
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.shrinking import shrunk
-from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import from_json, needs_history
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
@@ -75,14 +75,14 @@ class GraphJudging:
     """The judging of one plan."""
 
     plan: ItemPlan
-    stage: GraphBench
+    bench: GraphBench
     tally: Tally
     _found: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         """Play everything that the saver and the installed LangGraph can."""
         wanted = self.tally.wanted
-        with self.stage.store() as store:
+        with self.bench.store() as store:
             for play in plays(self.plan):
                 contract = play.scenario.contract
                 if contract not in wanted or contract in self._found:
@@ -92,29 +92,29 @@ class GraphJudging:
                     self._judge(play, store.saver)
                 else:
                     self.tally.rule_out(contract, objection)
-        self.tally.operations, self.tally.saver_s = self.stage.calls, self.stage.seconds
+        self.tally.operations, self.tally.saver_s = self.bench.calls, self.bench.seconds
 
     def _judge(self, play: Play, saver: Any) -> None:
         own = play.scenario.contract
-        expected = self.stage.expected(play)
-        comparison = self.stage.compared(play, expected, saver)
+        expected = self.bench.expected(play)
+        comparison = self.bench.compared(play, expected, saver)
         self._beat()
         for contract, difference in comparison.differences.items():
             self.tally.differences.note(contract)
             if contract in self._found:
                 continue
-            if self.stage.unsteady(play, expected, difference.position + 1):
+            if self.bench.unsteady(play, expected, difference.position + 1):
                 name = play.scenario.name
                 self.tally.unknown[contract] = f"InMemorySaver itself is not steady in {name!r}"
                 return
             self.tally.agreed(contract, 0 if contract == own else 1)
-            found = shrunk(self.stage, play, difference)
+            found = shrunk(self.bench, play, difference)
             self._found.add(contract)
-            self.tally.findings.append(finding(self.plan, self.stage, *found))
+            self.tally.findings.append(finding(self.plan, self.bench, *found))
         self.tally.agreed(own, comparison.steps)
 
     def _beat(self) -> None:
-        self.tally.operations = self.stage.calls
+        self.tally.operations = self.bench.calls
         self.tally.beat()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from inspect import getdoc
 from typing import Any
 
+from saverproof.families.graph.bench import GraphBench, Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.describing import describe
 from saverproof.families.graph.runner import MEANING
 from saverproof.families.graph.scenarios import maker
 from saverproof.families.graph.scripts import reproducer
-from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import to_json
 from saverproof.items import Finding, ItemPlan
 from saverproof.values import show
@@ -19,14 +19,14 @@ _WIDTH = 1_200
 
 
 def finding(
-    plan: ItemPlan, stage: GraphBench, play: Play, difference: GraphDifference, steady: bool
+    plan: ItemPlan, bench: GraphBench, play: Play, difference: GraphDifference, steady: bool
 ) -> Finding:
     """A difference as the report has it; ``steady`` says that it was seen again."""
     graph = play.scenario.graph
     where = f" at {difference.path}" if difference.path else ""
     script = ""
     if steady:
-        script = reproducer(stage.target, play, difference, stage.expected(play), plan.api)
+        script = reproducer(bench.target, play, difference, bench.expected(play), plan.api)
     summary = f"{play.scenario.name}, durability {play.mode!r}: {MEANING[difference.kind]}"
     if not steady:
         summary += " (seen once; a second run of the same program did not show it)"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from saverproof.families.graph.bench import GraphBench, Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import GRAPHS, GraphScenario
-from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import from_json
 from saverproof.items import ItemPlan
 from saverproof.targets.opening import EventLoop

@@ -8,12 +8,12 @@ import inspect
 import re
 from collections.abc import Callable
 
+from saverproof.families.graph.bench import Play
 from saverproof.families.graph.comparing import GraphDifference
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.rendering import Body
 from saverproof.families.graph.runner import NODES, RESULT, Observation
 from saverproof.families.graph.scenarios import maker
-from saverproof.families.graph.stage import Play
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import Opening, opening_of

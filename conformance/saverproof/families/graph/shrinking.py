@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from saverproof.families.graph.bench import GraphBench, Play
 from saverproof.families.graph.comparing import GraphDifference
-from saverproof.families.graph.stage import GraphBench, Play
 from saverproof.families.graph.steps import Program
 from saverproof.programs.spans import without_spans
 
 
 def shrunk(
-    stage: GraphBench, play: Play, difference: GraphDifference
+    bench: GraphBench, play: Play, difference: GraphDifference
 ) -> tuple[Play, GraphDifference, bool]:
     """The shortest play found that still breaks the contract, where, and whether it did so again.
 
@@ -19,7 +19,7 @@ def shrunk(
     back as it was.
     """
     program = play.scenario.program[: difference.position + 1]
-    replays = _Replays(stage, play, difference.contract)
+    replays = _Replays(bench, play, difference.contract)
     if replays.tried(program) is None:
         return play.of(program), difference, False
     without_spans(replays.program, replays.tried, size=1)
@@ -31,7 +31,7 @@ def shrunk(
 class _Replays:
     """Plays parts of a program; ``program`` is the last that showed the difference."""
 
-    stage: GraphBench
+    bench: GraphBench
     play: Play
     contract: str
     program: Program = ()
@@ -39,7 +39,7 @@ class _Replays:
 
     def tried(self, program: Program) -> Program | None:
         """The program as far as it shows the difference, if it does."""
-        shown = self.stage.alone(self.play.of(program)).differences.get(self.contract)
+        shown = self.bench.alone(self.play.of(program)).differences.get(self.contract)
         if shown is None:
             return None
         self.program, self.shown = program[: shown.position + 1], shown
