@@ -23,7 +23,7 @@ from saverproof.families.functional.hypothesis_search import search_with_hypothe
 from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.model.store import Model
-from saverproof.programs import making
+from saverproof.programs.makers import batches, checkpoints
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
 from saverproof.steps.definitions import DeleteThread, Put, PutWrites
@@ -143,9 +143,9 @@ def test_the_random_driver_goes_on_where_hypothesis_cannot(trials: Trials) -> No
     def by_whim(model: Model, choose: Random, theme: Theme) -> Put | PutWrites | None:
         # As a saver that answers otherwise each time makes the program go otherwise.
         choose.randrange(2 + next(whims))
-        return making.put(model, choose, theme)
+        return checkpoints.put(model, choose, theme)
 
     told: list[Trials] = []
-    theme = Theme("whims", {by_whim: 1, making.writes: 1}, length=10)
+    theme = Theme("whims", {by_whim: 1, batches.writes: 1}, length=10)
     search_with_hypothesis(trials, ProgramSearch(trials, frozenset()), theme, 30, 1, told.append)
     assert len(told) >= 30

@@ -17,8 +17,8 @@ from saverproof.execution.calls import (
 )
 from saverproof.model.records import Address
 from saverproof.model.store import Model
-from saverproof.programs import asking, making
 from saverproof.programs.generating import next_step
+from saverproof.programs.makers import batches, checkpoints, reads, whole_threads
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import DeleteThread, ListTuples, Put, PutWrites, Step
 from saverproof.steps.identifiers import mint, task_id
@@ -27,17 +27,17 @@ from saverproof.values import same
 THEME = Theme(
     "differential",
     {
-        making.put: 12,
-        making.put_again: 2,
-        making.put_replacing: 2,
-        making.put_copy: 2,
-        making.writes: 8,
-        making.writes_again: 5,
-        making.writes_early: 2,
-        making.writes_special: 3,
-        making.writes_empty: 1,
-        asking.delete_thread: 1,
-        asking.list_: 3,
+        checkpoints.put: 12,
+        checkpoints.put_again: 2,
+        checkpoints.put_replacing: 2,
+        checkpoints.put_copy: 2,
+        batches.writes: 8,
+        batches.writes_again: 5,
+        batches.writes_early: 2,
+        batches.writes_special: 3,
+        batches.writes_empty: 1,
+        whole_threads.delete_thread: 1,
+        reads.list_: 3,
     },
 )
 

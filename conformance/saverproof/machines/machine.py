@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from saverproof.execution.store import Store
 from saverproof.judging.session import Breach, Session
 from saverproof.model.store import Model
-from saverproof.programs import asking, making
 from saverproof.programs.legality import objection
+from saverproof.programs.makers import batches, checkpoints, reads
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import Program, Step
 from saverproof.steps.describing import describe
@@ -127,10 +127,10 @@ class SaverMachine(RuleBasedStateMachine):
         finally:
             self._resources.close()
 
-    put = making_rule(making.put)
-    put_again = making_rule(making.put_again)
-    put_replacing = making_rule(making.put_replacing)
-    writes = making_rule(making.writes)
-    writes_again = making_rule(making.writes_again)
-    get = making_rule(asking.get)
-    list_tuples = making_rule(asking.list_)
+    put = making_rule(checkpoints.put)
+    put_again = making_rule(checkpoints.put_again)
+    put_replacing = making_rule(checkpoints.put_replacing)
+    writes = making_rule(batches.writes)
+    writes_again = making_rule(batches.writes_again)
+    get = making_rule(reads.get)
+    list_tuples = making_rule(reads.list_)

@@ -9,7 +9,7 @@ from random import Random
 
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
-from saverproof.programs.making import put
+from saverproof.programs.makers.checkpoints import put
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import Step
 

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.model.store import Model
-from saverproof.programs import making
-from saverproof.programs.asking import delete_thread
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
+from saverproof.programs.makers import batches, checkpoints
+from saverproof.programs.makers.whole_threads import delete_thread
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Step
 from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
@@ -109,11 +109,11 @@ _THREADS = ("a", "b")
 def _theme(able: frozenset[str]) -> Theme:
     """Writes whose effect is seen at once: each state can be told from the one before."""
     weights: dict[Any, int] = {
-        making.put: 30,
-        making.put_replacing: 10,
-        making.writes: 30,
-        making.writes_again: 15,
-        making.writes_special: 8,
+        checkpoints.put: 30,
+        checkpoints.put_replacing: 10,
+        batches.writes: 30,
+        batches.writes_again: 15,
+        batches.writes_special: 8,
     }
     if "delete_thread" in able:
         weights[delete_thread] = 3

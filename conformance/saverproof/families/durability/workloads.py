@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from saverproof.model.store import Model
-from saverproof.programs import asking, making
 from saverproof.programs.generating import next_step
+from saverproof.programs.makers import batches, checkpoints, whole_threads
 from saverproof.programs.small import OPERATIONS, batch, checkpoint, unrelated
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import (
@@ -93,17 +93,17 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
 def drawn(seed: str, able: Collection[str], length: int) -> Workload:
     """A random program."""
     weights: dict[Maker, int] = {
-        making.put: 6,
-        making.put_again: 1,
-        making.put_replacing: 1,
-        making.writes: 6,
-        making.writes_again: 2,
-        making.writes_special: 1,
+        checkpoints.put: 6,
+        checkpoints.put_again: 1,
+        checkpoints.put_replacing: 1,
+        batches.writes: 6,
+        batches.writes_again: 2,
+        batches.writes_special: 1,
     }
     if "early_writes" in able:
-        weights[making.writes_early] = 1
+        weights[batches.writes_early] = 1
     if "delete_thread" in able:
-        weights[asking.delete_thread] = 1
+        weights[whole_threads.delete_thread] = 1
     theme = Theme("crash", weights, groups=("plain",))
     model, choose = Model(), Random(seed)
     program: list[Step] = []

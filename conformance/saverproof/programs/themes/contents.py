@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from saverproof.programs import asking, making
+from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle
 from saverproof.programs.names import (
     ODD_CHANNELS,
     ODD_NODES,
@@ -24,14 +24,14 @@ from saverproof.values.metadata import METADATA_KEYS, METADATA_VALUES
 
 
 def ordering() -> tuple[Theme, ...]:
-    lists: Weights = {asking.list_: 10, asking.list_all: 2, asking.pages: 3, asking.get: 5}
-    writes: Weights = {making.writes: 10, making.writes_again: 2, making.writes_special: 2}
+    lists: Weights = {reads.list_: 10, reads.list_all: 2, reads.pages: 3, reads.get: 5}
+    writes: Weights = {batches.writes: 10, batches.writes_again: 2, batches.writes_special: 2}
     many = tuple(range(7))
     return (
         Theme("histories", {**PUTS, **lists}, whole_store=True),
         Theme(
             "tasks",
-            {making.put: 1, **writes, asking.get: 2},
+            {checkpoints.put: 1, **writes, reads.get: 2},
             threads=("a",),
             namespaces=("",),
             tasks=many,
@@ -41,28 +41,31 @@ def ordering() -> tuple[Theme, ...]:
 
 
 def upsert() -> tuple[Theme, ...]:
-    puts: Weights = {making.put: 4, making.put_again: 5, making.put_replacing: 5, making.writes: 3}
+    puts: Weights = {
+        checkpoints.put: 4,
+        checkpoints.put_again: 5,
+        checkpoints.put_replacing: 5,
+        batches.writes: 3,
+    }
     writes: Weights = {
-        making.put: 2,
-        making.writes: 4,
-        making.writes_again: 12,
-        making.writes_special: 2,
+        checkpoints.put: 2,
+        batches.writes: 4,
+        batches.writes_again: 12,
+        batches.writes_special: 2,
     }
     return (
-        Theme("puts", {**puts, asking.list_: 3, asking.get: 2}, metadata=({}, {"user": "ann"})),
-        replace(
-            SMALL, name="writes", weights={**writes, asking.get: 1}, tasks=(0, 1, 2), length=60
-        ),
+        Theme("puts", {**puts, reads.list_: 3, reads.get: 2}, metadata=({}, {"user": "ann"})),
+        replace(SMALL, name="writes", weights={**writes, reads.get: 1}, tasks=(0, 1, 2), length=60),
     )
 
 
 def pending_writes() -> tuple[Theme, ...]:
-    writes: Weights = {making.writes: 8, making.writes_early: 4, making.writes_again: 4}
-    odd: Weights = {making.writes_empty: 2, making.writes_special: 5, making.writes_to_root: 2}
+    writes: Weights = {batches.writes: 8, batches.writes_early: 4, batches.writes_again: 4}
+    odd: Weights = {batches.writes_empty: 2, batches.writes_special: 5, batches.writes_to_root: 2}
     return (
         Theme(
             "batches",
-            {making.put: 6, making.put_again: 1, **writes, **odd, **READS},
+            {checkpoints.put: 6, checkpoints.put_again: 1, **writes, **odd, **READS},
             tasks=(0, 1, 2),
         ),
     )
@@ -70,19 +73,19 @@ def pending_writes() -> tuple[Theme, ...]:
 
 def identity() -> tuple[Theme, ...]:
     forms: Weights = {
-        asking.get_in_form: 6,
-        asking.list_in_form: 4,
-        asking.list_: 3,
-        asking.list_all: 1,
+        reads.get_in_form: 6,
+        reads.list_in_form: 4,
+        reads.list_: 3,
+        reads.list_all: 1,
     }
-    puts: Weights = {making.put: 6, asking.put_in_loop: 3, asking.put_and_change: 2}
-    writes: Weights = {making.writes: 3, asking.writes_in_loop: 2, asking.writes_and_change: 2}
-    roots: Weights = {asking.put_root_in_form: 1, asking.put_merging: 1}
+    puts: Weights = {checkpoints.put: 6, checkpoints.put_in_loop: 3, checkpoints.put_and_change: 2}
+    writes: Weights = {batches.writes: 3, batches.writes_in_loop: 2, batches.writes_and_change: 2}
+    roots: Weights = {checkpoints.put_root_in_form: 1, checkpoints.put_merging: 1}
     groups = ("plain", "container")
     return (
         Theme(
             "configs",
-            {**puts, **writes, **forms, **roots, asking.get: 4},
+            {**puts, **writes, **forms, **roots, reads.get: 4},
             groups=groups,
             watch_inputs=True,
             missing_parents=True,
@@ -92,7 +95,7 @@ def identity() -> tuple[Theme, ...]:
 
 
 def serialization() -> tuple[Theme, ...]:
-    steps: Weights = {making.put: 8, making.writes: 6, asking.get: 2, asking.list_: 1}
+    steps: Weights = {checkpoints.put: 8, batches.writes: 6, reads.get: 2, reads.list_: 1}
     values = ("plain", "falsy", "scalar", "container", "object", "message")
     metadata = tuple({k: v} for k in METADATA_KEYS for v in METADATA_VALUES)
     return (
@@ -101,7 +104,7 @@ def serialization() -> tuple[Theme, ...]:
         replace(
             SMALL,
             name="large values",
-            weights={making.put: 2, making.writes: 1},
+            weights={checkpoints.put: 2, batches.writes: 1},
             groups=("large",),
             length=6,
         ),
@@ -119,23 +122,23 @@ def serialization() -> tuple[Theme, ...]:
         replace(
             SMALL,
             name="merged metadata",
-            weights={asking.put_merging: 5, asking.get: 2, asking.list_: 1},
+            weights={checkpoints.put_merging: 5, reads.get: 2, reads.list_: 1},
         ),
         replace(
             SMALL,
             name="older forms",
-            weights={asking.put_older: 5, making.writes: 2, asking.get: 2},
+            weights={checkpoints.put_older: 5, batches.writes: 2, reads.get: 2},
         ),
         replace(
             SMALL,
             name="legacy metadata",
-            weights={asking.put_with_legacy_writes: 4, making.put: 1},
+            weights={checkpoints.put_with_legacy_writes: 4, checkpoints.put: 1},
             length=8,
         ),
         replace(
             SMALL,
             name="refused values",
-            weights={making.put: 3, making.writes: 2, asking.refuse: 5},
+            weights={checkpoints.put: 3, batches.writes: 2, batches.refuse: 5},
         ),
         *(
             replace(SMALL, name=f"bulk {one.kind}", script=_only(one), needs=frozenset({"large"}))
@@ -162,12 +165,12 @@ def _only(step: Step) -> Callable[[Random], tuple[Step, ...]]:
 
 
 def channels() -> tuple[Theme, ...]:
-    puts: Weights = {making.put: 10, making.put_copy: 3, making.put_omitting: 2}
+    puts: Weights = {checkpoints.put: 10, checkpoints.put_copy: 3, checkpoints.put_omitting: 2}
     return (
         Theme("forks", {**puts, **READS}, threads=("a",)),
         Theme(
             "forks after restarts",
-            {**puts, asking.reopen: 2},
+            {**puts, saver_lifecycle.reopen: 2},
             threads=("a",),
             needs=frozenset({"durable"}),
             length=20,

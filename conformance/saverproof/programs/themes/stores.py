@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from saverproof.programs import asking, making
+from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, whole_threads
 from saverproof.programs.names import (
     HOSTILE,
     HOSTILE_FILTERS,
@@ -25,21 +25,21 @@ from saverproof.values.metadata import FILTER_KEYS, FILTER_VALUES
 
 
 def isolation() -> tuple[Theme, ...]:
-    whole: Weights = {**GENERAL, asking.list_all: 2, asking.list_in_form: 1}
-    brief: Weights = {**PUTS, making.writes: 4, asking.get: 3, asking.list_: 6, asking.list_all: 1}
-    forget: Weights = {asking.delete_thread: 1}
+    whole: Weights = {**GENERAL, reads.list_all: 2, reads.list_in_form: 1}
+    brief: Weights = {**PUTS, batches.writes: 4, reads.get: 3, reads.list_: 6, reads.list_all: 1}
+    forget: Weights = {whole_threads.delete_thread: 1}
     return (
         Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
         Theme("namespaces", whole, name_sets=NESTED),
         Theme(
             "hostile threads",
-            {**brief, asking.delete_thread: 2},
+            {**brief, whole_threads.delete_thread: 2},
             name_sets=HOSTILE,
             length=30,
             whole_store=True,
         ),
-        Theme("hostile filters", {**PUTS, asking.list_filtered: 6}, filters=HOSTILE_FILTERS),
-        Theme("workspaces", {**PUTS, asking.elsewhere: 4}, length=12, whole_store=True),
+        Theme("hostile filters", {**PUTS, reads.list_filtered: 6}, filters=HOSTILE_FILTERS),
+        Theme("workspaces", {**PUTS, checkpoints.elsewhere: 4}, length=12, whole_store=True),
         Theme(
             "files",
             script=lambda choose: (
@@ -51,7 +51,7 @@ def isolation() -> tuple[Theme, ...]:
 
 
 def filter_() -> tuple[Theme, ...]:
-    lists: Weights = {asking.list_filtered: 8, asking.get: 1}
+    lists: Weights = {reads.list_filtered: 8, reads.get: 1}
     plain = tuple(v for v in FILTER_VALUES if not isinstance(v, bool))
     some = tuple({key: value} for key in FILTER_KEYS[:2] for value in plain)
     cases = tuple({key: value} for key in FILTER_KEYS for value in ("a", "A", 1, ""))
@@ -89,35 +89,42 @@ def filter_() -> tuple[Theme, ...]:
 
 
 def deletion() -> tuple[Theme, ...]:
-    steps: Weights = {**PUTS, **WRITES, asking.list_: 2}
+    steps: Weights = {**PUTS, **WRITES, reads.list_: 2}
     runs = ("run-1", "run-2", "run-10")
     threads = ("a", "a1", "b")
     delta: Weights = {
-        asking.put_delta: 8,
-        making.writes: 6,
-        asking.prune_to_latest: 1,
-        making.put: 1,
+        checkpoints.put_delta: 8,
+        batches.writes: 6,
+        whole_threads.prune_to_latest: 1,
+        checkpoints.put: 1,
     }
     channels = ("log", "count")
     return (
-        Theme("threads", {**steps, asking.delete_thread: 3}, threads=threads, whole_store=True),
+        Theme(
+            "threads", {**steps, whole_threads.delete_thread: 3}, threads=threads, whole_store=True
+        ),
         Theme(
             "runs",
-            {**steps, asking.delete_runs: 2},
+            {**steps, whole_threads.delete_runs: 2},
             runs=runs,
             needs=frozenset({"delete_for_runs"}),
             whole_store=True,
         ),
         Theme(
             "copies",
-            {**steps, making.writes_early: 5, asking.copy_thread: 5, asking.delete_thread: 3},
+            {
+                **steps,
+                batches.writes_early: 5,
+                whole_threads.copy_thread: 5,
+                whole_threads.delete_thread: 3,
+            },
             threads=("a", "b", "c"),
             needs=frozenset({"copy_thread"}),
             whole_store=True,
         ),
         Theme(
             "pruning",
-            {**steps, asking.prune: 2},
+            {**steps, whole_threads.prune: 2},
             needs=frozenset({"prune"}),
             whole_store=True,
         ),
@@ -134,11 +141,16 @@ def deletion() -> tuple[Theme, ...]:
 
 
 def delta_history() -> tuple[Theme, ...]:
-    steps: Weights = {asking.put_delta: 8, making.put: 2, making.writes: 8, making.writes_again: 1}
+    steps: Weights = {
+        checkpoints.put_delta: 8,
+        checkpoints.put: 2,
+        batches.writes: 8,
+        batches.writes_again: 1,
+    }
     return (
         Theme(
             "deltas",
-            {**steps, asking.delta_history: 6},
+            {**steps, reads.delta_history: 6},
             channels=("log", "count", "notes"),
             tasks=tuple(range(5)),
             paths=("", "~p, 1", "~p, 10", "~p, 2"),
@@ -148,12 +160,12 @@ def delta_history() -> tuple[Theme, ...]:
 
 
 def parity() -> tuple[Theme, ...]:
-    forms: Weights = {asking.get_in_form: 2, asking.list_in_form: 1, asking.list_filtered: 1}
+    forms: Weights = {reads.get_in_form: 2, reads.list_in_form: 1, reads.list_filtered: 1}
     calls = ("get_tuple", "list", "delete_thread", "put", "put_writes")
     return (
         Theme(
             "crossed",
-            {**GENERAL, **forms, asking.delete_thread: 1},
+            {**GENERAL, **forms, whole_threads.delete_thread: 1},
             groups=("plain", "falsy", "scalar", "container"),
             whole_store=True,
         ),
@@ -163,21 +175,21 @@ def parity() -> tuple[Theme, ...]:
 
 
 def lifecycle() -> tuple[Theme, ...]:
-    life: Weights = {asking.set_up: 1, asking.close_again: 2, asking.abandon: 2}
+    life: Weights = {saver_lifecycle.set_up: 1, saver_lifecycle.close_again: 2, reads.abandon: 2}
     first = ("put", "put_writes", "get_tuple", "list")
     later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
     return (
-        Theme("abandoned", {**GENERAL, asking.abandon: 4}, whole_store=True),
+        Theme("abandoned", {**GENERAL, reads.abandon: 4}, whole_store=True),
         Theme(
             "clones",
-            {**GENERAL, asking.clone: 3},
+            {**GENERAL, saver_lifecycle.clone: 3},
             needs=frozenset({"serializer"}),
             length=40,
             whole_store=True,
         ),
         Theme(
             "restarts",
-            {**GENERAL, **life, asking.reopen: 2},
+            {**GENERAL, **life, saver_lifecycle.reopen: 2},
             needs=frozenset({"durable"}),
             length=40,
             whole_store=True,

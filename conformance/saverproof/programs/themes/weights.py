@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from saverproof.programs import asking, making
+from saverproof.programs.makers import batches, checkpoints, reads
 from saverproof.programs.theme import Maker, Theme
 
 Weights: TypeAlias = Mapping[Maker, int]
 
-PUTS: Weights = {making.put: 12, making.put_again: 1, making.put_replacing: 1}
-WRITES: Weights = {making.writes: 8, making.writes_again: 5, making.writes_early: 2}
-READS: Weights = {asking.get: 6, asking.list_: 4}
+PUTS: Weights = {checkpoints.put: 12, checkpoints.put_again: 1, checkpoints.put_replacing: 1}
+WRITES: Weights = {batches.writes: 8, batches.writes_again: 5, batches.writes_early: 2}
+READS: Weights = {reads.get: 6, reads.list_: 4}
 GENERAL: Weights = {**PUTS, **WRITES, **READS}
 SMALL = Theme("small", threads=("a",), namespaces=("",), length=40)

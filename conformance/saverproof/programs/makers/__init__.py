@@ -1,0 +1,1 @@
+"""Makers: functions that make one step that suits what the model holds."""

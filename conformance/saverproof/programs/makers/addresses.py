@@ -1,0 +1,40 @@
+"""Which thread, namespace and checkpoint a step is about."""
+
+from __future__ import annotations
+
+from random import Random
+
+from saverproof.model.records import Address
+from saverproof.model.store import Model
+from saverproof.programs.theme import Theme
+
+
+def place(choose: Random, theme: Theme) -> tuple[str, str]:
+    """A thread and a namespace."""
+    return choose.choice(theme.threads), choose.choice(theme.namespaces)
+
+
+def some_address(model: Model, choose: Random, theme: Theme) -> Address | None:
+    """The address of a checkpoint that is there, the newest of its namespace more often."""
+    thread, namespace = place(choose, theme)
+    history = model.history(thread, namespace)
+    if not history:
+        return None
+    number = max(history) if choose.random() < 0.5 else choose.choice(list(history))
+    return thread, namespace, number
+
+
+def fresh_number(model: Model, choose: Random, thread: str, namespace: str) -> int:
+    """A number not put yet: mostly above all others, now and then in a gap below."""
+    history = model.history(thread, namespace)
+    waiting = [a[2] for a in model.writes if a[:2] == (thread, namespace) and a[2] not in history]
+    if waiting and choose.random() < 0.7:
+        return choose.choice(waiting)
+    removed = [a[2] for a in model.gone if a[:2] == (thread, namespace)]
+    if removed and choose.random() < 0.5:
+        return choose.choice(removed)
+    top = max(history, default=0)
+    gaps = [number for number in range(1, top) if number not in history]
+    if gaps and choose.random() < 0.2:
+        return choose.choice(gaps)
+    return top + choose.choice((1, 1, 1, 2, 3))

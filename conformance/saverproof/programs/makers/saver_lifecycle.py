@@ -1,0 +1,43 @@
+"""Makers of steps that open, close or copy the saver itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from saverproof.model.store import Model
+from saverproof.programs.theme import Theme
+from saverproof.steps.definitions import (
+    Clone,
+    CloseAgain,
+    CloseClone,
+    DropClone,
+    Reopen,
+    SetUp,
+    Step,
+)
+
+
+def reopen(model: Model, choose: Random, theme: Theme) -> Reopen:
+    """Close and open again."""
+    del model, choose, theme
+    return Reopen()
+
+
+def set_up(model: Model, choose: Random, theme: Theme) -> SetUp:
+    """Set the store up once more."""
+    del model, choose, theme
+    return SetUp()
+
+
+def close_again(model: Model, choose: Random, theme: Theme) -> CloseAgain:
+    """Close twice."""
+    del model, choose, theme
+    return CloseAgain()
+
+
+def clone(model: Model, choose: Random, theme: Theme) -> Step:
+    """Go on through a shallow copy, drop it, or close it."""
+    del model, theme
+    kind: Callable[[], Step] = choose.choice((Clone, Clone, DropClone, CloseClone))
+    return kind()
