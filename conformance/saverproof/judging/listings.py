@@ -13,11 +13,7 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Fact, FactLog, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import Listing, ask
-from saverproof.judging.refusals import (
-    judge_refusal,
-    plainer_forms,
-    refuses_nones,
-)
+from saverproof.judging.refusals import judge_refusal, plainer_forms, refuses_nones
 from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
 from saverproof.model.records import Address, Record

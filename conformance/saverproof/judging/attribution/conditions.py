@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from saverproof.contracts.tables import (
-    serialization,
-    upsert,
-)
+from saverproof.contracts.tables import serialization, upsert
 from saverproof.execution.versions import NoVersionError
 from saverproof.judging import facts
 from saverproof.judging.attribution import writes

@@ -1,0 +1,139 @@
+"""Rules for what a call shows by itself: second looks, listings, and calls that raise."""
+
+from __future__ import annotations
+
+from saverproof.contracts.tables import channels, identity, isolation, pending_writes, upsert
+from saverproof.judging import facts
+from saverproof.judging.attribution import conditions, writes
+from saverproof.judging.attribution.expected import BY_CAUSE, BY_REMOVAL, answered
+from saverproof.judging.attribution.rule import Rule, after
+from saverproof.judging.facts import OF_WRITES, Cause
+from saverproof.steps.definitions import Put, PutWrites
+
+SETTLED = frozenset(
+    {
+        *(facts.ADDRESS, facts.RETURNED, facts.VERSION, facts.INPUT, facts.WRITE_ORDER),
+        *(facts.LATEST, facts.LISTED_ORDER, facts.ORDER_OF_ALL, facts.LIMIT, facts.LIMIT_RAISED),
+        *(facts.PAGES, facts.SELECTION, facts.KEPT, facts.REBUILT, facts.SEEN_ELSEWHERE),
+        *(facts.PUT_ELSEWHERE, facts.ACCEPTED, facts.COUNT, facts.MODE, facts.PLAINTEXT),
+        *(facts.CHANNELS, facts.HISTORY, facts.HISTORY_RAISED, facts.SAME_ANSWERS, facts.HANG),
+        *(facts.WRITE_HANG, facts.FIRST_OPERATION, facts.FIRST_OPERATION_BEFORE_SETUP),
+        *(facts.VERSION_RAISED, facts.FORM),
+    }
+)
+CURES = (
+    *(Cause.NONE_ARGUMENTS, Cause.NONE_ID, Cause.NO_NAMESPACE, Cause.LOOP_CONFIG),
+    *(Cause.BEFORE, Cause.CRITERION),
+)
+
+SECOND_LOOKS = (
+    Rule(
+        "without a version nothing can be put, whatever was tried",
+        channels.VERSIONS_INCREASE.id,
+        when=conditions.has_no_version,
+    ),
+    Rule(
+        "a write that only a listing shows wrongly is the listing's",
+        pending_writes.SAME_IN_LIST.id,
+        OF_WRITES,
+        conditions.due_to(Cause.LISTING_ALONE),
+    ),
+    Rule(
+        "reading by id was right, so the steps before are not to blame",
+        conditions.expected,
+        when=conditions.due_to(Cause.LISTING_ALONE),
+    ),
+    Rule(
+        "a second look tells, whatever the fact is",
+        conditions.expected,
+        when=conditions.due_to(
+            *(Cause.CHANGED_ANSWER, Cause.REFUSED_PRUNE, Cause.ANY_UNKNOWN, Cause.EMPTY_THREAD),
+            *(Cause.SET_UP_ALREADY, *CURES),
+        ),
+    ),
+    Rule(
+        "without the filter it is right",
+        conditions.contract_of_filter,
+        when=conditions.due_to(Cause.FILTER),
+    ),
+)
+LISTINGS = (
+    Rule(
+        "a checkpoint that was put again is listed once for each put",
+        lambda case: conditions.contract_of_put_again(
+            case.difference.listed.record if case.difference.listed else None
+        ),
+        {facts.SELECTED_TWICE},
+        conditions.listed(lambda listed: listed.record is not None and listed.record.puts > 1),
+    ),
+    Rule(
+        "what was removed is still listed",
+        lambda case: BY_REMOVAL.get(
+            (case.difference.listed and case.difference.listed.removed_by) or "",
+            conditions.expected(case),
+        ),
+        {facts.SELECTED},
+        conditions.listed(lambda listed: listed.record is None),
+    ),
+    Rule(
+        "a listing of one thread shows another's",
+        isolation.THREADS.id,
+        {facts.SELECTED},
+        conditions.outside,
+    ),
+    Rule(
+        "the namespace and the id asked for come before the filter",
+        identity.LIST_SELECTS.id,
+        {facts.SELECTED},
+        conditions.unasked_for,
+    ),
+    Rule("it is not before", BY_CAUSE[Cause.BEFORE], {facts.SELECTED}, conditions.not_before),
+    Rule(
+        "the metadata that the filter asks for is stored wrongly, and the filter may be right",
+        conditions.contract_of_metadata,
+        {facts.SELECTED, facts.SELECTION},
+        conditions.listed(lambda listed: bool(listed.wrong_metadata)),
+    ),
+    Rule("only the filter is left", conditions.contract_of_filter, {facts.SELECTED}),
+)
+REFUSALS = (
+    *after(
+        Put,
+        Rule(
+            "a new checkpoint was refused",
+            identity.PUT_RETURNS_ADDRESS.id,
+            {facts.RAISED},
+            lambda case: case.record is None,
+        ),
+        Rule(
+            "the very same was stored before",
+            upsert.PUT_IS_IDEMPOTENT.id,
+            {facts.RAISED},
+            conditions.due_to(Cause.AGAIN),
+        ),
+        Rule("the id was stored before", upsert.PUT_REPLACES.id, {facts.RAISED}),
+    ),
+    *after(
+        PutWrites,
+        Rule(
+            "a batch with nothing that is stored already was refused",
+            pending_writes.COMPLETE.id,
+            {facts.RAISED},
+            lambda case: not writes.stored_already(case),
+        ),
+        Rule(
+            "a regular write was stored already, and the retry has to be accepted",
+            upsert.REGULAR_WRITE_FIRST_WINS.id,
+            {facts.RAISED},
+            writes.regular_stored_already,
+        ),
+        Rule("only special writes were stored", conditions.contract_of_batch, {facts.RAISED}),
+    ),
+    Rule("the call leans on this", lambda case: answered(case.step), {facts.RAISED}),
+)
+ANSWERS = (
+    *SECOND_LOOKS,
+    *LISTINGS,
+    *REFUSALS,
+    Rule("what the call itself shows is no step's before it", conditions.expected, SETTLED),
+)
