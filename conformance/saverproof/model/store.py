@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from saverproof.model import metadata as metadata_rules
+from saverproof.model import planning
+from saverproof.model.contents import Contents
 from saverproof.model.records import (
     COPIED,
     PRUNED_TO,
     SPECIAL_INDEX,
     Address,
-    Channel,
     PendingWrite,
     PlannedPut,
-    Provenance,
     Record,
     Version,
     WriteKey,
@@ -24,13 +24,12 @@ from saverproof.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
-    ListTuples,
     Prune,
     Put,
     PutWrites,
     Step,
 )
-from saverproof.steps.identifiers import mint, task_id
+from saverproof.steps.identifiers import mint
 
 ROOT = ""
 
@@ -40,89 +39,12 @@ def next_number(current: Version | None) -> int:
     return int(current or 0) + 1
 
 
-class Model:
+class Model(Contents):
     """The checkpoints and pending writes that a right saver would hold.
 
-    The mutating methods follow the operations of a saver of the same name; the reading ones
-    answer as it should. Callers check :func:`saverproof.programs.legality.objection` first.
+    The methods follow the operations of a saver of the same name. Callers check
+    :func:`saverproof.programs.legality.objection` first.
     """
-
-    def __init__(self) -> None:
-        self.threads: dict[str, dict[str, dict[int, Record]]] = {}
-        self.writes: dict[Address, dict[WriteKey, PendingWrite]] = {}
-        self.gone: dict[Address, str] = {}
-        """Addresses that once were put, and the operation that removed them."""
-        self.doubted_values: set[tuple[str, str, str, Version]] = set()
-        self.doubted_writes: set[Address] = set()
-        self.copies: set[frozenset[str]] = set()
-        """Pairs of threads of which one was copied from the other."""
-        self.unexpected: set[Address] = set()
-        """Checkpoints that the saver shows although it should not, already reported."""
-        self.diverged = False
-        """Whether the saver lost checkpoints or showed foreign ones, and the model went along."""
-
-    # --- reading ---------------------------------------------------------------------------
-
-    def record(self, address: Address) -> Record | None:
-        """The checkpoint at an address."""
-        thread, namespace, number = address
-        return self.threads.get(thread, {}).get(namespace, {}).get(number)
-
-    def history(self, thread: str, namespace: str) -> dict[int, Record]:
-        """The checkpoints of one namespace by number."""
-        return self.threads.get(thread, {}).get(namespace, {})
-
-    def latest(self, thread: str, namespace: str) -> int | None:
-        """The greatest number in one namespace."""
-        return max(self.history(thread, namespace), default=None)
-
-    def addresses(self) -> Iterator[Address]:
-        """Every checkpoint there is."""
-        for thread, namespaces in self.threads.items():
-            for namespace, records in namespaces.items():
-                for number in records:
-                    yield thread, namespace, number
-
-    def pending(self, address: Address) -> list[PendingWrite]:
-        """The pending writes of a checkpoint in ``writes_sort_key`` order."""
-        stored = self.writes.get(address)
-        if not stored:
-            return []
-        if len(stored) == 1:
-            return list(stored.values())
-        return sorted(stored.values(), key=lambda w: (w.path, task_id(w.task), w.index))
-
-    def listing(self, step: ListTuples) -> list[Address]:
-        """What a listing selects, its limit aside, newest first within each namespace."""
-        found: list[Address] = []
-        threads = self.threads if step.thread is None else (step.thread,)
-        for thread in threads:
-            for namespace, records in self.threads.get(thread, {}).items():
-                if step.namespace is not None and namespace != step.namespace:
-                    continue
-                found += [
-                    (thread, namespace, number)
-                    for number in sorted(records, reverse=True)
-                    if self._selected(step, number, records[number])
-                ]
-        return found
-
-    @staticmethod
-    def _selected(step: ListTuples, number: int, record: Record) -> bool:
-        if step.number is not None and number != step.number:
-            return False
-        if step.before is not None and number >= step.before:
-            return False
-        if not step.filter:
-            return True
-        return metadata_rules.selects(step.filter, record.merged | record.metadata)
-
-    def has_children(self, address: Address) -> bool:
-        """Whether some checkpoint of the namespace names this one as its parent."""
-        thread, namespace, number = address
-        return any(r.parent == number for r in self.history(thread, namespace).values())
-
-    # --- writing ---------------------------------------------------------------------------
 
     def apply(
         self, step: Step, next_version: Callable[[Version | None], Version] = next_number
@@ -151,70 +73,7 @@ class Model:
 
     def plan_put(self, step: Put, next_version: Callable[[Version | None], Version]) -> PlannedPut:
         """Settle the channels and versions of a put; one new version serves all its changes."""
-        present = self.record((step.thread, step.namespace, step.number))
-        if present is not None and present.step == step:
-            return PlannedPut(
-                present.channels, self._new_versions(step, present), present.seen, True
-            )
-        if step.copy_of is not None:
-            source = self.history(step.thread, step.namespace)[step.copy_of]
-            copied = {
-                name: replace(channel, provenance=Provenance.COPIED)
-                for name, channel in source.channels.items()
-            }
-            return PlannedPut(copied, {}, source.seen, False)
-        base = self._base(step)
-        channels: dict[str, Channel] = {
-            name: self._carried(channel, step) for name, channel in base.items()
-        }
-        new_versions: dict[str, Version] = {}
-        if step.changes:
-            version = next_version(max(self.versions_taken(step), default=None))
-            for name, value in step.changes:
-                provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
-                channels[name] = Channel(value, version, provenance)
-                new_versions[name] = version
-        seen = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
-        return PlannedPut(channels, new_versions, seen, False)
-
-    def versions_taken(self, step: Put) -> list[Version]:
-        """The versions above which that of a put's changes has to be.
-
-        They are those of its parent, of what it replaces, and of what was put below it before:
-        along a line of checkpoints, a channel's version stands for one value. Forks mint the same.
-        """
-        history = self.history(step.thread, step.namespace)
-        line = [self._base(step)]
-        if step.number in history:
-            line.append(history[step.number].channels)
-        below = {step.number}
-        # A parent's number is below its child's.
-        for number in sorted(history):
-            if history[number].parent in below:
-                below.add(number)
-                line.append(history[number].channels)
-        return [channel.version for channels in line for channel in channels.values()]
-
-    def _base(self, step: Put) -> dict[str, Channel]:
-        parent = self.history(step.thread, step.namespace).get(step.parent or 0)
-        return {} if parent is None else parent.channels
-
-    @staticmethod
-    def _carried(channel: Channel, step: Put) -> Channel:
-        if channel.value is None:
-            return replace(channel, provenance=Provenance.DROPPED)
-        return Channel(
-            channel.value,
-            channel.version,
-            Provenance.CARRIED,
-            optional=channel.optional or step.omit_unchanged,
-        )
-
-    @staticmethod
-    def _new_versions(step: Put, present: Record) -> dict[str, Version]:
-        if step.copy_of is not None:
-            return {}
-        return {name: present.channels[name].version for name, _ in step.changes}
+        return planning.plan_put(self, step, next_version)
 
     def put(self, step: Put, planned: PlannedPut) -> Record:
         """Store what was planned; an id that is there is replaced, its pending writes stay."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from saverproof.execution.calls import PENDING_SEND
+from saverproof.model.planning import versions_taken
 from saverproof.model.records import Address, PendingWrite, PlannedPut
 from saverproof.model.store import Model
 from saverproof.scripts.call_source import CallSource
@@ -267,7 +268,7 @@ class Writer:
 
     def plan(self, step: Put) -> PlannedPut:
         """Plan a put; versions are names in the script."""
-        older = [str(version) for version in self.model.versions_taken(step)]
+        older = [str(version) for version in versions_taken(self.model, step)]
         channel = step.changes[0][0] if len(step.changes) == 1 else ""
         return self.model.plan_put(step, lambda _: self.mint(older, channel))
 

@@ -1,0 +1,87 @@
+"""What the model holds and what a right saver would answer: checkpoints by thread, and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from saverproof.model import metadata as metadata_rules
+from saverproof.model.records import Address, PendingWrite, Record, Version, WriteKey
+from saverproof.steps.definitions import ListTuples
+from saverproof.steps.identifiers import task_id
+
+
+class Contents:
+    """The checkpoints and pending writes of a store, and what is open about them."""
+
+    def __init__(self) -> None:
+        self.threads: dict[str, dict[str, dict[int, Record]]] = {}
+        self.writes: dict[Address, dict[WriteKey, PendingWrite]] = {}
+        self.gone: dict[Address, str] = {}
+        """Addresses that once were put, and the operation that removed them."""
+        self.doubted_values: set[tuple[str, str, str, Version]] = set()
+        self.doubted_writes: set[Address] = set()
+        self.copies: set[frozenset[str]] = set()
+        """Pairs of threads of which one was copied from the other."""
+        self.unexpected: set[Address] = set()
+        """Checkpoints that the saver shows although it should not, already reported."""
+        self.diverged = False
+        """Whether the saver lost checkpoints or showed foreign ones, and the model went along."""
+
+    def record(self, address: Address) -> Record | None:
+        """The checkpoint at an address."""
+        thread, namespace, number = address
+        return self.threads.get(thread, {}).get(namespace, {}).get(number)
+
+    def history(self, thread: str, namespace: str) -> dict[int, Record]:
+        """The checkpoints of one namespace by number."""
+        return self.threads.get(thread, {}).get(namespace, {})
+
+    def latest(self, thread: str, namespace: str) -> int | None:
+        """The greatest number in one namespace."""
+        return max(self.history(thread, namespace), default=None)
+
+    def addresses(self) -> Iterator[Address]:
+        """Every checkpoint there is."""
+        for thread, namespaces in self.threads.items():
+            for namespace, records in namespaces.items():
+                for number in records:
+                    yield thread, namespace, number
+
+    def pending(self, address: Address) -> list[PendingWrite]:
+        """The pending writes of a checkpoint in ``writes_sort_key`` order."""
+        stored = self.writes.get(address)
+        if not stored:
+            return []
+        if len(stored) == 1:
+            return list(stored.values())
+        return sorted(stored.values(), key=lambda w: (w.path, task_id(w.task), w.index))
+
+    def listing(self, step: ListTuples) -> list[Address]:
+        """What a listing selects, its limit aside, newest first within each namespace."""
+        found: list[Address] = []
+        threads = self.threads if step.thread is None else (step.thread,)
+        for thread in threads:
+            for namespace, records in self.threads.get(thread, {}).items():
+                if step.namespace is not None and namespace != step.namespace:
+                    continue
+                found += [
+                    (thread, namespace, number)
+                    for number in sorted(records, reverse=True)
+                    if self._selected(step, number, records[number])
+                ]
+        return found
+
+    @staticmethod
+    def _selected(step: ListTuples, number: int, record: Record) -> bool:
+        if step.number is not None and number != step.number:
+            return False
+        if step.before is not None and number >= step.before:
+            return False
+        if not step.filter:
+            return True
+        return metadata_rules.selects(step.filter, record.merged | record.metadata)
+
+    def has_children(self, address: Address) -> bool:
+        """Whether some checkpoint of the namespace names this one as its parent."""
+        thread, namespace, number = address
+        return any(r.parent == number for r in self.history(thread, namespace).values())

@@ -1,0 +1,78 @@
+"""What a put stores: the values, versions and provenance of its checkpoint's channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from saverproof.model.contents import Contents
+from saverproof.model.records import Channel, PlannedPut, Provenance, Record, Version
+from saverproof.steps.definitions import Put
+
+
+def plan_put(
+    contents: Contents, step: Put, next_version: Callable[[Version | None], Version]
+) -> PlannedPut:
+    """Settle the channels and versions of a put; one new version serves all its changes."""
+    present = contents.record((step.thread, step.namespace, step.number))
+    if present is not None and present.step == step:
+        return PlannedPut(present.channels, _new_versions(step, present), present.seen, True)
+    if step.copy_of is not None:
+        source = contents.history(step.thread, step.namespace)[step.copy_of]
+        copied = {
+            name: replace(channel, provenance=Provenance.COPIED)
+            for name, channel in source.channels.items()
+        }
+        return PlannedPut(copied, {}, source.seen, False)
+    base = _base(contents, step)
+    channels: dict[str, Channel] = {name: _carried(channel, step) for name, channel in base.items()}
+    new_versions: dict[str, Version] = {}
+    if step.changes:
+        version = next_version(max(versions_taken(contents, step), default=None))
+        for name, value in step.changes:
+            provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
+            channels[name] = Channel(value, version, provenance)
+            new_versions[name] = version
+    seen = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
+    return PlannedPut(channels, new_versions, seen, False)
+
+
+def versions_taken(contents: Contents, step: Put) -> list[Version]:
+    """The versions above which that of a put's changes has to be.
+
+    They are those of its parent, of what it replaces, and of what was put below it before:
+    along a line of checkpoints, a channel's version stands for one value. Forks mint the same.
+    """
+    history = contents.history(step.thread, step.namespace)
+    line = [_base(contents, step)]
+    if step.number in history:
+        line.append(history[step.number].channels)
+    below = {step.number}
+    # A parent's number is below its child's.
+    for number in sorted(history):
+        if history[number].parent in below:
+            below.add(number)
+            line.append(history[number].channels)
+    return [channel.version for channels in line for channel in channels.values()]
+
+
+def _base(contents: Contents, step: Put) -> dict[str, Channel]:
+    parent = contents.history(step.thread, step.namespace).get(step.parent or 0)
+    return {} if parent is None else parent.channels
+
+
+def _carried(channel: Channel, step: Put) -> Channel:
+    if channel.value is None:
+        return replace(channel, provenance=Provenance.DROPPED)
+    return Channel(
+        channel.value,
+        channel.version,
+        Provenance.CARRIED,
+        optional=channel.optional or step.omit_unchanged,
+    )
+
+
+def _new_versions(step: Put, present: Record) -> dict[str, Version]:
+    if step.copy_of is not None:
+        return {}
+    return {name: present.channels[name].version for name, _ in step.changes}
