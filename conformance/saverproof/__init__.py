@@ -1,6 +1,6 @@
 """What a LangGraph checkpointer promises, and how it is judged.
 
-The names below are the door for authors. They are imported on first use, because pytest loads this
+The names below are for authors of savers. They are imported on first use, because pytest loads this
 package in every project in which saverproof is installed, and such a project must not pay for
 LangGraph.
 """

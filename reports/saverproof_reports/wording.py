@@ -31,7 +31,7 @@ FAULT_OUTCOMES = {
     "held": "the operation is stored whole",
     "torn": "part of the operation was left",
     "lost": "something acknowledged is gone",
-    "late": "what failed came to life with a later commit",
+    "late": "what failed was stored by a later commit",
     "stuck": "the saver was not usable afterwards",
     "not-fired": "the fault never fired: nothing is known",
 }
@@ -43,7 +43,7 @@ FAULT_LETTERS = {"torn": "T", "lost": "L", "late": "A", "stuck": "S", "not-fired
 KILL_OUTCOMES = {
     "absent": "the operation in flight is not there at all",
     "whole": "the operation in flight is there whole",
-    "torn": "the operation in flight is there in part",
+    "torn": "the operation in flight is only partly there",
     "lost": "an acknowledged operation is gone",
     "gap": "a later operation survived without an earlier one",
     "unopened": "the store did not open, failed its check or took no writes",

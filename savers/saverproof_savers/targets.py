@@ -177,7 +177,7 @@ async def langgraph_sqlite_async(
 
 @target(
     name="sqlite-snapshot",
-    capabilities={Capability.LARGE: "each write stores the whole state anew"},
+    capabilities={Capability.LARGE: "each write stores the whole state again"},
     check=_integrity,
     opening="""\
 from saverproof_savers import SnapshotSqliteSaver

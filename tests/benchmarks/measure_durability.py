@@ -73,7 +73,7 @@ def operate(saver: Any, operation: int) -> None:
 
 
 def found_in(saver: Any) -> tuple[set[int], bool]:
-    """The operations that are there, and whether one is there in part."""
+    """The operations that are there, and whether one is only partly there."""
     there: set[int] = set()
     torn = False
     for each in saver.list(config(None)):

@@ -65,5 +65,5 @@ def _judged(report: Mapping[str, Any], saver: str | None, path: Path) -> Mapping
     if saver is None:
         raise ReportError(f"{where}: found the savers {names}, expected one; choose by --saver")
     if saver not in savers:
-        raise ReportError(f"--saver {one_line(saver, 80)}: {where} has not got it, only {names}")
+        raise ReportError(f"--saver {one_line(saver, 80)}: {where} does not have it, only {names}")
     return savers[saver]

@@ -52,7 +52,7 @@ def command(saver: str) -> None:
     setting = Setting.current()
     setting.apply()
     ref = find(saver, Path(setting.folder))
-    with working(f"getting to know {one_line(saver, 80)}"):
+    with working(f"probing {one_line(saver, 80)}"):
         facts = probe(ref, setting)
     if not facts["durable"]:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
@@ -102,8 +102,8 @@ def _crash(bench: KillBench) -> Said:
         view = bench.harness.look(graph_child.resume, arguments, deadline_s=DEADLINE_S)
     done = len(result.acknowledged)
     if view.value is None or "raised" in view.value["seen"]["result"]:
-        return False, f"killed after {done} operations, the graph cannot go on: {view.ending()}"
-    return True, f"killed after {done} operations, the graph went on and came to its end"
+        return False, f"killed after {done} operations, the graph cannot resume: {view.ending()}"
+    return True, f"killed after {done} operations, the graph resumed and finished"
 
 
 def _half_an_operation(bench: KillBench) -> Said:

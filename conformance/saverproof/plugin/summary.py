@@ -62,7 +62,9 @@ def write_comparison(
     name = one_line(str(run.baseline_file))
     missing = [facts["name"] for facts in run.savers if facts["name"] not in (run.baseline or {})]
     for absent in missing:
-        terminal.line(f"baseline {name}: it has not got {absent}, and excuses nothing", yellow=True)
+        terminal.line(
+            f"baseline {name}: it does not have {absent}, and excuses nothing", yellow=True
+        )
     if len(missing) == len(run.savers):
         return
     comparison = compare(earlier, report)

@@ -145,7 +145,7 @@ class AtomicityJudging:
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
             except (NoCleanRunError, OpeningError, HungError) as problem:
-                self.tally.note(f"not swept, it does not work without faults either: {problem}")
+                self.tally.note(f"not judged, it does not work without faults either: {problem}")
                 if isinstance(problem, HungError):
                     bench.renew()
                 continue

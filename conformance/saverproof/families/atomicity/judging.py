@@ -119,9 +119,9 @@ class FaultJudge:
         if ReferenceStates.NEITHER in committed.values():
             contract = PREVIOUS if self._harms_others(observation, viewpoint) else WHOLE
             summary = (
-                "it failed, and an earlier checkpoint is not what it was"
+                "it failed, and changed an earlier checkpoint"
                 if contract == PREVIOUS
-                else "it failed, and a part of it is stored"
+                else "it failed, and part of it is stored"
             )
             return self._wrong(contract, summary, observation, viewpoint)
         if self._too_much(observation, committed):
@@ -136,7 +136,7 @@ class FaultJudge:
         done = {*(observation.changed or ())} & whole
         if not done or done == whole:
             return None
-        verdict = self._wrong(WHOLE, "it failed half done", observation, viewpoint)
+        verdict = self._wrong(WHOLE, "it failed, half done", observation, viewpoint)
         tables = f"changed: {', '.join(sorted(done))}; not: {', '.join(sorted(whole - done))}"
         return replace(verdict, observed=f"{tables}; {verdict.observed}")
 
@@ -203,7 +203,7 @@ class FaultJudge:
                 continue
             if committed is None and ReferenceStates.NEITHER in now.values():
                 return self._wrong(
-                    WHOLE, "it failed, and a part of it is stored", observation, viewpoint
+                    WHOLE, "it failed, and part of it is stored", observation, viewpoint
                 )
             if committed is not None and any(not now[g] & s for g, s in committed.items()):
                 summary = "it failed and was not stored, until something else was written"
@@ -233,7 +233,7 @@ class FaultJudge:
         """What does not work any more, and what was seen of it."""
         behind = self._behind(observation)
         if behind:
-            yield "the saver stays behind the times", behind
+            yield "the saver does not see new data", behind
         for what, error in self._problems(observation).items():
             yield f"{what} fails", error
         if locked := self._locked(observation):
@@ -285,9 +285,11 @@ class FaultJudge:
         revived = Viewpoint.REVIVED in observation.snapshots
         if revived and not self.references.right(observation, Viewpoint.REVIVED, committed):
             if observation.ending is OperationEnding.RETURNED:
-                summary = "it returned, and something that was to go comes back with its checkpoint"
+                summary = (
+                    "it returned, and what it should have removed comes back with its checkpoint"
+                )
                 return self._wrong(SILENT, summary, observation, Viewpoint.REVIVED)
-            summary = "it failed, and a part of what was to go comes back with its checkpoint"
+            summary = "it failed, and part of what it should remove comes back with its checkpoint"
             return self._wrong(WHOLE, summary, observation, Viewpoint.REVIVED)
         for viewpoint in (Viewpoint.RETRIED, Viewpoint.CLOSED):
             if viewpoint not in observation.snapshots or not observation.whole:

@@ -142,7 +142,7 @@ class RandomTrial:
             return self._violation(contract, "it returned, and is not stored", "all of it", said)
         if seen not in (before, after):
             contract = CANCELLED if cancelled else WHOLE
-            return self._violation(contract, "it failed, and a part of it is seen", "nothing", said)
+            return self._violation(contract, "it failed, and part of it is seen", "nothing", said)
         unusable = CANCELLED if cancelled else USABLE
         for path in self._databases():
             if write_locked(path):

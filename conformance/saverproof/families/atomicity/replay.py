@@ -47,9 +47,9 @@ def _answer(verdict: FaultVerdict, contract: str) -> ReplayAnswer:
     if verdict.contract == contract:
         return ReplayAnswer(Status.FAILING, verdict.summary, verdict.expected, verdict.observed)
     if verdict.contract is not None:
-        said = f"the fault breaks {verdict.contract} now: {verdict.summary}"
+        said = f"the contract holds; the fault breaks {verdict.contract} instead: {verdict.summary}"
         return ReplayAnswer(Status.FIXED, said)
-    return ReplayAnswer(Status.FIXED, "the same fault leaves everything as it should be")
+    return ReplayAnswer(Status.FIXED, "the same fault shows no flaw")
 
 
 def _elsewhere(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
@@ -68,11 +68,10 @@ def _elsewhere(plan: ItemPlan, target: Target, contract: str, data: Any) -> Repl
             if verdict.contract == contract:
                 return _answer(verdict, contract)
     if not fired:
-        return unclear("the fault finds no place in the operation any more")
+        return unclear("the operation has no place for this fault any more")
     places = "1 other place" if fired == 1 else f"{fired} other places"
-    return ReplayAnswer(
-        Status.FIXED, f"the place is gone, and {places} of the operation show nothing"
-    )
+    said = f"that place no longer exists; faults at {places} of the operation show no flaw"
+    return ReplayAnswer(Status.FIXED, said)
 
 
 def _tried(bench: FaultBench, sweep: Any, injection: Injection) -> TrialObservation:
@@ -96,5 +95,5 @@ def _random_again(
     if violation is not None:
         return _answer(violation.verdict, contract)
     if faults and not random_trial.injected:
-        return unclear("none of the recorded faults found its place")
-    return ReplayAnswer(Status.FIXED, "the same program with the same faults goes well")
+        return unclear("none of the recorded faults fired")
+    return ReplayAnswer(Status.FIXED, "the same program with the same faults shows no flaw")

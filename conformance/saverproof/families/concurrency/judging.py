@@ -86,7 +86,7 @@ def judge_history(
             Problem(
                 ORDER,
                 f"the answers about {what} fit no order of the calls",
-                "an order of the calls that respects real time and explains every answer",
+                "an order of the calls that keeps real time and explains every answer",
                 "none of the orders does",
                 witnesses,
             )
@@ -180,7 +180,7 @@ class EventIndex:
         elif len(values) < length:
             yield self._lost(event, f"some of task {task}'s writes are gone", shown.describe())
         else:
-            yield self._torn(event, shown, "one whole batch", "a mixture of two batches")
+            yield self._torn(event, shown, "one whole batch", "a mix of two batches")
 
     def _half_deleted(self, event: TimedCall, shown: ShownTuple) -> Iterator[Problem]:
         """A checkpoint with writes of an earlier life, or without those it had before the read."""

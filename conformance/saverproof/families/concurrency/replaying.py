@@ -63,8 +63,8 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
             record.tally.unknown.get(contract, next(iter(record.tally.unknown.values())))
         )
     if times > 1:
-        return ReplayAnswer(Status.FIXED, f"played {times} times, it shows nothing any more")
-    return ReplayAnswer(Status.FIXED, "the same scene shows nothing any more")
+        return ReplayAnswer(Status.FIXED, f"played {times} times, it shows no flaw")
+    return ReplayAnswer(Status.FIXED, "the same scene shows no flaw")
 
 
 def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
@@ -120,7 +120,9 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Sc
     record.saw(problems, {})
     others = sorted({problem.contract for problem in problems} - {contract})
     if others and (end or contract == ORDER):
-        record.tally.unknown[contract] = f"it breaks {', '.join(others)} now, which hides the rest"
+        record.tally.unknown[contract] = (
+            f"it breaks {', '.join(others)} instead, which hides the rest"
+        )
     elif judgement.cut_off and contract == ORDER:
         record.tally.unknown[contract] = (
             "cut off: the orders of a history are too many to be searched"

@@ -82,7 +82,7 @@ class Resumed:
     def difference(self) -> tuple[str, str, str] | None:
         """What is not as in the undisturbed run: which, expected, observed."""
         if self.view.value is None:
-            return "resuming", "the graph goes on to its end", self.view.ending()
+            return "resuming", "the graph runs to its end", self.view.ending()
         seen = self.view.value["seen"]
         for kind, expected in self.show.seen.items():
             if seen.get(kind) != expected:

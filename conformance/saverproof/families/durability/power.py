@@ -211,7 +211,7 @@ class Power:
                 f"after a power cut the store {_WORDS[flaw.outcome]} "
                 f"({bad} of {self.images} disk images; {'; '.join(self.settings)})"
             ),
-            expected="the store opens, and holds the first so many operations, each of them whole",
+            expected="the store opens, and holds the operations up to some point, each whole",
             observed=flaw.observed[:1_200],
             steps=(*steps, f"power cut: of the unsynced writes, {flaw.image.kind.value} survive"),
             program={

@@ -50,7 +50,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
                 return _graph(bench, contract, data)
             return _kill(bench, contract, data)
     except (NoCleanRunError, HarnessError) as problem:
-        return unclear(f"the program does not run undisturbed either: {problem}")
+        return unclear(f"the program does not work without a kill either: {problem}")
     except KeyError as missing:
         raise ValueError(f"found no {missing}, expected a recorded kill") from None
 
@@ -74,18 +74,19 @@ def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAns
             return _shown(trial)
     fired = _fired(tried)
     if data.get("beside"):
-        return unclear("it was seen beside a second process, and is not seen without one")
+        return unclear("it was seen beside a second process; one process alone does not show it")
     if place.kind is PlaceKind.INSTANT:
-        return unclear(f"it was killed at an instant chosen by chance; {fired} more show nothing")
+        return unclear(f"it was killed at a random instant; {fired} more such kills show no flaw")
     if not fired:
         return unclear("the operation has no place of that kind any more")
     others_broken = sorted({name for trial in tried for name in trial.blamed})
     if others_broken:
-        return ReplayAnswer(Status.FIXED, f"the kill breaks {', '.join(others_broken)} now")
-    if gone:
-        said = f"the place is gone, and {fired} others of the operation show nothing"
+        said = f"the contract holds; the kill now breaks {', '.join(others_broken)} instead"
         return ReplayAnswer(Status.FIXED, said)
-    said = f"the same kill, {fired} times, leaves everything as it should be"
+    if gone:
+        said = f"that place no longer exists; {fired} kills elsewhere in the operation show no flaw"
+        return ReplayAnswer(Status.FIXED, said)
+    said = f"the same kill, tried {fired} times, shows no flaw"
     return ReplayAnswer(Status.FIXED, said)
 
 
@@ -95,7 +96,7 @@ def _times(place: KillPlace) -> int:
 
 def _shown(trial: KillTrial) -> ReplayAnswer:
     verdict, program = trial.verdict, trial.run.program
-    expected = "every operation that had returned, and of the one in flight all or nothing"
+    expected = "every operation that had returned, and all or nothing of the one in flight"
     gone = "; ".join(describe(program[position]) for position in verdict.lost)
     observed = trial.trouble or (f"gone: {gone}" if gone else f"in part: {len(verdict.torn)} facts")
     said = f"killed {trial.place.describe()}: {KILL_OUTCOMES[verdict.outcome]}"
@@ -137,12 +138,12 @@ def _power(bench: KillBench, data: Mapping[str, Any]) -> ReplayAnswer:
     power.given = Workload("as recorded", from_json(data["program"]))
     power.run()
     if power.flaw is not None:
-        said = f"a power cut leaves a store that is wrong: {KILL_OUTCOMES[power.flaw.outcome]}"
-        expected = "the first so many operations, each of them whole"
+        said = f"a power cut leaves a wrong store: {KILL_OUTCOMES[power.flaw.outcome]}"
+        expected = "the operations up to some point, each whole"
         return ReplayAnswer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
     if not power.images:
         return unclear(power.inapplicable or "; ".join(power.notes) or "no disk image was made")
-    said = f"none of {power.images} disks that a power cut may leave is wrong"
+    said = f"none of the {power.images} disk images that a power cut may leave is wrong"
     return ReplayAnswer(Status.FIXED, said)
 
 
@@ -179,5 +180,5 @@ def _graph(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAn
     if not tally.checked[contract]:
         return unclear("; ".join([*tally.unknown.values(), *tally.notes]) or "nothing was killed")
     return ReplayAnswer(
-        Status.FIXED, f"killed at each of {moments} moments, the graph goes on rightly"
+        Status.FIXED, f"killed at each of {moments} moments, the graph resumes correctly"
     )

@@ -50,7 +50,7 @@ def _summary(contract: str, trial: KillTrial) -> str:
         case _ if contract == REOPENS:
             return f"{where}: {trial.trouble}"[:300]
         case _ if contract == ATOMIC:
-            return f"{where}: {trial.operation} is there in part"
+            return f"{where}: {trial.operation} is only partly there"
     lost = len(trial.verdict.lost)
     gone = "1 acknowledged operation is" if lost == 1 else f"{lost} acknowledged operations are"
     gap = ", but a later one is there" if contract == NO_GAPS else ""

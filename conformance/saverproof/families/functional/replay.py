@@ -43,7 +43,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
             return _standing(plan, trials, contract)
         breach = _shown(trials, program, contract)
     if breach is None:
-        return ReplayAnswer(Status.FIXED, "the program shows nothing that breaks it")
+        return ReplayAnswer(Status.FIXED, "the program no longer breaks the contract")
     said = fact_in_words(breach.difference)
     return ReplayAnswer(Status.FAILING, said, *shown(breach.difference, WIDTH))
 

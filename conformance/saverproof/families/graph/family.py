@@ -105,7 +105,7 @@ class GraphJudging:
                 continue
             if self.bench.unsteady(play, expected, difference.position + 1):
                 name = play.scenario.name
-                self.tally.unknown[contract] = f"InMemorySaver itself is not steady in {name!r}"
+                self.tally.unknown[contract] = f"InMemorySaver itself varies in {name!r}"
                 return
             self.tally.agreed(contract, 0 if contract == own else 1)
             found = shrunk(self.bench, play, difference)
