@@ -18,7 +18,7 @@ from saverproof.scripts.statements import (
     read,
     write,
 )
-from saverproof.scripts.writer import Writer
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import (
     PLAIN,
     DeltaHistory,
@@ -35,7 +35,7 @@ from saverproof.steps.definitions import (
 
 
 @singledispatch
-def check_answer(step: Step, writer: Writer, breach: Breach) -> None:
+def check_answer(step: Step, writer: ScriptWriter, breach: Breach) -> None:
     """Write the last step with a check of what it answers.
 
     Raises:
@@ -46,7 +46,7 @@ def check_answer(step: Step, writer: Writer, breach: Breach) -> None:
 
 
 @check_answer.register
-def _(step: GetTuple, writer: Writer, breach: Breach) -> None:
+def _(step: GetTuple, writer: ScriptWriter, breach: Breach) -> None:
     match breach.difference.fact:
         case "latest":
             _check_latest(writer, breach, [(step.thread, step.namespace or "")], read(step, writer))
@@ -79,7 +79,7 @@ def _unequal_answers(breach: Breach) -> str:
     return different if isinstance(breach.difference.expected, tuple) else "observed != expected"
 
 
-def check_latest(writer: Writer, breach: Breach) -> None:
+def check_latest(writer: ScriptWriter, breach: Breach) -> None:
     """The newest of some namespace, which the difference does not name, is not what is read."""
     wanted = breach.difference.expected
     model = writer.model
@@ -96,7 +96,7 @@ def check_latest(writer: Writer, breach: Breach) -> None:
 
 
 def _check_latest(
-    writer: Writer, breach: Breach, places: list[tuple[str, str]], *calls: str
+    writer: ScriptWriter, breach: Breach, places: list[tuple[str, str]], *calls: str
 ) -> None:
     if isinstance(breach.difference.observed, Raised):
         guarded(writer, list(calls), "the latest checkpoint", breach)
@@ -118,7 +118,7 @@ def _check_latest(
 
 
 @check_answer.register
-def _(step: ListTuples, writer: Writer, breach: Breach) -> None:
+def _(step: ListTuples, writer: ScriptWriter, breach: Breach) -> None:
     unlimited = writer.list_arguments(replace(step, limit=None))
     expected = writer.model.listing(step)
     fact, address = breach.difference.fact, breach.difference.address
@@ -155,7 +155,7 @@ def _(step: ListTuples, writer: Writer, breach: Breach) -> None:
             raise NoScriptError(f"no check of {fact!r} in a listing")
 
 
-def _addresses(writer: Writer, arguments: list[str]) -> str:
+def _addresses(writer: ScriptWriter, arguments: list[str]) -> str:
     if writer.by_id:
         return writer.listing(*arguments, item='found.checkpoint["id"]')
     writer.helpers.add("address")
@@ -163,7 +163,7 @@ def _addresses(writer: Writer, arguments: list[str]) -> str:
 
 
 @check_answer.register
-def _(step: WalkPages, writer: Writer, breach: Breach) -> None:
+def _(step: WalkPages, writer: ScriptWriter, breach: Breach) -> None:
     del breach
     history = sorted(writer.model.history(step.thread, step.namespace), reverse=True)
     listing = writer.listing(
@@ -184,7 +184,7 @@ def _(step: WalkPages, writer: Writer, breach: Breach) -> None:
 
 
 @check_answer.register
-def _(step: DeltaHistory, writer: Writer, breach: Breach) -> None:
+def _(step: DeltaHistory, writer: ScriptWriter, breach: Breach) -> None:
     call = delta_history(step, writer)
     if isinstance(breach.difference.observed, Raised):
         guarded(writer, [call], "a history", breach)
@@ -196,11 +196,11 @@ def _(step: DeltaHistory, writer: Writer, breach: Breach) -> None:
 
 
 @check_answer.register
-def _(step: NextVersions, writer: Writer, breach: Breach) -> None:
+def _(step: NextVersions, writer: ScriptWriter, breach: Breach) -> None:
     _check_row(writer, breach, step.count)
 
 
-def _check_row(writer: Writer, breach: Breach, count: int) -> None:
+def _check_row(writer: ScriptWriter, breach: Breach, count: int) -> None:
     """Versions minted in a row do not increase."""
     lines = [
         "versions = [saver.get_next_version(None, None)]",
@@ -218,7 +218,7 @@ def _check_row(writer: Writer, breach: Breach, count: int) -> None:
 
 
 @check_answer.register
-def _(step: Put, writer: Writer, breach: Breach) -> None:
+def _(step: Put, writer: ScriptWriter, breach: Breach) -> None:
     fact, _, name = breach.difference.fact.partition(":")
     match fact:
         case "returned":
@@ -236,7 +236,7 @@ def _(step: Put, writer: Writer, breach: Breach) -> None:
             raise NoScriptError(f"no check of {fact!r} in a put")
 
 
-def _check_version(step: Put, writer: Writer) -> None:
+def _check_version(step: Put, writer: ScriptWriter) -> None:
     """The put's new version is not above each one that its other channels have."""
     write(step, writer)
     record = writer.model.record((step.thread, step.namespace, step.number))
@@ -251,14 +251,14 @@ def _check_version(step: Put, writer: Writer) -> None:
 
 
 @check_answer.register
-def _(step: PutWrites, writer: Writer, breach: Breach) -> None:
+def _(step: PutWrites, writer: ScriptWriter, breach: Breach) -> None:
     fact, _, name = breach.difference.fact.partition(":")
     if fact != "input":
         raise NoScriptError(f"no check of {fact!r} in a put_writes")
     _check_input(writer, breach, name, put_writes(step, writer, named=name))
 
 
-def _check_input(writer: Writer, breach: Breach, name: str, sources: dict[str, str]) -> None:
+def _check_input(writer: ScriptWriter, breach: Breach, name: str, sources: dict[str, str]) -> None:
     say(writer, f"given_{name}", sources[name])
     complain(writer, unequal(breach.difference))
 
@@ -267,7 +267,7 @@ def _check_input(writer: Writer, breach: Breach, name: str, sources: dict[str, s
 
 
 @check_answer.register
-def _(step: Prune, writer: Writer, breach: Breach) -> None:
+def _(step: Prune, writer: ScriptWriter, breach: Breach) -> None:
     difference = breach.difference
     match difference.fact:
         case "kept":
@@ -283,7 +283,7 @@ def _(step: Prune, writer: Writer, breach: Breach) -> None:
             raise NoScriptError(f"no check of {fact!r} in a prune")
 
 
-def _check_rebuilt(step: Prune, writer: Writer, address: Address) -> None:
+def _check_rebuilt(step: Prune, writer: ScriptWriter, address: Address) -> None:
     """What delta channels are rebuilt from, before and after, unless stored whole since."""
     channels = {
         name
@@ -300,7 +300,7 @@ def _check_rebuilt(step: Prune, writer: Writer, address: Address) -> None:
     complain(writer, "any(observed[c] != expected[c] for c in channels if c not in stored)")
 
 
-def _walk(writer: Writer, config: str, channels: str) -> str:
+def _walk(writer: ScriptWriter, config: str, channels: str) -> str:
     """The base class's own walk over what the saver's ``get_tuple`` gives."""
     return writer.ask_of(
         "BaseCheckpointSaver",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saverproof.execution.calls import checkpoint_format
 from saverproof.scripts.opening import Opening
-from saverproof.scripts.writer import Writer
+from saverproof.scripts.writer import ScriptWriter
 
 _IDS = 'f"1f0c8a43-b1a8-6{n:03x}-8{n:03x}-02f1a6c4d8e0"'
 _TASKS = 'f"{n * 0x9E3779B1 % 2**32:08x}-5a1c-5e0f-9b2d-{n:012x}"'
@@ -49,7 +49,7 @@ _HELPERS = {
 }
 
 
-def helpers(writer: Writer, opening: Opening) -> list[str]:
+def helpers(writer: ScriptWriter, opening: Opening) -> list[str]:
     """What the lines of a writer use; ``opened`` opens the target's saver."""
     lines: list[str] = []
     if writer.ids:

@@ -6,10 +6,10 @@ from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.script import complaint, main, script
-from saverproof.scripts.writer import Writer
+from saverproof.scripts.writer import ScriptWriter
 
 
-def program_script(writer: Writer, opening: Opening, promise: str, saver: str) -> str:
+def program_script(writer: ScriptWriter, opening: Opening, promise: str, saver: str) -> str:
     """The whole script."""
     if len(writer.blocks) > 1:
         writer.helpers.add("opened")
@@ -17,7 +17,7 @@ def program_script(writer: Writer, opening: Opening, promise: str, saver: str) -
     return script(promise, saver, opening, [*helpers(writer, opening), *body], writer.imports)
 
 
-def _with_saver(writer: Writer, opening: Opening) -> list[str]:
+def _with_saver(writer: ScriptWriter, opening: Opening) -> list[str]:
     expression = "opened(path)" if "opened" in writer.helpers else ""
     lines = [
         line for block in writer.blocks for line in opening.opened(block, expression=expression)
@@ -29,7 +29,7 @@ def _with_saver(writer: Writer, opening: Opening) -> list[str]:
     return opening.in_folder([*lines, *(writer.after or [])])
 
 
-def _in_time(writer: Writer, lines: list[str]) -> list[str]:
+def _in_time(writer: ScriptWriter, lines: list[str]) -> list[str]:
     """The lines as a program of their own, which may have to end within the writer's patience."""
     if not writer.patience_s:
         return main(lines, coroutine=writer.calls.in_coroutine)

@@ -15,7 +15,7 @@ from saverproof.scripts.state_checks import (
     unequal,
 )
 from saverproof.scripts.statements import look_around, write, write_steps
-from saverproof.scripts.writer import Manner, Writer
+from saverproof.scripts.writer import Manner, ScriptWriter
 from saverproof.steps.definitions import (
     Bulk,
     CallOnLoop,
@@ -77,7 +77,7 @@ def _of_state(breach: Breach) -> bool:
     return breach.difference.address is not None and not settled and not fact.startswith("input:")
 
 
-def write_program(writer: Writer, program: Program, breach: Breach) -> None:
+def write_program(writer: ScriptWriter, program: Program, breach: Breach) -> None:
     """Write all of a program and the check of what its last step showed.
 
     Raises:
@@ -108,13 +108,13 @@ def _is_plain_read(step: Step) -> bool:
     return isinstance(step, GetTuple) and not step.mutate_result
 
 
-def _write_last(writer: Writer, last: Step) -> None:
+def _write_last(writer: ScriptWriter, last: Step) -> None:
     write(last, writer)
     if writer.manner.between:
         look_around(writer)
 
 
-def _check_state(writer: Writer, breach: Breach) -> None:
+def _check_state(writer: ScriptWriter, breach: Breach) -> None:
     address = breach.difference.address
     assert address is not None
     writer.turn_round()
@@ -127,7 +127,7 @@ def _check_state(writer: Writer, breach: Breach) -> None:
             check_fact(writer, breach, address)
 
 
-def _check_raised(writer: Writer, last: Step, breach: Breach) -> None:
+def _check_raised(writer: ScriptWriter, last: Step, breach: Breach) -> None:
     expected = str(breach.difference.expected)
     if writer.manner.via == "list":
         write(last, writer)
@@ -158,7 +158,7 @@ def _threads(step: Step) -> tuple[str, ...]:
     return tuple(step.threads) if isinstance(step, Prune) else ()
 
 
-def _check_parity(writer: Writer, breach: Breach) -> None:
+def _check_parity(writer: ScriptWriter, breach: Breach) -> None:
     """Both APIs are asked the same; the second answers otherwise than the first."""
     writer.helpers.add("shown")
     first, second = breach.difference.expected, breach.difference.observed

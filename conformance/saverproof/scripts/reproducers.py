@@ -14,7 +14,7 @@ from saverproof.scripts.programs import manners, write_program
 from saverproof.scripts.script import promise_of
 from saverproof.scripts.statements import NoScriptError, write_steps
 from saverproof.scripts.verification import complains, complains_alone
-from saverproof.scripts.writer import Looks, Manner, Writer
+from saverproof.scripts.writer import Looks, Manner, ScriptWriter
 from saverproof.steps.definitions import (
     DeleteThread,
     GetTuple,
@@ -55,7 +55,7 @@ def _shown(
     promise = promise_of(name, breach.contract)
     tried = set()
     for manner in manners(program, breach, calls.api):
-        writer = Writer(calls, looks, manner)
+        writer = ScriptWriter(calls, looks, manner)
         try:
             write_program(writer, program, breach)
         except (NoScriptError, KeyError):
@@ -107,7 +107,7 @@ def death_reproducer(target: Target, program: Program, api: str, *, name: str) -
     opening = opening_of(target)
     if opening is None or not program:
         return ""
-    writer = Writer(CallSource(api, opening.managed), Looks(), Manner("id"))
+    writer = ScriptWriter(CallSource(api, opening.managed), Looks(), Manner("id"))
     writer.say("faulthandler.dump_traceback_later(10, exit=True)  # a hang ends with every stack")
     try:
         write_steps(writer, program)

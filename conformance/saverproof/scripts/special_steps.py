@@ -17,7 +17,7 @@ from saverproof.scripts.statements import (
     put_writes,
     write,
 )
-from saverproof.scripts.writer import Writer
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import (
     Bulk,
     CallOnLoop,
@@ -36,7 +36,7 @@ ONE = Value("integer", 1)
 
 
 @singledispatch
-def check_scene(step: Step, writer: Writer, breach: Breach) -> None:
+def check_scene(step: Step, writer: ScriptWriter, breach: Breach) -> None:
     """Write a scene with a check of what it shows.
 
     Raises:
@@ -50,12 +50,12 @@ def check_scene(step: Step, writer: Writer, breach: Breach) -> None:
 
 
 @write.register
-def _(step: RefuseValue, writer: Writer) -> None:
+def _(step: RefuseValue, writer: ScriptWriter) -> None:
     writer.say("with contextlib.suppress(Exception):", f"    {_hand_over(step, writer)}")
 
 
 @check_scene.register
-def _(step: RefuseValue, writer: Writer, breach: Breach) -> None:
+def _(step: RefuseValue, writer: ScriptWriter, breach: Breach) -> None:
     if breach.difference.fact != "accepted":
         raise NoScriptError(f"no check of {breach.difference.fact!r} in a refusal")
     call = _hand_over(step, writer)
@@ -64,7 +64,7 @@ def _(step: RefuseValue, writer: Writer, breach: Breach) -> None:
     writer.say(complaint("an exception", "no exception"))
 
 
-def _hand_over(step: RefuseValue, writer: Writer) -> str:
+def _hand_over(step: RefuseValue, writer: ScriptWriter) -> str:
     bad = Value("unserializable", 0)
     if step.operation == "put":
         made = Put(
@@ -85,19 +85,19 @@ def _hand_over(step: RefuseValue, writer: Writer) -> str:
 
 
 @write.register
-def _(step: Elsewhere, writer: Writer) -> None:
+def _(step: Elsewhere, writer: ScriptWriter) -> None:
     _visit(step, writer)
 
 
 @check_scene.register
-def _(step: Elsewhere, writer: Writer, breach: Breach) -> None:
+def _(step: Elsewhere, writer: ScriptWriter, breach: Breach) -> None:
     _visit(step, writer, breach.difference.fact)
     expected = "[]" if breach.difference.fact == "seen" else '"its own checkpoint"'
     writer.say(f"expected = {expected}")
     complain(writer, "observed" if breach.difference.fact == "seen" else "observed is None")
 
 
-def _visit(step: Elsewhere, writer: Writer, fact: str = "") -> None:
+def _visit(step: Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
     """Open a second workspace, look at all it shows, put a checkpoint there and read it back."""
     writer.helpers |= {"opened", "checkpoint"}
     new = writer.mint(channel="notes").partition("[")[0]
@@ -124,7 +124,7 @@ def _visit(step: Elsewhere, writer: Writer, fact: str = "") -> None:
 
 
 @check_scene.register
-def _(step: Bulk, writer: Writer, breach: Breach) -> None:
+def _(step: Bulk, writer: ScriptWriter, breach: Breach) -> None:
     del breach
     writer.helpers.add("checkpoint")
     writer.id(step.number)
@@ -150,7 +150,7 @@ def _(step: Bulk, writer: Writer, breach: Breach) -> None:
     complain(writer, "observed != expected")
 
 
-def _check_long_history(step: Bulk, writer: Writer, start: str) -> None:
+def _check_long_history(step: Bulk, writer: ScriptWriter, start: str) -> None:
     first, last = step.number, step.number + step.count
     given = ("at", 'checkpoint(n, {"total": n}, new, **seen)', "{}", "new")
     at = f"{start[:-1]}, ID[n])"
@@ -170,7 +170,7 @@ def _check_long_history(step: Bulk, writer: Writer, start: str) -> None:
 
 
 @write.register
-def _(step: FirstOperation, writer: Writer) -> None:
+def _(step: FirstOperation, writer: ScriptWriter) -> None:
     if step.set_up and writer.looks.setup:
         writer.say(writer.looks.setup)
     config = writer.config("a", "", 1)
@@ -199,7 +199,7 @@ def _(step: FirstOperation, writer: Writer) -> None:
 
 
 @write.register
-def _(step: CheckFiles, writer: Writer) -> None:
+def _(step: CheckFiles, writer: ScriptWriter) -> None:
     if step.look_for == "private":
         write(Put("a", "", 1, changes=(("count", ONE),)), writer)
         return
@@ -210,7 +210,7 @@ def _(step: CheckFiles, writer: Writer) -> None:
 
 
 @check_scene.register
-def _(step: CheckFiles, writer: Writer, breach: Breach) -> None:
+def _(step: CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
     del breach
     write(step, writer)
     if step.look_for == "private":
@@ -236,7 +236,7 @@ def _(step: CheckFiles, writer: Writer, breach: Breach) -> None:
 
 
 @check_scene.register
-def _(step: CallOnLoop, writer: Writer, breach: Breach) -> None:
+def _(step: CallOnLoop, writer: ScriptWriter, breach: Breach) -> None:
     """The script's own thread waits for the one whose event loop makes the call."""
     del breach
     writer.patience_s = PATIENCE_S

@@ -13,19 +13,19 @@ from saverproof.model.records import Address, PendingWrite, Record
 from saverproof.scripts.script import complaint
 from saverproof.scripts.source import literal, quoted
 from saverproof.scripts.statements import NoScriptError, read
-from saverproof.scripts.writer import Writer, nested, versions_source
+from saverproof.scripts.writer import ScriptWriter, nested, versions_source
 from saverproof.steps.definitions import GetTuple, ListTuples
 from saverproof.values import Value
 
 ABSENT = '"absent"'
 
 
-def complain(writer: Writer, condition: str) -> None:
+def complain(writer: ScriptWriter, condition: str) -> None:
     """End with the message if the condition holds; ``expected`` and ``observed`` are variables."""
     writer.say(f"if {condition}:", f"    {complaint('{expected!r}', '{observed!r:.1000}')}")
 
 
-def guarded(writer: Writer, lines: list[str], expected: str, breach: Breach) -> None:
+def guarded(writer: ScriptWriter, lines: list[str], expected: str, breach: Breach) -> None:
     """Statements of which none may raise."""
     observed = breach.difference.observed
     ordinary = not isinstance(observed, Raised) or isinstance(observed.error, Exception)
@@ -48,7 +48,7 @@ def unequal(difference: Difference, *values: Value) -> str:
 # --- where the tuple comes from ----------------------------------------------------------------
 
 
-def found_by(writer: Writer, breach: Breach, address: Address) -> str:
+def found_by(writer: ScriptWriter, breach: Breach, address: Address) -> str:
     """The checkpoint as the manner's read gives it, as an expression."""
     step = breach.step
     match writer.manner.via:
@@ -68,7 +68,9 @@ def found_by(writer: Writer, breach: Breach, address: Address) -> str:
             raise NoScriptError(f"the last step is no read to look {via} by")
 
 
-def _in_listing(writer: Writer, breach: Breach, arguments: list[str], address: Address) -> str:
+def _in_listing(
+    writer: ScriptWriter, breach: Breach, arguments: list[str], address: Address
+) -> str:
     """The item of a listing: by the address it gives itself, or by its id if that is wrong."""
     writer.say(f"listed = {writer.listing(*arguments)}")
     is_it = f"address(item.config) == {names(writer, [address])[1:-1]}"
@@ -77,7 +79,7 @@ def _in_listing(writer: Writer, breach: Breach, arguments: list[str], address: A
     return f"next((item for item in listed if {is_it}), None)"
 
 
-def names(writer: Writer, addresses: list[Address]) -> str:
+def names(writer: ScriptWriter, addresses: list[Address]) -> str:
     """A list of addresses as the script's helper ``address`` gives them."""
     writer.helpers.add("address")
     named = [f"({quoted(t)}, {quoted(ns)}, {writer.id(number)})" for t, ns, number in addresses]
@@ -87,7 +89,7 @@ def names(writer: Writer, addresses: list[Address]) -> str:
 # --- facts of one checkpoint -------------------------------------------------------------------
 
 
-def check_presence(writer: Writer, breach: Breach, address: Address) -> None:
+def check_presence(writer: ScriptWriter, breach: Breach, address: Address) -> None:
     """A checkpoint that should be there is not, or the other way round."""
     writer.say(f"observed = {found_by(writer, breach, address)}")
     if breach.difference.fact == "missing":
@@ -98,7 +100,7 @@ def check_presence(writer: Writer, breach: Breach, address: Address) -> None:
         complain(writer, "observed is not None")
 
 
-def check_readable(writer: Writer, breach: Breach, address: Address) -> None:
+def check_readable(writer: ScriptWriter, breach: Breach, address: Address) -> None:
     """Reading a checkpoint raises."""
     known = len(writer.blocks[-1])
     read_it = found_by(writer, breach, address)
@@ -108,7 +110,7 @@ def check_readable(writer: Writer, breach: Breach, address: Address) -> None:
     guarded(writer, [*lines, read_it], "an answer" if expected is None else str(expected), breach)
 
 
-def check_fact(writer: Writer, breach: Breach, address: Address) -> None:
+def check_fact(writer: ScriptWriter, breach: Breach, address: Address) -> None:
     """One fact of a checkpoint that is there."""
     record = writer.model.record(address)
     if record is None:
@@ -140,12 +142,12 @@ def check_fact(writer: Writer, breach: Breach, address: Address) -> None:
             _check_field(writer, breach, record)
 
 
-def say(writer: Writer, observed: str, expected: str) -> None:
+def say(writer: ScriptWriter, observed: str, expected: str) -> None:
     """Set what the script compares."""
     writer.say(f"observed = {observed}", f"expected = {expected}")
 
 
-def _check_parent(writer: Writer, record: Record, address: Address) -> None:
+def _check_parent(writer: ScriptWriter, record: Record, address: Address) -> None:
     if record.parent is None:
         say(writer, "found.parent_config", "None")
     else:
@@ -154,7 +156,7 @@ def _check_parent(writer: Writer, record: Record, address: Address) -> None:
     complain(writer, "observed != expected")
 
 
-def _check_value(writer: Writer, breach: Breach, record: Record, name: str) -> None:
+def _check_value(writer: ScriptWriter, breach: Breach, record: Record, name: str) -> None:
     channel = record.channels.get(name)
     value = None if channel is None else channel.value
     expected = ABSENT if value is None else writer.value(value)
@@ -167,7 +169,7 @@ def _check_value(writer: Writer, breach: Breach, record: Record, name: str) -> N
     complain(writer, unequal(breach.difference, *([] if value is None else [value])))
 
 
-def _check_field(writer: Writer, breach: Breach, record: Record) -> None:
+def _check_field(writer: ScriptWriter, breach: Breach, record: Record) -> None:
     name = breach.difference.fact
     step = record.step
     versions = {channel: held.version for channel, held in record.channels.items()}
@@ -192,7 +194,7 @@ def _check_field(writer: Writer, breach: Breach, record: Record) -> None:
 # --- pending writes ----------------------------------------------------------------------------
 
 
-def _check_writes(writer: Writer, breach: Breach, address: Address, kind: str) -> None:
+def _check_writes(writer: ScriptWriter, breach: Breach, address: Address, kind: str) -> None:
     pending = writer.model.pending(address)
     values = [write.value for write in pending]
     shown = "tuple(write) for write in found.pending_writes or ()"

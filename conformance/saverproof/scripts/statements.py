@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from saverproof.model.records import PlannedPut
 from saverproof.scripts.source import literal, quoted
-from saverproof.scripts.writer import Writer, versions_source
+from saverproof.scripts.writer import ScriptWriter, versions_source
 from saverproof.steps.definitions import (
     AbandonList,
     Clone,
@@ -38,7 +38,7 @@ class NoScriptError(Exception):
     """What was found cannot be shown by a script."""
 
 
-def write_steps(writer: Writer, steps: tuple[Step, ...]) -> None:
+def write_steps(writer: ScriptWriter, steps: tuple[Step, ...]) -> None:
     """Write these steps down, with reads of everything between if that is the manner."""
     for step in steps:
         write(step, writer)
@@ -46,7 +46,7 @@ def write_steps(writer: Writer, steps: tuple[Step, ...]) -> None:
             look_around(writer)
 
 
-def lines_of(step: Step, writer: Writer) -> list[str]:
+def lines_of(step: Step, writer: ScriptWriter) -> list[str]:
     """The lines of one step, which are not added to the writer's."""
     block = writer.blocks[-1]
     known = len(block)
@@ -56,19 +56,19 @@ def lines_of(step: Step, writer: Writer) -> list[str]:
     return lines
 
 
-def other_thread(writer: Writer) -> list[str]:
+def other_thread(writer: ScriptWriter) -> list[str]:
     """Lines that put a checkpoint of a thread that no program uses."""
     return lines_of(Put("other", "", 99, changes=(("count", Value("integer", 1)),)), writer)
 
 
-def look_around(writer: Writer) -> None:
+def look_around(writer: ScriptWriter) -> None:
     """Read every checkpoint, as the kit does after each step."""
     for address in writer.model.addresses():
         writer.say(writer.ask("get_tuple", writer.at(address)))
 
 
 @singledispatch
-def write(step: Step, writer: Writer) -> None:
+def write(step: Step, writer: ScriptWriter) -> None:
     """Write one step down.
 
     Raises:
@@ -79,11 +79,11 @@ def write(step: Step, writer: Writer) -> None:
 
 
 @write.register
-def _(step: Put, writer: Writer) -> None:
+def _(step: Put, writer: ScriptWriter) -> None:
     put(step, writer)
 
 
-def put(step: Put, writer: Writer, *, named: str = "", answer: str = "") -> dict[str, str]:
+def put(step: Put, writer: ScriptWriter, *, named: str = "", answer: str = "") -> dict[str, str]:
     """Write a put; returns the source of its arguments.
 
     The argument ``named`` becomes a variable, as do those that the step changes afterwards.
@@ -115,7 +115,7 @@ def put(step: Put, writer: Writer, *, named: str = "", answer: str = "") -> dict
     return sources
 
 
-def put_arguments(step: Put, planned: PlannedPut, writer: Writer) -> dict[str, str]:
+def put_arguments(step: Put, planned: PlannedPut, writer: ScriptWriter) -> dict[str, str]:
     """The source of each argument of a put."""
     return {
         "config": writer.config(
@@ -127,18 +127,18 @@ def put_arguments(step: Put, planned: PlannedPut, writer: Writer) -> dict[str, s
     }
 
 
-def _named(writer: Writer, sources: dict[str, str], named: set[str]) -> dict[str, str]:
+def _named(writer: ScriptWriter, sources: dict[str, str], named: set[str]) -> dict[str, str]:
     """The arguments, those named as variables ``given_NAME``."""
     writer.say(*(f"given_{name} = {sources[name]}" for name in sources if name in named))
     return {name: f"given_{name}" if name in named else sources[name] for name in sources}
 
 
 @write.register
-def _(step: PutWrites, writer: Writer) -> None:
+def _(step: PutWrites, writer: ScriptWriter) -> None:
     put_writes(step, writer)
 
 
-def put_writes(step: PutWrites, writer: Writer, *, named: str = "") -> dict[str, str]:
+def put_writes(step: PutWrites, writer: ScriptWriter, *, named: str = "") -> dict[str, str]:
     """Write a put_writes; see :func:`put`."""
     namespace = step.namespace if step.give_namespace else None
     batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
@@ -160,7 +160,7 @@ def put_writes(step: PutWrites, writer: Writer, *, named: str = "") -> dict[str,
 
 
 @write.register
-def _(step: GetTuple, writer: Writer) -> None:
+def _(step: GetTuple, writer: ScriptWriter) -> None:
     call = read(step, writer)
     if not step.mutate_result:
         writer.say(call)
@@ -172,53 +172,53 @@ def _(step: GetTuple, writer: Writer) -> None:
         writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
 
 
-def read(step: GetTuple, writer: Writer) -> str:
+def read(step: GetTuple, writer: ScriptWriter) -> str:
     """The read as an expression."""
     config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
     return writer.ask("get_tuple", config)
 
 
 @write.register
-def _(step: ListTuples, writer: Writer) -> None:
+def _(step: ListTuples, writer: ScriptWriter) -> None:
     writer.say(writer.listing(*writer.list_arguments(step)))
 
 
 @write.register
-def _(step: WalkPages, writer: Writer) -> None:
+def _(step: WalkPages, writer: ScriptWriter) -> None:
     writer.say(writer.listing(writer.config(step.thread, step.namespace), f"limit={step.size}"))
 
 
 @write.register
-def _(step: DeleteThread, writer: Writer) -> None:
+def _(step: DeleteThread, writer: ScriptWriter) -> None:
     writer.say(writer.change("delete_thread", quoted(step.thread)))
     writer.model.delete_thread(step.thread)
 
 
 @write.register
-def _(step: DeleteForRuns, writer: Writer) -> None:
+def _(step: DeleteForRuns, writer: ScriptWriter) -> None:
     writer.say(writer.change("delete_for_runs", literal(step.runs)))
     writer.model.delete_for_runs(step.runs)
 
 
 @write.register
-def _(step: CopyThread, writer: Writer) -> None:
+def _(step: CopyThread, writer: ScriptWriter) -> None:
     writer.say(writer.change("copy_thread", quoted(step.source), quoted(step.target)))
     writer.model.copy_thread(step.source, step.target)
 
 
 @write.register
-def _(step: Prune, writer: Writer) -> None:
+def _(step: Prune, writer: ScriptWriter) -> None:
     strategy = f"strategy={quoted(step.strategy)}"
     writer.say(writer.change("prune", literal(step.threads), strategy))
     writer.model.prune(step)
 
 
 @write.register
-def _(step: DeltaHistory, writer: Writer) -> None:
+def _(step: DeltaHistory, writer: ScriptWriter) -> None:
     writer.say(delta_history(step, writer))
 
 
-def delta_history(step: DeltaHistory, writer: Writer) -> str:
+def delta_history(step: DeltaHistory, writer: ScriptWriter) -> str:
     """The question for a delta history as an expression."""
     config = writer.config(step.thread, step.namespace, step.number)
     channels = literal(step.channels)
@@ -226,25 +226,25 @@ def delta_history(step: DeltaHistory, writer: Writer) -> str:
 
 
 @write.register
-def _(step: NextVersions, writer: Writer) -> None:
+def _(step: NextVersions, writer: ScriptWriter) -> None:
     del step, writer  # asking for versions changes nothing
 
 
 @write.register
-def _(step: Reopen, writer: Writer) -> None:
+def _(step: Reopen, writer: ScriptWriter) -> None:
     del step
     writer.reopen()
 
 
 @write.register
-def _(step: SetUp, writer: Writer) -> None:
+def _(step: SetUp, writer: ScriptWriter) -> None:
     del step
     if writer.looks.setup:
         writer.say(writer.looks.setup)
 
 
 @write.register
-def _(step: CloseAgain, writer: Writer) -> None:
+def _(step: CloseAgain, writer: ScriptWriter) -> None:
     del step
     for close in writer.looks.closers:
         writer.say(close, close)
@@ -252,19 +252,19 @@ def _(step: CloseAgain, writer: Writer) -> None:
 
 
 @write.register
-def _(step: AbandonList, writer: Writer) -> None:
+def _(step: AbandonList, writer: ScriptWriter) -> None:
     writer.say(*writer.first_listed(writer.config(step.thread)))
 
 
 @write.register
-def _(step: Clone, writer: Writer) -> None:
+def _(step: Clone, writer: ScriptWriter) -> None:
     del step
     writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
     writer.receiver = "clone"
 
 
 @write.register
-def _(step: CloseClone, writer: Writer) -> None:
+def _(step: CloseClone, writer: ScriptWriter) -> None:
     del step
     if writer.receiver == "clone":
         writer.say("clone.close()")
@@ -272,7 +272,7 @@ def _(step: CloseClone, writer: Writer) -> None:
 
 
 @write.register
-def _(step: DropClone, writer: Writer) -> None:
+def _(step: DropClone, writer: ScriptWriter) -> None:
     del step
     if writer.receiver == "clone":
         writer.say("del clone", "gc.collect()")

@@ -45,7 +45,7 @@ class Manner:
     flip: bool = False
 
 
-class Writer:
+class ScriptWriter:
     """The script so far. ``blocks`` are the lines for each time the saver is opened."""
 
     def __init__(self, calls: CallSource, looks: Looks, manner: Manner) -> None:

@@ -21,7 +21,7 @@ from saverproof.scripts.opening import Opening, looks_of, opening_of
 from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone
-from saverproof.scripts.writer import Manner, Writer
+from saverproof.scripts.writer import Manner, ScriptWriter
 from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
 
@@ -49,7 +49,7 @@ def long_reproducer(
     calls = CallSource(api, opening.managed)
     looks = looks_of(target, program, calls)
     for chosen in list(product(*faults.values()))[:_MOST_TRIED]:
-        writer = Writer(calls, looks, Manner("list"))
+        writer = ScriptWriter(calls, looks, Manner("list"))
         body = _Body(writer, dict(zip(faults, chosen, strict=True)), contract, database, outage)
         try:
             body.write(program)
@@ -69,7 +69,7 @@ class _Body:
     that may lack the call which has just failed.
     """
 
-    writer: Writer
+    writer: ScriptWriter
     faults: Mapping[int, PlainFault]
     contract: str
     database: str

@@ -15,7 +15,7 @@ from saverproof.scripts.script import LONGEST, complaint, main, script
 from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
 from saverproof.scripts.verification import complains_alone
-from saverproof.scripts.writer import Manner, Writer
+from saverproof.scripts.writer import Manner, ScriptWriter
 from saverproof.steps.definitions import CopyThread, SetUp
 from saverproof.targets.target import Target
 
@@ -36,7 +36,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     promise = f"{found.verdict.contract}: {statement}"
     texts: list[str] = []
     for fault in plain_faults(injection, found.sweep.counted.places, database, scenario.step):
-        writer = Writer(calls, looks, Manner("list"))
+        writer = ScriptWriter(calls, looks, Manner("list"))
         if len(opening.expression) > _WIDEST:
             writer.helpers.add("opened")
         try:
@@ -58,7 +58,7 @@ class _Body:
     """The lines of a script in which the saver is used."""
 
     def __init__(
-        self, writer: Writer, opening: Opening, found: Found, fault: PlainFault, database: str
+        self, writer: ScriptWriter, opening: Opening, found: Found, fault: PlainFault, database: str
     ) -> None:
         self.writer, self.opening, self.fault, self.database = writer, opening, fault, database
         self.scenario, self.verdict = found.sweep.scenario, found.verdict

@@ -13,7 +13,7 @@ from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
 from saverproof.scripts.verification import complains_alone
-from saverproof.scripts.writer import Looks, Manner, Writer
+from saverproof.scripts.writer import Looks, Manner, ScriptWriter
 from saverproof.steps.definitions import CopyThread, Program
 from saverproof.targets.target import Target
 
@@ -59,7 +59,7 @@ class KillScript:
     def __init__(self, opening: Opening, program: Program, api: str, name: str) -> None:
         self.opening, self.program, self.name = opening, program, name
         self.calls = CallSource(api, opening.managed)
-        self.writer = Writer(self.calls, Looks(), Manner("list"))
+        self.writer = ScriptWriter(self.calls, Looks(), Manner("list"))
         self.writer.helpers.add("opened")
         self.steps = [lines_of(step, self.writer) for step in program]
 
