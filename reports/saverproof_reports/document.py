@@ -47,7 +47,7 @@ def _matrix(savers: list[Mapping[str, Any]]) -> str:
         for family in families(savers)
     ]
     marks = "; ".join(f"{MARKS[verdict]} {verdict}: {MEANINGS[verdict]}" for verdict in VERDICTS)
-    advice = f"{MARKS['advice']} advice: broken, but no one must keep it"
+    advice = f"{MARKS['advice']} advice: broken, but no saver must keep it"
     return f"{table(head, rows)}\n\n<sub>{marks}; {advice}.</sub>"
 
 

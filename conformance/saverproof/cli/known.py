@@ -29,7 +29,7 @@ def command(report: Path, output: Path, saver: str | None) -> None:
 
     REPORT is a report.json or the folder that holds it. Each violated contract of level must gets
     an entry, and the artefact that shows it is copied to a folder beside the file, from which it
-    is run first in every later run: a flaw that is mended makes its entry stale, and that fails.
+    is run first in every later run: a flaw that is fixed makes its entry stale, and that fails.
 
     \b
         saverproof known .saverproof -o tests/known.toml

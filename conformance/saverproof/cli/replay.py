@@ -50,7 +50,7 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     violated contract with the program, fault or kill that shows it.
 
     \b
-    exit status 0  fixed: it shows nothing any more
+    exit status 0  fixed: the flaw is gone
     exit status 1  still failing
     exit status 2  it cannot be run, or says nothing about the saver as it is now
 

@@ -27,7 +27,7 @@ def command(
 
     Each of REPORTS is a report.json, the folder that holds it, or the folder of a run that was
     killed: what that run had finished is shown, marked as incomplete. Several become one page on
-    which the savers stand side by side.
+    which the savers are side by side.
 
     Without an option it prints Markdown.
 

@@ -41,7 +41,7 @@ _COLOURS = {True: "green", False: "red", None: "yellow"}
 def command(saver: str) -> None:
     """Try on SAVER, in seconds: a graph run, a crash, a failure inside an operation, raw SQL.
 
-    SAVER is what pytest --saver takes. It is no proof, but it takes seconds, and what it finds
+    SAVER is what pytest --saver takes. It proves nothing, but it takes seconds, and what it finds
     is real; `pytest --saver` judges in full.
 
     \b

@@ -47,8 +47,8 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--saver-families",
         metavar="A,B",
-        help="judge only these families of contracts; functional stands for all that programs "
-        "alone put to the test",
+        help="judge only these families of contracts; functional stands for all that "
+        "need no faults, kills, callers or graphs",
     )
     group.addoption(
         "--saver-report",

@@ -32,7 +32,7 @@ from saverproof_reports import Baseline, ReportError, load_report
 from saverproof_reports.text import slug
 
 FUNCTIONAL = "functional"
-"""In ``--saver-families``, the families that programs alone put to the test."""
+"""In ``--saver-families``, the families that need no faults, kills, callers or graphs."""
 IN_PROCESS = "saverproof.plugin.in_process"
 
 

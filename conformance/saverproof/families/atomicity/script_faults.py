@@ -153,7 +153,7 @@ def _failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
     call = "return self.cursor()"
     yield PlainFault(
         top=(
-            "left = []  # whether each of the next statements fails, the next one last",
+            "left = []  # True where a statement to come fails; the last is for the next one",
             "class Cursor(sqlite3.Cursor):",
             "    def execute(self, *given, run=sqlite3.Cursor.execute):",
             *(() if after else fail),
@@ -221,7 +221,7 @@ def _failing_commit(places: Places, index: int) -> PlainFault:
         )
     return PlainFault(
         top=(
-            "left = []  # whether each of the next commits fails, the next one last",
+            "left = []  # True where a commit to come fails; the last is for the next one",
             "class Connection(sqlite3.Connection):",
             *body,
             *_CONNECTING,
@@ -231,7 +231,7 @@ def _failing_commit(places: Places, index: int) -> PlainFault:
 
 
 def _after(passing: int) -> str:
-    """What becomes of calls of which so many pass, and the next one fails."""
+    """For each call to come, whether it fails: so many pass, and the one after them fails."""
     return f"[True{', False' * passing}]"
 
 

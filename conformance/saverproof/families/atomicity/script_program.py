@@ -140,7 +140,7 @@ class _Body:
             '    raise SystemExit(f"{__doc__}\\nobserved: {error!r}") from error',
         ]
         comparing = [
-            f"behind = {self.behind}  # after these calls, nothing of them may be there",
+            f"behind = {self.behind}  # nothing that these calls wrote may be there",
             "for n, (before, after, seen) in enumerate(zip([[], *expected], expected, observed)):",
             "    if seen != after and not (n in behind and seen == before):",
             '        difference = f"expected: {after!r:.1000}\\nobserved: {seen!r:.1000}"',

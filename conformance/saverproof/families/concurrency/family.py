@@ -195,7 +195,7 @@ class ConcurrencyJudging:
             if played.hung or played.died or slow >= 2 or broken >= ENOUGH:
                 break
         if number and not judged and not self.tally.checked[contract_of_loss]:
-            self.tally.unknown.setdefault(contract_of_loss, f"no history was played: {why}"[:600])
+            self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
 
     def _lock(
         self, bench: CallerBench, able: Able, effort: SceneEffort, semantics: Semantics

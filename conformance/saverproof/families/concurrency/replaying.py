@@ -112,7 +112,7 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Sc
         return
     end = ended(played)
     if not end and (played.trouble or played.slow):
-        record.tally.unknown[contract] = f"it could not be played: {played.trouble or played.slow}"
+        record.tally.unknown[contract] = f"it could not be run: {played.trouble or played.slow}"
         return
     shared = played.script.crowd is Crowd.SHARED
     judgement = judge_history(played.events, shared=shared, semantics=semantics)
