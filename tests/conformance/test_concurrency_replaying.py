@@ -15,7 +15,7 @@ from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.concurrency import replaying
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
-from saverproof.families.concurrency.histories import CallPlan, Crowd, Played
+from saverproof.families.concurrency.histories import CallPlan, Played, Sharing
 from saverproof.families.concurrency.linearizability import SearchResult as Cut
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import (
@@ -31,7 +31,7 @@ from saverproof.families.concurrency.workload import PUTS
 from saverproof.items import ItemPlan
 from saverproof_savers import targets
 
-SCRIPT = CallPlan(Crowd.SHARED, PUTS, Schedule(""), (), ((),))
+SCRIPT = CallPlan(Sharing.SHARED, PUTS, Schedule(""), (), ((),))
 PUT = TimedCall(0, Operation(CallKind.PUT, 0, 1, tag=1), 0, 1)
 SEEN = TimedCall(
     0,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
-from saverproof.families.concurrency.histories import Crowd, Played
+from saverproof.families.concurrency.histories import Played, Sharing
 from saverproof.families.concurrency.record import Problem
 
 
 def ended(played: Played) -> list[Problem]:
     """The problem of a history that never ended, or whose process did."""
     crowd = played.script.crowd
-    name = THREADS if crowd is Crowd.SHARED else PROCESSES
+    name = THREADS if crowd is Sharing.SHARED else PROCESSES
     if played.died:
         how = played.died.partition("\n")[0]
         return [Problem(name, how, "no call to end the process", how, stacks=played.died)]

@@ -23,7 +23,7 @@ from saverproof.families.concurrency.contract_ids import (
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
 from saverproof.families.concurrency.endings import ended
 from saverproof.families.concurrency.histories import (
-    Crowd,
+    Sharing,
     locked,
     play,
     rehearsal,
@@ -130,9 +130,9 @@ class ConcurrencyJudging:
         semantics = self._rehearsed(bench, able, effort)
         if semantics is None:
             return
-        crowds = [(Crowd.SHARED, effort.shared)]
+        crowds = [(Sharing.SHARED, effort.shared)]
         if PROCESSES in self.tally.wanted:
-            crowds += [(Crowd.INSTANCES, effort.instances), (Crowd.PROCESSES, effort.processes)]
+            crowds += [(Sharing.INSTANCES, effort.instances), (Sharing.PROCESSES, effort.processes)]
         for crowd, number in crowds:
             self._crowd(bench, crowd, number, able, effort, semantics)
         if PROCESSES in self.tally.wanted:
@@ -163,13 +163,13 @@ class ConcurrencyJudging:
     def _crowd(
         self,
         bench: CallerBench,
-        crowd: Crowd,
+        crowd: Sharing,
         number: int,
         able: Able,
         effort: SceneEffort,
         semantics: Semantics,
     ) -> None:
-        contract_of_loss = THREADS if crowd is Crowd.SHARED else PROCESSES
+        contract_of_loss = THREADS if crowd is Sharing.SHARED else PROCESSES
         broken = judged = slow = 0
         why = ""
         for turn in range(number):
@@ -185,7 +185,7 @@ class ConcurrencyJudging:
             else:
                 judged += 1
                 judgement = judge_history(
-                    played.events, shared=crowd is Crowd.SHARED, semantics=semantics
+                    played.events, shared=crowd is Sharing.SHARED, semantics=semantics
                 )
                 self._count(judgement, contract_of_loss)
                 problems = problems or self._others(judgement.problems)
@@ -203,7 +203,7 @@ class ConcurrencyJudging:
         played = locked(bench, effort.hold_s, able)
         if played is None or played.trouble or played.slow:
             return
-        self.record.scenes[Crowd.LOCKED.value] += 1
+        self.record.scenes[Sharing.LOCKED.value] += 1
         judgement = judge_history(played.events, shared=False, semantics=semantics)
         self._count(judgement, PROCESSES)
         problems = ended(played) or self._others(judgement.problems)

@@ -34,7 +34,7 @@ from saverproof_faults.kill import DiedBy, TrialResult, View
 PAUSE_BETWEEN_PROCESSES_S = 0.004
 
 
-class Crowd(StrEnum):
+class Sharing(StrEnum):
     """Who works at the same time."""
 
     SHARED = "one saver"
@@ -44,17 +44,17 @@ class Crowd(StrEnum):
 
 
 PATIENCE_S = {
-    Crowd.SHARED: 4.0,
-    Crowd.INSTANCES: 11.0,
-    Crowd.PROCESSES: 11.0,
-    Crowd.LOCKED: 11.0,
+    Sharing.SHARED: 4.0,
+    Sharing.INSTANCES: 11.0,
+    Sharing.PROCESSES: 11.0,
+    Sharing.LOCKED: 11.0,
 }
 """Longer than the common patience of a database whose lock is held by another."""
 
 THEMES = {
-    Crowd.SHARED: (RIVALS, DELETING, WRITES, MIXED, DELETING, LONG, PUTS, RIVALS),
-    Crowd.INSTANCES: (FOLLOWING, WRITES, PUTS, MIXED, RIVALS),
-    Crowd.PROCESSES: (FOLLOWING, WRITES, PUTS, MIXED),
+    Sharing.SHARED: (RIVALS, DELETING, WRITES, MIXED, DELETING, LONG, PUTS, RIVALS),
+    Sharing.INSTANCES: (FOLLOWING, WRITES, PUTS, MIXED, RIVALS),
+    Sharing.PROCESSES: (FOLLOWING, WRITES, PUTS, MIXED),
 }
 """In the order in which they are taken."""
 
@@ -63,7 +63,7 @@ THEMES = {
 class CallPlan:
     """A history to be played, as data."""
 
-    crowd: Crowd
+    crowd: Sharing
     theme: WorkloadTheme
     schedule: Schedule
     before: tuple[Operation, ...]
@@ -78,7 +78,7 @@ class CallPlan:
         """For a body."""
         return {
             "schedule": encode(self.schedule),
-            "savers": 1 if self.crowd is Crowd.SHARED else len(self.callers),
+            "savers": 1 if self.crowd is Sharing.SHARED else len(self.callers),
             "in_step": self.theme.in_step,
             "patience_s": PATIENCE_S[self.crowd],
             "before": encode(self.before),
@@ -106,13 +106,13 @@ class Played:
     died: str = ""
 
 
-def script_of(crowd: Crowd, number: int, seed: str, able: Able, effort: SceneEffort) -> CallPlan:
+def script_of(crowd: Sharing, number: int, seed: str, able: Able, effort: SceneEffort) -> CallPlan:
     """One of the scripts of an item."""
     name = f"{seed}:{crowd.name}:{number}"
     themes = [one for one in THEMES[crowd] if able.deletes or one is not DELETING]
     theme, turn = themes[number % len(themes)], number + number // len(themes)
-    callers = effort.callers if crowd is Crowd.SHARED else min(effort.callers, 3)
-    if crowd is Crowd.PROCESSES:
+    callers = effort.callers if crowd is Sharing.SHARED else min(effort.callers, 3)
+    if crowd is Sharing.PROCESSES:
         pause = PAUSE_BETWEEN_PROCESSES_S
         schedule = Schedule(name, statements=0.5, pause_s=pause, most=120, alone=True)
     else:
@@ -144,7 +144,7 @@ def locked(bench: CallerBench, hold_s: float, able: Able) -> Played | None:
         Operation(CallKind.GET, 0, 1),
         Operation(CallKind.LATEST, 0),
     )
-    script = CallPlan(Crowd.LOCKED, PUTS, Schedule(""), before, (while_held, released))
+    script = CallPlan(Sharing.LOCKED, PUTS, Schedule(""), before, (while_held, released))
     meeting = bench.folder / "meeting-over-a-lock"
     Meeting.prepare(meeting, 2)
     with bench.store() as store:
@@ -172,14 +172,14 @@ def rehearsal(seed: str, able: Able, effort: SceneEffort) -> CallPlan:
         for one in drawn(theme, able, seed, n, effort.callers, effort.length)
     ]
     Random(seed).shuffle(made)
-    return CallPlan(Crowd.SHARED, theme, Schedule(seed), prologue(theme, able), (tuple(made),))
+    return CallPlan(Sharing.SHARED, theme, Schedule(seed), prologue(theme, able), (tuple(made),))
 
 
 def play(bench: CallerBench, script: CallPlan) -> Played:
     """Play a script on a new store."""
     with bench.store() as store:
         arguments = store | script.arguments()
-        if script.crowd is not Crowd.PROCESSES:
+        if script.crowd is not Sharing.PROCESSES:
             return gathered(script, [bench.played(child.share, arguments)])
         first = bench.looked(child.begin, arguments)
         each = [arguments | {"caller": n} for n in range(len(script.callers))]

@@ -14,7 +14,7 @@ from saverproof.families.concurrency.contract_ids import (
     ORDER,
     PROCESSES,
 )
-from saverproof.families.concurrency.histories import Crowd
+from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.script_calls import listing_words
 from saverproof.families.concurrency.workload import DELETING
@@ -55,7 +55,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         return ""
     words: dict[str, Any] = {
         "durable": target.durable,
-        "shared": scene.get("crowd") == Crowd.SHARED,
+        "shared": scene.get("crowd") == Sharing.SHARED,
         "file": scene.get("file"),
     }
     if name == ITERATION:
