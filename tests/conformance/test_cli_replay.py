@@ -72,7 +72,7 @@ def replayed(project: Project, mood: str, *options: str, **fields: Any) -> Resul
             1,
             "still failing: ordering/list-newest-first (sync) on toy: the order differs",
         ),
-        ("right", {}, 0, "fixed: ordering/list-newest-first (sync) on toy: the program shows not"),
+        ("right", {}, 0, "fixed: ordering/list-newest-first (sync) on toy: the program no"),
         # Another contract is not blamed for what this one's program shows.
         ("wrong", {"contract": "ordering/limit-is-a-prefix"}, 0, "fixed: "),
         ("dies", {}, 2, "cannot run: ordering/list-newest-first (sync) on toy: the process ended"),

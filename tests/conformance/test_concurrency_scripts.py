@@ -39,7 +39,7 @@ SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "threads": (THREADS, "check-then-insert", {}),
     "whole batches": (TORN, "rows-seen-one-by-one", {}),
     "a thread deleted": (TORN, "read-in-two-steps", {"theme": DELETING.name}),
-    "several savers": (ORDER, "cache-of-the-instance", {"crowd": Sharing.INSTANCES.value}),
+    "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
     "processes": (PROCESSES, "lock-of-one-process", {}),
     "first use": (FIRST, "no-busy-timeout", {}),
     "a file that is held": (FIRST, "no-busy-timeout", {"file": "checkpoints.db"}),
@@ -128,7 +128,7 @@ def test_a_script_is_short_and_has_nothing_of_the_kit(kind: str, api: str, targe
 def test_one_saver_is_opened_where_callers_shared_one() -> None:
     opening = opening_of(targets.memory)
     assert opening is not None
-    text = script(targets.memory, opening, ORDER, {"crowd": Sharing.SHARED.value}, "sync")
+    text = script(targets.memory, opening, ORDER, {"sharing": Sharing.SHARED.value}, "sync")
     assert text.count("InMemorySaver()") == 1
 
 

@@ -32,8 +32,8 @@ def command(old: Path, new: Path, html: Path | None, markdown: Path | None) -> N
     """Say what changed from the run OLD to the run NEW.
 
     Both are report.json files, or the folders that hold them. They may be of different versions,
-    profiles, or savers: the output says so. A contract that OLD does not have never counts as worse;
-    one that was judged in OLD and not in NEW is listed, and is no pass.
+    profiles, or savers: the output says so. A contract that OLD does not have never counts as
+    worse; one that was judged in OLD and not in NEW is listed, and is no pass.
 
     \b
     exit status 0  nothing got worse

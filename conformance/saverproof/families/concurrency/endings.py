@@ -9,8 +9,8 @@ from saverproof.families.concurrency.record import Problem
 
 def ended(played: Played) -> list[Problem]:
     """The problem of a history that never ended, or whose process did."""
-    crowd = played.script.crowd
-    name = THREADS if crowd is Sharing.SHARED else PROCESSES
+    sharing = played.script.sharing
+    name = THREADS if sharing is Sharing.SHARED else PROCESSES
     if played.died:
         how = played.died.partition("\n")[0]
         return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
@@ -18,5 +18,5 @@ def ended(played: Played) -> list[Problem]:
         how, _, stacks = played.hung.partition("\n")
         expected = "every call to be answered"
         last = played.events[-8:]
-        return [Problem(name, f"{crowd.value}: {how}", expected, how, last, stacks=stacks)]
+        return [Problem(name, f"{sharing.value}: {how}", expected, how, last, stacks=stacks)]
     return []

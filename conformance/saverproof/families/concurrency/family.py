@@ -130,11 +130,14 @@ class ConcurrencyJudging:
         semantics = self._rehearsed(bench, able, effort)
         if semantics is None:
             return
-        crowds = [(Sharing.SHARED, effort.shared)]
+        settings = [(Sharing.SHARED, effort.shared)]
         if PROCESSES in self.tally.wanted:
-            crowds += [(Sharing.INSTANCES, effort.instances), (Sharing.PROCESSES, effort.processes)]
-        for crowd, number in crowds:
-            self._crowd(bench, crowd, number, able, effort, semantics)
+            settings += [
+                (Sharing.INSTANCES, effort.instances),
+                (Sharing.PROCESSES, effort.processes),
+            ]
+        for sharing, number in settings:
+            self._histories_of(bench, sharing, number, able, effort, semantics)
         if PROCESSES in self.tally.wanted:
             self._lock(bench, able, effort, semantics)
         if self.tally.checked[PROCESSES]:
@@ -160,32 +163,32 @@ class ConcurrencyJudging:
         self.tally.unknown |= dict.fromkeys(HISTORIES, said)
         return None
 
-    def _crowd(
+    def _histories_of(
         self,
         bench: CallerBench,
-        crowd: Sharing,
+        sharing: Sharing,
         number: int,
         able: Able,
         effort: SceneEffort,
         semantics: Semantics,
     ) -> None:
-        contract_of_loss = THREADS if crowd is Sharing.SHARED else PROCESSES
+        contract_of_loss = THREADS if sharing is Sharing.SHARED else PROCESSES
         broken = judged = slow = 0
         why = ""
         for turn in range(number):
-            script = script_of(crowd, turn, f"{self.plan.seed}:{self.plan.api}", able, effort)
+            script = script_of(sharing, turn, f"{self.plan.seed}:{self.plan.api}", able, effort)
             played = play(bench, script)
-            self.record.scenes[crowd.value] += 1
+            self.record.scenes[sharing.value] += 1
             self.tally.beat()
             problems = ended(played)
             if not problems and (played.trouble or played.slow):
                 why = played.trouble or played.slow
                 slow += bool(played.slow)
-                self.tally.note(f"{crowd.value}: {why}"[:300])
+                self.tally.note(f"{sharing.value}: {why}"[:300])
             else:
                 judged += 1
                 judgement = judge_history(
-                    played.events, shared=crowd is Sharing.SHARED, semantics=semantics
+                    played.events, shared=sharing is Sharing.SHARED, semantics=semantics
                 )
                 self._count(judgement, contract_of_loss)
                 problems = problems or self._others(judgement.problems)

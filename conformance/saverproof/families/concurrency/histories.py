@@ -35,7 +35,7 @@ PAUSE_BETWEEN_PROCESSES_S = 0.004
 
 
 class Sharing(StrEnum):
-    """Who works at the same time."""
+    """How the callers share the store."""
 
     SHARED = "one saver"
     INSTANCES = "several savers on one store"
@@ -63,7 +63,7 @@ THEMES = {
 class CallPlan:
     """A history to be played, as data."""
 
-    crowd: Sharing
+    sharing: Sharing
     theme: WorkloadTheme
     schedule: Schedule
     before: tuple[Operation, ...]
@@ -78,9 +78,9 @@ class CallPlan:
         """For a body."""
         return {
             "schedule": encode(self.schedule),
-            "savers": 1 if self.crowd is Sharing.SHARED else len(self.callers),
+            "savers": 1 if self.sharing is Sharing.SHARED else len(self.callers),
             "in_step": self.theme.in_step,
-            "patience_s": PATIENCE_S[self.crowd],
+            "patience_s": PATIENCE_S[self.sharing],
             "before": encode(self.before),
             "callers": [encode(made) for made in self.callers],
             "after": encode(self.after),
@@ -88,7 +88,7 @@ class CallPlan:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, for an artefact."""
-        return {"crowd": self.crowd.value, "theme": self.theme.name, **self.arguments()}
+        return {"sharing": self.sharing.value, "theme": self.theme.name, **self.arguments()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +106,22 @@ class Played:
     died: str = ""
 
 
-def script_of(crowd: Sharing, number: int, seed: str, able: Able, effort: SceneEffort) -> CallPlan:
+def script_of(
+    sharing: Sharing, number: int, seed: str, able: Able, effort: SceneEffort
+) -> CallPlan:
     """One of the scripts of an item."""
-    name = f"{seed}:{crowd.name}:{number}"
-    themes = [one for one in THEMES[crowd] if able.deletes or one is not DELETING]
+    name = f"{seed}:{sharing.name}:{number}"
+    themes = [one for one in THEMES[sharing] if able.deletes or one is not DELETING]
     theme, turn = themes[number % len(themes)], number + number // len(themes)
-    callers = effort.callers if crowd is Sharing.SHARED else min(effort.callers, 3)
-    if crowd is Sharing.PROCESSES:
+    callers = effort.callers if sharing is Sharing.SHARED else min(effort.callers, 3)
+    if sharing is Sharing.PROCESSES:
         pause = PAUSE_BETWEEN_PROCESSES_S
         schedule = Schedule(name, statements=0.5, pause_s=pause, most=120, alone=True)
     else:
         # Not in step with the themes: each theme meets each schedule.
         schedule = schedule_of(turn, name)
     return CallPlan(
-        crowd,
+        sharing,
         theme,
         schedule,
         prologue(theme, able),
@@ -179,7 +181,7 @@ def play(bench: CallerBench, script: CallPlan) -> Played:
     """Play a script on a new store."""
     with bench.store() as store:
         arguments = store | script.arguments()
-        if script.crowd is not Sharing.PROCESSES:
+        if script.sharing is not Sharing.PROCESSES:
             return gathered(script, [bench.played(child.share, arguments)])
         first = bench.looked(child.begin, arguments)
         each = [arguments | {"caller": n} for n in range(len(script.callers))]

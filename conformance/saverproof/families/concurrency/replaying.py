@@ -114,7 +114,7 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Sc
     if not end and (played.trouble or played.slow):
         record.tally.unknown[contract] = f"it could not be run: {played.trouble or played.slow}"
         return
-    shared = played.script.crowd is Sharing.SHARED
+    shared = played.script.sharing is Sharing.SHARED
     judgement = judge_history(played.events, shared=shared, semantics=semantics)
     problems = end or judgement.problems
     record.saw(problems, {})
@@ -133,7 +133,7 @@ def _script(data: Mapping[str, Any]) -> CallPlan:
     if data["theme"] not in THEMES_BY_NAME:
         raise ValueError(f"found the theme {data['theme']!r:.60}, which is unknown")
     return CallPlan(
-        Sharing(data["crowd"]),
+        Sharing(data["sharing"]),
         THEMES_BY_NAME[data["theme"]],
         decode(Schedule, data["schedule"]),
         tuple(decode(Operation, one) for one in data["before"]),

@@ -55,7 +55,7 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
         return ""
     words: dict[str, Any] = {
         "durable": target.durable,
-        "shared": scene.get("crowd") == Sharing.SHARED,
+        "shared": scene.get("sharing") == Sharing.SHARED,
         "file": scene.get("file"),
     }
     if name == ITERATION:
