@@ -4,6 +4,7 @@ gone.
 
 import ctypes
 import faulthandler
+import gc
 import os
 import signal
 import socket
@@ -33,6 +34,10 @@ def serve(handlers: Handlers, connection: int, counter: int, stacks: int, parent
     faulthandler.enable(file=stacks, all_threads=True)
     faulthandler.register(STACKS_SIGNAL, file=stacks, all_threads=True)
     Heartbeat(counter).install()
+    # What was imported stays: full collections need not go through it again and again. What is
+    # counted by this one also makes the next ones rarer.
+    gc.collect()
+    gc.freeze()
     channel = MessageChannel(socket.socket(fileno=connection))
     try:
         while (request := channel.receive()) is not None:
