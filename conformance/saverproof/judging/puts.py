@@ -121,20 +121,9 @@ def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> 
 
 
 def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any) -> None:
-    pairs: tuple[tuple[str, Any, Any], ...]
-    if isinstance(call, PutCall):
-        pairs = (
-            ("checkpoint", untouched.checkpoint, call.checkpoint),
-            ("metadata", untouched.metadata, call.metadata),
-            ("new_versions", untouched.new_versions, call.new_versions),
-            ("config", untouched.config, call.config),
-        )
-    else:
-        pairs = (
-            ("writes", untouched.writes, call.writes),
-            ("config", untouched.config, call.config),
-        )
-    for name, before, after in pairs:
+    of_put = ("checkpoint", "metadata", "new_versions", "config")
+    for name in of_put if isinstance(call, PutCall) else ("writes", "config"):
+        before, after = getattr(untouched, name), getattr(call, name)
         if _unchanged(before, after):
             context.facts.agree(facts.INPUT)
         else:
