@@ -1,6 +1,7 @@
 """What the process that trials are forked from imports: the target, what opening it needs, graphs.
 
-What is not imported there, each of hundreds of processes imports by itself.
+What is not imported there, each of hundreds of processes imports by itself; and what is done there
+for the first time, such as making decoders, none of them has to do.
 """
 
 from __future__ import annotations
@@ -9,24 +10,36 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
-from saverproof.execution.driver import driver_of
+from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.settled_calls import Calls, perform
 from saverproof.execution.view import listed_facts
+from saverproof.facts import APIS
 from saverproof.families.graph.runner import Player
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.programs.small import THREAD, unrelated
+from saverproof.steps.codec import KINDS, decode, from_json, to_json
+from saverproof.steps.definitions import Program
 from saverproof.targets.calling import api_of
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
+from saverproof_faults.io import available as io_unavailable
+from saverproof_faults.kill.process import threads
+from saverproof_faults.sqlite.library import unavailable as statements_unavailable
+
+_LEAVING_S = 2.0
+_PROGRAM: Program = unrelated(THREAD)
 
 
 def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> None:
@@ -39,20 +52,23 @@ def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> Non
     load(ref)
     if not hasattr(os, "fork"):
         return
-    for name in _imported_by_using(ref, apis, Path(scratch)):
+    for name in _told_by_child(partial(_used_once, ref, apis, Path(scratch))) or ():
         try:
             importlib.import_module(name)
         except Exception:  # noqa: BLE001 - a module may not be one to be imported by its name
             continue
+    if _told_by_child(_threads_left_by_warming) == 1:
+        _warm()
 
 
-def _imported_by_using(ref: TargetRef, apis: Sequence[str], scratch: Path) -> list[str]:
+def _told_by_child(find_out: Callable[[], Any]) -> Any:
+    """What a function gives in a child process; None if it does not come to its end there."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
-            told = json.dumps(_used_once(ref, apis, scratch)).encode()
+            told = json.dumps(find_out()).encode()
             with os.fdopen(writing, "wb") as pipe:
                 pipe.write(told)
         finally:
@@ -62,19 +78,19 @@ def _imported_by_using(ref: TargetRef, apis: Sequence[str], scratch: Path) -> li
         answer = pipe.read()
     os.waitpid(child, 0)
     # A process that a saver ended has told nothing.
-    names: list[str] = json.loads(answer) if answer else []
-    return names
+    return json.loads(answer) if answer else None
 
 
 def _used_once(ref: TargetRef, apis: Sequence[str], scratch: Path) -> list[str]:
     before = set(sys.modules)
     target = load(ref)
     for api in apis:
-        for use in (_open, _play):
-            try:
-                use(target, api, scratch)
-            except Exception:  # noqa: BLE001 - what does not work is told of by the trials
-                continue
+        try:
+            _open(target, api, scratch)
+        except Exception:  # noqa: BLE001 - what does not work is told of by the trials
+            continue
+    with suppress(Exception):  # it is tried again where it counts
+        _warm()
     return sorted(set(sys.modules) - before)
 
 
@@ -84,19 +100,47 @@ def _open(target: Target, api: str, scratch: Path) -> None:
         fresh_workspace(scratch, target) as workspace,
         opened(target, workspace, loop) as saver,
     ):
-        driver = driver_of(saver, api, loop)
-        calls = Calls(lambda current: saver.get_next_version(current, None))
-        for call in calls.settle(unrelated(THREAD)):
-            perform(driver, call)
-        listed_facts(driver, (THREAD,))
+        _use(driver_of(saver, api, loop))
 
 
-def _play(target: Target, api: str, scratch: Path) -> None:
-    """Import every graph, and run one, for which any saver will do."""
+def _use(driver: ApiDriver) -> None:
+    calls = Calls(lambda current: driver.saver.get_next_version(current, None))
+    for call in calls.settle(from_json(to_json(_PROGRAM))):
+        perform(driver, call)
+    listed_facts(driver, (THREAD,))
+
+
+# --- what is done once, for all --------------------------------------------------------------
+
+
+def _threads_left_by_warming() -> int:
+    _warm()
+    return threads()
+
+
+def _warm() -> None:
+    """Do what every trial does, with a saver of LangGraph's own, and leave nothing open."""
+    for kind in KINDS.values():
+        # That it is no such object is found out by a decoder that is made and kept for the kind.
+        with suppress(ValueError):
+            decode(kind, None)
+    statements_unavailable()
+    io_unavailable()
+    with EventLoop() as loop:
+        for api in APIS:
+            _use(driver_of(InMemorySaver(), api, loop))
+            _play(api, loop)
+    # A thread that was joined may not have left the system's list of them yet.
+    deadline = time.monotonic() + _LEAVING_S
+    while threads() > 1 and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def _play(api: str, loop: EventLoop) -> None:
+    """Import every graph, and run one."""
     able = frozenset(Capability)
     playable = [scenario for scenario in SCENARIOS if scenario.objection(able) is None]
     makers = [maker(scenario.graph, api) for scenario in playable]
-    with EventLoop() as loop:
-        player = Player(makers[0], InMemorySaver(), api_of(api, loop), how={})
-        for _ in player.play(playable[0].program):
-            continue
+    player = Player(makers[0], InMemorySaver(), api_of(api, loop), how={})
+    for _ in player.play(playable[0].program):
+        continue
