@@ -215,10 +215,11 @@ class KillSweep:
                     f"not killed beside another process: {result.ending()}"[:300]
                 )
                 return
-            view = self.bench.looked(mine, afresh=False)
-            self.record.tried(trial_of(subject, place, result, view, beside=True))
-            view = self.bench.looked({**theirs, "afterwards": []}, afresh=False)
-            self.record.tried(survivor_of(other, place, survivor, view))
+            views = self.bench.looked_at_each([mine, {**theirs, "afterwards": []}])
+            if views[0] is not None:
+                self.record.tried(trial_of(subject, place, result, views[0], beside=True))
+            if views[1] is not None:
+                self.record.tried(survivor_of(other, place, survivor, views[1]))
 
 
 def trial_of(
