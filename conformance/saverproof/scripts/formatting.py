@@ -10,6 +10,7 @@ from black.mode import Mode, TargetVersion
 
 WIDTH = 100
 _MODE = Mode(line_length=WIDTH, target_versions={TargetVersion.PY311})
+_UNBROKEN = Mode(line_length=100_000, magic_trailing_comma=False)
 _HANGING = 8
 _SHALLOW = 45
 _OPENING, _CLOSING = "([{", ")]}"
@@ -24,6 +25,11 @@ def formatted(lines: Iterable[str]) -> list[str]:
 def indented(lines: Iterable[str]) -> list[str]:
     """The lines as a block."""
     return [f"    {line}" if line else line for line in lines]
+
+
+def unbroken(lines: Iterable[str]) -> list[str]:
+    """The statements of a module, each on a line of its own however long it is."""
+    return format_str("\n".join(lines), mode=_UNBROKEN).splitlines()
 
 
 def compact(lines: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable
 
 from saverproof.contracts.registry import UnknownContract, contract
-from saverproof.scripts.formatting import WIDTH, compact, formatted, indented
+from saverproof.scripts.formatting import WIDTH, compact, formatted, indented, unbroken
 from saverproof.scripts.imports import import_lines
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.source import quoted
@@ -42,9 +42,9 @@ def script(
     above += _imports("\n".join(statements), opening, imports)
     lines = formatted([*above, "", *statements])
     if len(lines) > LONGEST:
-        short = [_AS_IT_IS, *compact([*above, *statements])]
-        if len(short) <= LONGEST:
-            lines = short
+        # Makers write a body densely, templates one argument a line.
+        dense = (compact([*above, *found]) for found in (statements, unbroken(statements)))
+        lines = next(([_AS_IT_IS, *one] for one in dense if len(one) < LONGEST), lines)
     return "\n".join(lines) + "\n"
 
 
