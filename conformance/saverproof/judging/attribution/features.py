@@ -80,7 +80,9 @@ def _hostile_thread(step: Step) -> bool:
 
 
 def _named_namespace(step: Step) -> bool:
-    return not renaming.is_plain_namespace(getattr(step, "namespace", None) or "")
+    # A bare node name is one of the forms that LangGraph makes, plain as it is.
+    namespace = getattr(step, "namespace", None) or ""
+    return namespace == renaming.PLAIN_NAMESPACE or not renaming.is_plain_namespace(namespace)
 
 
 def _in_a_namespace(step: Step) -> bool:
