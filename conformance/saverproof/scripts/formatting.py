@@ -39,7 +39,7 @@ def compact(lines: Iterable[str]) -> list[str]:
 
 def _folded(line: str) -> Iterator[str]:
     keyword = _WITH.match(line)
-    if keyword and len(line) > WIDTH:
+    if keyword and len(line) > WIDTH and any(not d and c == "," for _, c, d in _code(line)):
         line = f"{keyword[0]}({line[keyword.end() : -1]}):"
     indent = " " * (len(line) - len(line.lstrip()) + _HANGING)
     commas = [(at + 1, depth) for at, one, depth in _code(line) if depth and one == ","]

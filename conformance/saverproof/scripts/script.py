@@ -38,12 +38,13 @@ def script(
     """
     statements = [*opening.before, *body]
     meaning = f"# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
-    above = [*_docstring(promise), "", meaning]
-    above += _imports("\n".join(statements), opening, imports)
-    lines = formatted([*above, "", *statements])
+    promised, needed = _docstring(promise), _imports("\n".join(statements), opening, imports)
+    lines = formatted([*promised, "", meaning, *needed, "", *statements])
     if len(lines) > LONGEST:
         # Makers write a body densely, templates one argument a line.
-        dense = (compact([*above, *found]) for found in (statements, unbroken(statements)))
+        dense = (
+            compact([*promised, *needed, *found]) for found in (statements, unbroken(statements))
+        )
         lines = next(([_AS_IT_IS, *one] for one in dense if len(one) < LONGEST), lines)
     return "\n".join(lines) + "\n"
 

@@ -91,9 +91,8 @@ def _where(database: str) -> str:
 def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
     return PlainFault(
         before=(
-            f"trigger = {quoted(f'CREATE TRIGGER fault AFTER {verb} ON {table} ')}",
-            f"trigger += {quoted(f'WHEN {condition} ')}",
-            """trigger += "BEGIN SELECT RAISE(ABORT, 'on purpose'); END\"""",
+            f"trigger = {quoted(f'CREATE TRIGGER fault AFTER {verb} ON {table} WHEN ')}",
+            "trigger += " + quoted(f"{condition} BEGIN SELECT RAISE(ABORT, 'fault'); END"),
             f"with contextlib.closing(sqlite3.connect({where})) as other:",
             "    other.execute(trigger)",
         ),

@@ -83,18 +83,19 @@ class _Body:
         *ready, call = lines_of(step, self.writer)
         coroutine = call.removeprefix("await ")
         operation = [line.format(call=call, coroutine=coroutine) for line in fault.call]
+        used = contract == USABLE or (contract == CANCELLED and outcome != "torn")
+        noted = [] if contract == USABLE else [f"before, failed = {listing}, True"]
         if fault.raises:
             # A mended saver may return where this one failed, and fail where this one returned.
             kind = "BaseException" if "cancelled" in operation[0] else "Exception"
+            judged = ["failed = False"] if noted else []
             operation = [
                 f"with contextlib.suppress({kind}):",
-                *indented([*operation, "failed = False"]),
+                *indented([*operation, *judged]),
             ]
-        first += [*ready, "failed = True", f"before = {listing}"]
-        if not self.writer.calls.in_coroutine:
-            first[-2:] = [f"before, failed = {listing}, True"]
+        first += [*ready, *noted]
         first += [*fault.before, *operation, *fault.after]
-        if contract == USABLE or (contract == CANCELLED and outcome != "torn"):
+        if used:
             return self._opened([*first, *self._use(listing)])
         if outcome in ("late", "stuck"):
             first += other_thread(self.writer)
