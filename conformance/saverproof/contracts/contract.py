@@ -35,7 +35,7 @@ class Contract:
     """
 
     id: str
-    level: Level
+    level: Level = Level.MUST
     statement: str
     source: str
     wrong: str

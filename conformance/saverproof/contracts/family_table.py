@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saverproof.contracts.contract import Contract
@@ -37,3 +37,8 @@ class FamilyTable:
         if self.crossed:
             return ("crossed",) if len(chosen) > 1 else ()
         return tuple(chosen)
+
+
+def contracts_in(module: Mapping[str, object]) -> tuple[Contract, ...]:
+    """The contracts among what a module defines, in its order; ``module`` is its ``globals()``."""
+    return tuple(found for found in module.values() if isinstance(found, Contract))

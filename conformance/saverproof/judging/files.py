@@ -94,7 +94,6 @@ class _Cipher:
         return "saverproof", _mixed(plaintext)
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
-        del ciphername
         return _mixed(ciphertext)
 
 

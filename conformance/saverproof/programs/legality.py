@@ -20,7 +20,6 @@ from saverproof.steps.definitions import (
 @singledispatch
 def objection(step: Step, model: Model) -> str | None:
     """Why a step may not be taken now, or None if it may."""
-    del step, model
     return None
 
 
@@ -72,7 +71,6 @@ def _(step: CopyThread, model: Model) -> str | None:
 
 @objection.register
 def _(step: Prune, model: Model) -> str | None:
-    del model
     return None if len(set(step.threads)) == len(step.threads) else "a thread is named twice"
 
 

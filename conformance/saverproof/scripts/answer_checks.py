@@ -41,7 +41,6 @@ def check_answer(step: Step, writer: ScriptWriter, breach: Breach) -> None:
     Raises:
         NoScriptError: no check is known for such a fact.
     """
-    del writer
     raise NoScriptError(f"no check of {breach.difference.fact!r} in {type(step).__name__}")
 
 
@@ -164,7 +163,6 @@ def _addresses(writer: ScriptWriter, arguments: list[str]) -> str:
 
 @check_answer.register
 def _(step: WalkPages, writer: ScriptWriter, breach: Breach) -> None:
-    del breach
     history = sorted(writer.model.history(step.thread, step.namespace), reverse=True)
     listing = writer.listing(
         writer.config(step.thread, step.namespace), "before=before", f"limit={step.size}"

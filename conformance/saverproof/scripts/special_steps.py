@@ -42,7 +42,6 @@ def check_scene(step: Step, writer: ScriptWriter, breach: Breach) -> None:
     Raises:
         NoScriptError: no check is known for such a fact.
     """
-    del writer
     raise NoScriptError(f"no check of {breach.difference.fact!r} in {type(step).__name__}")
 
 
@@ -125,7 +124,6 @@ def _visit(step: Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
 
 @check_scene.register
 def _(step: Bulk, writer: ScriptWriter, breach: Breach) -> None:
-    del breach
     writer.helpers.add("checkpoint")
     writer.id(step.number)
     start, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
@@ -211,7 +209,6 @@ def _(step: CheckFiles, writer: ScriptWriter) -> None:
 
 @check_scene.register
 def _(step: CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
-    del breach
     write(step, writer)
     if step.look_for == "private":
         writer.say(
@@ -238,7 +235,6 @@ def _(step: CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
 @check_scene.register
 def _(step: CallOnLoop, writer: ScriptWriter, breach: Breach) -> None:
     """The script's own thread waits for the one whose event loop makes the call."""
-    del breach
     writer.patience_s = PATIENCE_S
     config = writer.config(step.thread, "", 1)
     match step.operation:

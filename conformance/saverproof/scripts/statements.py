@@ -74,7 +74,6 @@ def write(step: Step, writer: ScriptWriter) -> None:
     Raises:
         NoScriptError: there are no statements for such a step here.
     """
-    del writer
     raise NoScriptError(f"no statements for a {type(step).__name__} step")
 
 
@@ -227,25 +226,22 @@ def delta_history(step: DeltaHistory, writer: ScriptWriter) -> str:
 
 @write.register
 def _(step: NextVersions, writer: ScriptWriter) -> None:
-    del step, writer  # asking for versions changes nothing
+    """Asking for versions changes nothing."""
 
 
 @write.register
 def _(step: Reopen, writer: ScriptWriter) -> None:
-    del step
     writer.reopen()
 
 
 @write.register
 def _(step: SetUp, writer: ScriptWriter) -> None:
-    del step
     if writer.looks.setup:
         writer.say(writer.looks.setup)
 
 
 @write.register
 def _(step: CloseAgain, writer: ScriptWriter) -> None:
-    del step
     for close in writer.looks.closers:
         writer.say(close, close)
     writer.reopen()
@@ -258,14 +254,12 @@ def _(step: AbandonList, writer: ScriptWriter) -> None:
 
 @write.register
 def _(step: Clone, writer: ScriptWriter) -> None:
-    del step
     writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
     writer.receiver = "clone"
 
 
 @write.register
 def _(step: CloseClone, writer: ScriptWriter) -> None:
-    del step
     if writer.receiver == "clone":
         writer.say("clone.close()")
         writer.receiver = "saver"
@@ -273,7 +267,6 @@ def _(step: CloseClone, writer: ScriptWriter) -> None:
 
 @write.register
 def _(step: DropClone, writer: ScriptWriter) -> None:
-    del step
     if writer.receiver == "clone":
         writer.say("del clone", "gc.collect()")
         writer.receiver = "saver"

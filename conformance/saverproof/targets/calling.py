@@ -136,4 +136,3 @@ def api_of(name: str, loop: Loop) -> Api:
 
 def every(item: Any) -> None:
     """Takes each item of a listing to its end."""
-    del item

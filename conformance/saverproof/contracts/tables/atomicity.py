@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _LOADS = (
     "`langgraph.pregel._loop.SyncPregelLoop.__enter__` goes on from whatever the saver holds, and"
@@ -12,7 +12,6 @@ _LOADS = (
 
 ALL_OR_NOTHING = Contract(
     id="atomicity/all-or-nothing",
-    level=Level.MUST,
     statement=(
         "An operation that raised left nothing, seen by the same saver, by a fresh one and by "
         "a second connection; where only the acknowledgement was lost, it left all of it or "
@@ -25,7 +24,6 @@ ALL_OR_NOTHING = Contract(
 
 NO_LATE_COMMIT = Contract(
     id="atomicity/no-late-commit",
-    level=Level.MUST,
     statement=("What a failed operation left undone stays undone when later operations commit."),
     source=f"{_LOADS} cannot tell a write that was refused from one that was accepted",
     wrong="no rollback: the rows of the failed call wait in the open transaction",
@@ -34,7 +32,6 @@ NO_LATE_COMMIT = Contract(
 
 USABLE_AFTER = Contract(
     id="atomicity/usable-after",
-    level=Level.MUST,
     statement=(
         "After a failed operation the saver works again without reopening: no transaction "
         "open, no lock held, no stale view."
@@ -56,7 +53,6 @@ USABLE_AFTER_LOST_CONNECTION = Contract(
 
 NO_SILENT_LOSS = Contract(
     id="atomicity/no-silent-loss",
-    level=Level.MUST,
     statement="An operation that returned without an error is stored.",
     source=f"{_LOADS} never asks again for what was acknowledged",
     wrong="except Exception: log and return, or a background queue that drops on error",
@@ -64,7 +60,6 @@ NO_SILENT_LOSS = Contract(
 
 CANCELLED = Contract(
     id="atomicity/cancelled",
-    level=Level.MUST,
     statement=(
         "An await that is cancelled leaves all of its operation or nothing, judged once the "
         "work has settled, and the saver stays usable."
@@ -79,7 +74,6 @@ CANCELLED = Contract(
 
 PREVIOUS_INTACT = Contract(
     id="atomicity/previous-intact",
-    level=Level.MUST,
     statement="After a failed operation the previous checkpoint reads as before.",
     source=f"{_LOADS} the previous checkpoint is the only way back",
     wrong="the old row is deleted and committed before the new one is inserted",
@@ -91,13 +85,5 @@ TABLE = FamilyTable(
     title="a write that fails leaves nothing behind",
     phase="fault",
     long=True,
-    contracts=(
-        ALL_OR_NOTHING,
-        NO_LATE_COMMIT,
-        USABLE_AFTER,
-        USABLE_AFTER_LOST_CONNECTION,
-        NO_SILENT_LOSS,
-        CANCELLED,
-        PREVIOUS_INTACT,
-    ),
+    contracts=contracts_in(globals()),
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _HISTORY = frozenset({Capability.HISTORY})
 
 UNCHANGED_CARRIED = Contract(
     id="channels/unchanged-carried",
-    level=Level.MUST,
     statement=("A channel that is not in `new_versions` keeps its value in the new checkpoint."),
     source=(
         "`langgraph.pregel._utils.get_new_channel_versions`; "
@@ -22,7 +21,6 @@ UNCHANGED_CARRIED = Contract(
 
 HISTORY_IMMUTABLE = Contract(
     id="channels/history-immutable",
-    level=Level.MUST,
     statement=(
         "A later put, that of a fork included, never changes the values of an earlier checkpoint."
     ),
@@ -36,7 +34,6 @@ HISTORY_IMMUTABLE = Contract(
 
 COPY_FORK = Contract(
     id="channels/copy-fork",
-    level=Level.MUST,
     statement=(
         "A put with empty `new_versions`, full values and versions, and the grandparent as "
         "parent reads back whole."
@@ -48,7 +45,6 @@ COPY_FORK = Contract(
 
 DROPPED_STAYS_DROPPED = Contract(
     id="channels/dropped-stays-dropped",
-    level=Level.MUST,
     statement=(
         "A channel without a version, or with a new version and no value, is absent; with an "
         "unchanged version and no value given, the earlier value of that version or absence "
@@ -63,7 +59,6 @@ DROPPED_STAYS_DROPPED = Contract(
 
 VERSIONS_INCREASE = Contract(
     id="channels/versions-increase",
-    level=Level.MUST,
     statement=(
         "`get_next_version` is strictly increasing, from None too, its first version is "
         "greater than the empty value of its type, and all versions of a thread compare with "
@@ -79,11 +74,5 @@ VERSIONS_INCREASE = Contract(
 TABLE = FamilyTable(
     name="channels",
     title="the state of each checkpoint, and of its forks",
-    contracts=(
-        UNCHANGED_CARRIED,
-        HISTORY_IMMUTABLE,
-        COPY_FORK,
-        DROPPED_STAYS_DROPPED,
-        VERSIONS_INCREASE,
-    ),
+    contracts=contracts_in(globals()),
 )

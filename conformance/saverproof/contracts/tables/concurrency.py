@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _LINEARIZABLE = frozenset({"concurrency/linearizable"})
 
 THREADS_LOSE_NOTHING = Contract(
     id="concurrency/threads-lose-nothing",
-    level=Level.MUST,
     statement=(
         "Operations from many threads, or many tasks, on one saver all take effect once, "
         "without errors."
@@ -25,7 +24,6 @@ THREADS_LOSE_NOTHING = Contract(
 
 PROCESSES_LOSE_NOTHING = Contract(
     id="concurrency/processes-lose-nothing",
-    level=Level.MUST,
     statement=(
         "With several processes on one store every operation that returned took effect once, "
         "and one that raised took none; errors such as 'locked' are advice."
@@ -39,7 +37,6 @@ PROCESSES_LOSE_NOTHING = Contract(
 
 NO_TORN_READS = Contract(
     id="concurrency/no-torn-reads",
-    level=Level.MUST,
     statement=(
         "A reader sees each operation whole or not at all; a listing is judged tuple by tuple."
     ),
@@ -95,13 +92,5 @@ TABLE = FamilyTable(
     long=True,
     # Callers that meet each other do so while they wait for a disk.
     in_memory=False,
-    contracts=(
-        THREADS_LOSE_NOTHING,
-        PROCESSES_LOSE_NOTHING,
-        NO_TORN_READS,
-        LINEARIZABLE,
-        ITERATION_DOES_NOT_BLOCK,
-        READS_CHANGE_NOTHING,
-        FIRST_USE_RACE,
-    ),
+    contracts=contracts_in(globals()),
 )

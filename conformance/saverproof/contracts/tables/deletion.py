@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _DELETE_THREAD = frozenset({Capability.DELETE_THREAD})
 _PRUNE = frozenset({Capability.PRUNE})
@@ -12,7 +12,6 @@ _COPY = frozenset({Capability.COPY_THREAD})
 
 THREAD_ALL = Contract(
     id="deletion/thread-all",
-    level=Level.MUST,
     statement=(
         "`delete_thread` removes the thread's checkpoints, values and writes (those whose "
         "checkpoint never came too) in every namespace and nothing else, and takes unknown "
@@ -26,7 +25,6 @@ THREAD_ALL = Contract(
 
 NO_GHOSTS = Contract(
     id="deletion/no-ghosts",
-    level=Level.MUST,
     statement=(
         "What is put after a thread was deleted shows nothing of before, also when the same "
         "ids are put again."
@@ -39,7 +37,6 @@ NO_GHOSTS = Contract(
 
 RUNS = Contract(
     id="deletion/runs",
-    level=Level.MUST,
     statement=(
         "`delete_for_runs` removes exactly the checkpoints of the named runs and their writes, "
         "in every namespace; what other runs' checkpoints read stays whole (delta channels "
@@ -55,7 +52,6 @@ RUNS = Contract(
 
 PRUNE_LATEST = Contract(
     id="deletion/prune-latest",
-    level=Level.MUST,
     statement=(
         '`prune` with "keep_latest" keeps whole the newest checkpoint of the root namespace, '
         "and of each other namespace unless its call started from a pruned root checkpoint; "
@@ -83,7 +79,6 @@ PRUNE_DROPS_OLDER = Contract(
 
 PRUNE_KEEPS_DELTA_CHAIN = Contract(
     id="deletion/prune-keeps-delta-chain",
-    level=Level.MUST,
     statement=(
         "Pruning never makes a delta channel rebuild to another value; refusing such threads "
         "with NotImplementedError before anything is changed is right."
@@ -96,7 +91,6 @@ PRUNE_KEEPS_DELTA_CHAIN = Contract(
 
 COPY_COMPLETE = Contract(
     id="deletion/copy-complete",
-    level=Level.MUST,
     statement=(
         "`copy_thread` to a new thread carries checkpoints, writes, values, parents and "
         "namespaces, and the parents name the copy's thread."
@@ -108,7 +102,6 @@ COPY_COMPLETE = Contract(
 
 COPY_INDEPENDENT = Contract(
     id="deletion/copy-independent",
-    level=Level.MUST,
     statement="Neither side of a copied thread sees later changes of the other.",
     source=(
         "`langgraph.checkpoint.conformance.spec.test_copy_thread.test_copy_thread_source_unchanged`"
@@ -120,14 +113,5 @@ COPY_INDEPENDENT = Contract(
 TABLE = FamilyTable(
     name="deletion",
     title="deleting, pruning and copying threads",
-    contracts=(
-        THREAD_ALL,
-        NO_GHOSTS,
-        RUNS,
-        PRUNE_LATEST,
-        PRUNE_DROPS_OLDER,
-        PRUNE_KEEPS_DELTA_CHAIN,
-        COPY_COMPLETE,
-        COPY_INDEPENDENT,
-    ),
+    contracts=contracts_in(globals()),
 )

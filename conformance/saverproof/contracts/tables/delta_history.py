@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 MATCHES_WALK = Contract(
     id="delta-history/matches-walk",
-    level=Level.MUST,
     statement=(
         "`get_delta_channel_history` equals the base class's walk over the same saver's "
         "`get_tuple`: writes oldest first, the seed from the nearest ancestor that has a value "
@@ -27,5 +26,5 @@ MATCHES_WALK = Contract(
 TABLE = FamilyTable(
     name="delta-history",
     title="channels stored as changes are rebuilt correctly",
-    contracts=(MATCHES_WALK,),
+    contracts=contracts_in(globals()),
 )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _DURABILITY = "`langgraph.types.Durability`: 'sync' saves before the next step starts"
 
 ACKNOWLEDGED_SURVIVES = Contract(
     id="durability/acknowledged-survives",
-    level=Level.MUST,
     statement="Every acknowledged operation is there after the process was killed.",
     source=_DURABILITY,
     wrong="data is committed on close, or by a timer",
@@ -19,7 +18,6 @@ ACKNOWLEDGED_SURVIVES = Contract(
 
 IN_FLIGHT_ATOMIC = Contract(
     id="durability/in-flight-atomic",
-    level=Level.MUST,
     statement=(
         "The operation that was in flight when the process was killed is there whole or not at all."
     ),
@@ -34,7 +32,6 @@ IN_FLIGHT_ATOMIC = Contract(
 
 NO_GAPS = Contract(
     id="durability/no-gaps",
-    level=Level.MUST,
     statement="No later operation of a writer survives without every earlier one of it.",
     source=(
         "`langgraph.pregel._loop.SyncPregelLoop._checkpointer_put_after_previous` waits for "
@@ -46,7 +43,6 @@ NO_GAPS = Contract(
 
 REOPENS = Contract(
     id="durability/reopens",
-    level=Level.MUST,
     statement=(
         "After a kill the store opens without repair by hand, passes its integrity check and "
         "accepts writes."
@@ -66,7 +62,6 @@ REOPENS = Contract(
 
 RESUME = Contract(
     id="durability/resume",
-    level=Level.MUST,
     statement=(
         "A deterministic graph that was killed after its first acknowledged checkpoint and "
         "resumed with None, or killed before it and given its input again, ends in the state "
@@ -82,7 +77,6 @@ RESUME = Contract(
 
 NO_RERUN = Contract(
     id="durability/no-rerun",
-    level=Level.MUST,
     statement=(
         "A node whose output writes were acknowledged, on a checkpoint whose put was "
         "acknowledged too, is not executed again when the thread is resumed with None."
@@ -112,13 +106,5 @@ TABLE = FamilyTable(
     title="what was acknowledged survives a killed process",
     phase="crash",
     long=True,
-    contracts=(
-        ACKNOWLEDGED_SURVIVES,
-        IN_FLIGHT_ATOMIC,
-        NO_GAPS,
-        REOPENS,
-        RESUME,
-        NO_RERUN,
-        POWER_CUT,
-    ),
+    contracts=contracts_in(globals()),
 )

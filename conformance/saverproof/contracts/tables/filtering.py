@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _MEMORY = "`langgraph.checkpoint.memory.InMemorySaver.list` compares with =="
 
 EQUALITY = Contract(
     id="filter/equality",
-    level=Level.MUST,
     statement=(
         "Every listed checkpoint equals the filter on every key, and every one that does is "
         "listed (strings without NUL, 64-bit integers, finite floats, booleans against "
@@ -54,10 +53,5 @@ DOTTED_KEY = Contract(
 TABLE = FamilyTable(
     name="filter",
     title="listing by metadata",
-    contracts=(
-        EQUALITY,
-        NONE,
-        NESTED,
-        DOTTED_KEY,
-    ),
+    contracts=contracts_in(globals()),
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 SAME_RUN = Contract(
     id="graph/same-run",
-    level=Level.MUST,
     statement=(
         "A graph gives the same values, history and pending work on this saver as on "
         "InMemorySaver: invoke, stream, interrupt and resume, update_state, time travel, fork, "
@@ -20,7 +19,6 @@ SAME_RUN = Contract(
 
 FUNCTIONAL_API = Contract(
     id="graph/functional-api",
-    level=Level.MUST,
     statement=(
         "Results of @task calls, `previous` and entrypoint.final survive an interrupt, and a "
         "task that is finished is not called again on resume."
@@ -31,7 +29,6 @@ FUNCTIONAL_API = Contract(
 
 REPLAY_SUBGRAPH = Contract(
     id="graph/replay-subgraph",
-    level=Level.MUST,
     statement=(
         "Replaying a parent graph restores a subgraph from its newest checkpoint before the "
         "replay point."
@@ -46,9 +43,5 @@ TABLE = FamilyTable(
     title="whole graphs run as they do in memory",
     phase="graph",
     long=True,
-    contracts=(
-        SAME_RUN,
-        FUNCTIONAL_API,
-        REPLAY_SUBGRAPH,
-    ),
+    contracts=contracts_in(globals()),
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 PUT_RETURNS_ADDRESS = Contract(
     id="identity/put-returns-address",
-    level=Level.MUST,
     statement=(
         "`put` returns a config with the thread id, the namespace and the checkpoint's id, and "
         "that config reads the checkpoint back."
@@ -19,7 +18,6 @@ PUT_RETURNS_ADDRESS = Contract(
 
 TUPLE_ADDRESSES_ITSELF = Contract(
     id="identity/tuple-addresses-itself",
-    level=Level.MUST,
     statement=(
         "The config of a tuple names that tuple's own thread, namespace and checkpoint id, "
         "from `get_tuple` and `list` alike; asked by id, `get_tuple` may echo the caller's "
@@ -31,7 +29,6 @@ TUPLE_ADDRESSES_ITSELF = Contract(
 
 PARENT = Contract(
     id="identity/parent",
-    level=Level.MUST,
     statement=(
         "`parent_config` names the id that put's config carried, in the same thread and "
         "namespace, and is None for a root."
@@ -46,7 +43,6 @@ PARENT = Contract(
 
 UNKNOWN_IS_NONE = Contract(
     id="identity/unknown-is-none",
-    level=Level.MUST,
     statement=(
         "An unknown thread, namespace or checkpoint id gives None from `get_tuple` and nothing "
         "from `list`."
@@ -64,7 +60,6 @@ UNKNOWN_IS_NONE = Contract(
 
 NONE_ID_IS_LATEST = Contract(
     id="identity/none-id-is-latest",
-    level=Level.MUST,
     statement=(
         "A checkpoint id that is None or '' means that none is given: the latest in "
         "`get_tuple`, no narrowing in `list`, no parent in `put`."
@@ -78,7 +73,6 @@ NONE_ID_IS_LATEST = Contract(
 
 GET_DEFAULTS_TO_ROOT = Contract(
     id="identity/get-defaults-to-root",
-    level=Level.MUST,
     statement="`get_tuple` with a config without a namespace reads the root namespace.",
     source=(
         "`langgraph.pregel._loop.SyncPregelLoop.__enter__` asks with the caller's config; "
@@ -89,7 +83,6 @@ GET_DEFAULTS_TO_ROOT = Contract(
 
 LIST_SELECTS = Contract(
     id="identity/list-selects",
-    level=Level.MUST,
     statement=(
         "A config with a namespace or a checkpoint id narrows `list` to it, one without a "
         "namespace lists all of the thread's, and None lists every thread."
@@ -100,7 +93,6 @@ LIST_SELECTS = Contract(
 
 LOOP_CONFIGS = Contract(
     id="identity/loop-configs",
-    level=Level.MUST,
     statement=(
         "Configs as LangGraph's loop sends them work in every method: with unserializable "
         "objects under `__pregel_` keys, a checkpoint map, tags and callbacks, and with "
@@ -115,7 +107,6 @@ LOOP_CONFIGS = Contract(
 
 INPUTS_UNTOUCHED = Contract(
     id="identity/inputs-untouched",
-    level=Level.MUST,
     statement="No call changes the config, checkpoint, metadata or writes that it was given.",
     source=(
         "`langgraph.pregel._loop.PregelLoop._put_checkpoint` goes on using the same metadata "
@@ -126,7 +117,6 @@ INPUTS_UNTOUCHED = Contract(
 
 SNAPSHOTS = Contract(
     id="identity/snapshots",
-    level=Level.MUST,
     statement=(
         "Changing an object after it was put, or one that was returned, changes nothing stored."
     ),
@@ -140,16 +130,5 @@ SNAPSHOTS = Contract(
 TABLE = FamilyTable(
     name="identity",
     title="how checkpoints are named, found and linked to their parents",
-    contracts=(
-        PUT_RETURNS_ADDRESS,
-        TUPLE_ADDRESSES_ITSELF,
-        PARENT,
-        UNKNOWN_IS_NONE,
-        NONE_ID_IS_LATEST,
-        GET_DEFAULTS_TO_ROOT,
-        LIST_SELECTS,
-        LOOP_CONFIGS,
-        INPUTS_UNTOUCHED,
-        SNAPSHOTS,
-    ),
+    contracts=contracts_in(globals()),
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 COMPLETE = Contract(
     id="interface/complete",
-    level=Level.MUST,
     statement=(
         "The operations put, put_writes, get_tuple, list and delete_thread exist in the sync "
         "or the async API and do more than raise NotImplementedError."
@@ -19,5 +18,5 @@ COMPLETE = Contract(
 TABLE = FamilyTable(
     name="interface",
     title="the methods that a saver must have",
-    contracts=(COMPLETE,),
+    contracts=contracts_in(globals()),
 )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 THREADS = Contract(
     id="isolation/threads",
-    level=Level.MUST,
     statement="An operation on one thread is invisible in every other thread.",
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver` (thread_id is the primary key); "
@@ -21,7 +20,6 @@ THREADS = Contract(
 
 NAMESPACES = Contract(
     id="isolation/namespaces",
-    level=Level.MUST,
     statement=(
         "An operation on one namespace of a thread is invisible in every other namespace, "
         "operations on the whole thread excepted."
@@ -37,7 +35,6 @@ NAMESPACES = Contract(
 
 NESTED_NAMESPACES = Contract(
     id="isolation/nested-namespaces",
-    level=Level.MUST,
     statement=(
         "The namespaces that LangGraph makes all work and stay apart: `node:task`, "
         "`node:task|inner:task`, `node:task|1` for a second call in one task, and a bare node "
@@ -52,7 +49,6 @@ NESTED_NAMESPACES = Contract(
 
 HOSTILE_IDENTIFIERS = Contract(
     id="isolation/hostile-identifiers",
-    level=Level.MUST,
     statement=(
         "Thread ids that differ only by case, padding, leading zeros or unicode form, or that "
         "hold separators, wildcards, quotes, path parts or NUL, are honoured as distinct or "
@@ -67,7 +63,6 @@ HOSTILE_IDENTIFIERS = Contract(
 
 HOSTILE_FILTER_KEYS = Contract(
     id="isolation/hostile-filter-keys",
-    level=Level.MUST,
     statement=(
         "A filter key that holds quotes, brackets or SQL is honoured as a key or refused, and "
         "never widens the result or changes data."
@@ -78,7 +73,6 @@ HOSTILE_FILTER_KEYS = Contract(
 
 WORKSPACES = Contract(
     id="isolation/workspaces",
-    level=Level.MUST,
     statement=(
         "Stores opened for two workspaces (databases, schemas, key prefixes) never show each "
         "other's data."
@@ -99,13 +93,5 @@ PRIVATE_FILES = Contract(
 TABLE = FamilyTable(
     name="isolation",
     title="threads, namespaces and stores stay apart",
-    contracts=(
-        THREADS,
-        NAMESPACES,
-        NESTED_NAMESPACES,
-        HOSTILE_IDENTIFIERS,
-        HOSTILE_FILTER_KEYS,
-        WORKSPACES,
-        PRIVATE_FILES,
-    ),
+    contracts=contracts_in(globals()),
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 REOPEN = Contract(
     id="lifecycle/reopen",
-    level=Level.MUST,
     statement="A saver opened again on the same store shows everything.",
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver`: agents persist their state within "
@@ -31,7 +30,6 @@ REOPEN = Contract(
 
 SETUP_IDEMPOTENT = Contract(
     id="lifecycle/setup-idempotent",
-    level=Level.MUST,
     statement="Setting up a store that exists already changes nothing in it.",
     source="`langgraph.checkpoint.sqlite.SqliteSaver.setup` makes tables only if absent",
     wrong="setup drops and creates the tables, or raises because they exist",
@@ -40,7 +38,6 @@ SETUP_IDEMPOTENT = Contract(
 
 ANY_FIRST_OPERATION = Contract(
     id="lifecycle/any-first-operation",
-    level=Level.MUST,
     statement=(
         "After set-up any operation, delete_thread too, may be the first one on a new store."
     ),
@@ -64,7 +61,6 @@ ANY_FIRST_OPERATION_BEFORE_SETUP = Contract(
 
 ABANDONED_LIST = Contract(
     id="lifecycle/abandoned-list",
-    level=Level.MUST,
     statement=(
         "Leaving `list` or `alist` after the first item, by break or by return, leaves the "
         "saver usable."
@@ -75,7 +71,6 @@ ABANDONED_LIST = Contract(
 
 SHALLOW_CLONE = Contract(
     id="lifecycle/shallow-clone",
-    level=Level.MUST,
     statement=(
         "The shallow copy that `with_allowlist` makes, with another serializer, reads and "
         "writes the same data, and closing or dropping it harms neither."
@@ -100,13 +95,5 @@ CLOSE_IDEMPOTENT = Contract(
 TABLE = FamilyTable(
     name="lifecycle",
     title="opening, setting up, closing and opening again",
-    contracts=(
-        REOPEN,
-        SETUP_IDEMPOTENT,
-        ANY_FIRST_OPERATION,
-        ANY_FIRST_OPERATION_BEFORE_SETUP,
-        ABANDONED_LIST,
-        SHALLOW_CLONE,
-        CLOSE_IDEMPOTENT,
-    ),
+    contracts=contracts_in(globals()),
 )

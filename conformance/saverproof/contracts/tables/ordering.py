@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _HISTORY = frozenset({Capability.HISTORY})
 
 LIST_NEWEST_FIRST = Contract(
     id="ordering/list-newest-first",
-    level=Level.MUST,
     statement=(
         "`list` yields the checkpoints of each thread and namespace by descending checkpoint "
         "id, compared as text."
@@ -26,7 +25,6 @@ LIST_NEWEST_FIRST = Contract(
 
 LATEST_IS_GREATEST_ID = Contract(
     id="ordering/latest-is-greatest-id",
-    level=Level.MUST,
     statement=(
         "`get_tuple` without a checkpoint id gives the greatest checkpoint id of that thread "
         "and namespace, whatever the order of puts and repeated puts."
@@ -41,7 +39,6 @@ LATEST_IS_GREATEST_ID = Contract(
 
 BEFORE_IS_EXCLUSIVE = Contract(
     id="ordering/before-is-exclusive",
-    level=Level.MUST,
     statement=(
         "`list(before=X)` yields exactly the checkpoints whose id is below X's, whether X is "
         "stored, belongs to another namespace, or was never put."
@@ -57,7 +54,6 @@ BEFORE_IS_EXCLUSIVE = Contract(
 
 LIMIT_IS_A_PREFIX = Contract(
     id="ordering/limit-is-a-prefix",
-    level=Level.MUST,
     statement=(
         "Within one thread and namespace `list(limit=n)` is the first n checkpoints of the "
         "same list without limit, over several it is any n of them, `limit=0` gives none, and "
@@ -70,7 +66,6 @@ LIMIT_IS_A_PREFIX = Contract(
 
 PAGES_TILE = Contract(
     id="ordering/pages-tile",
-    level=Level.MUST,
     statement=(
         "Within one thread and namespace, walking pages with `before` and `limit` visits every "
         "checkpoint exactly once."
@@ -90,7 +85,6 @@ ALL_THREADS_NEWEST_FIRST = Contract(
 
 WRITES_SORTED = Contract(
     id="ordering/writes-sorted",
-    level=Level.MUST,
     statement=(
         "Pending writes come sorted by task path, task id and index, text by code point and "
         "indexes as numbers; before langgraph-checkpoint 4.3, by index within each task."
@@ -108,13 +102,5 @@ WRITES_SORTED = Contract(
 TABLE = FamilyTable(
     name="ordering",
     title="which checkpoint is the latest, and in which order they are listed",
-    contracts=(
-        LIST_NEWEST_FIRST,
-        LATEST_IS_GREATEST_ID,
-        BEFORE_IS_EXCLUSIVE,
-        LIMIT_IS_A_PREFIX,
-        PAGES_TILE,
-        ALL_THREADS_NEWEST_FIRST,
-        WRITES_SORTED,
-    ),
+    contracts=contracts_in(globals()),
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 _BOTH = frozenset({Capability.SYNC, Capability.ASYNC})
 
 SAME_ANSWERS = Contract(
     id="parity/same-answers",
-    level=Level.MUST,
     statement=(
         "Each async method answers as its sync twin does on the same data, whichever of them "
         "wrote it."
@@ -25,7 +24,6 @@ SAME_ANSWERS = Contract(
 
 NO_EVENT_LOOP_HANG = Contract(
     id="parity/no-event-loop-hang",
-    level=Level.MUST,
     statement=(
         "`get_tuple`, `list` and `delete_thread` called on the thread of a running event loop "
         "answer or raise at once."
@@ -55,9 +53,5 @@ TABLE = FamilyTable(
     name="parity",
     title="the sync and the async API answer alike",
     crossed=True,
-    contracts=(
-        SAME_ANSWERS,
-        NO_EVENT_LOOP_HANG,
-        NO_EVENT_LOOP_HANG_IN_WRITES,
-    ),
+    contracts=contracts_in(globals()),
 )

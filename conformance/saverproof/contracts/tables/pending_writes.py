@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 COMPLETE = Contract(
     id="pending-writes/complete",
-    level=Level.MUST,
     statement=(
         "Every write of a batch comes back on its checkpoint: regular writes in the order of "
         "the batch after the special ones, a channel written twice kept twice, None kept."
@@ -20,7 +19,6 @@ COMPLETE = Contract(
 
 SPECIAL_INDEX = Contract(
     id="pending-writes/special-index",
-    level=Level.MUST,
     statement=(
         "Error, scheduled, interrupt and resume writes take their fixed negative index and "
         "never displace a regular write."
@@ -41,7 +39,6 @@ SPECIAL_INDEX = Contract(
 
 SCOPED = Contract(
     id="pending-writes/scoped",
-    level=Level.MUST,
     statement=(
         "Writes show only on their own thread, namespace and checkpoint, never on a task of "
         "the same id elsewhere."
@@ -53,7 +50,6 @@ SCOPED = Contract(
 
 EARLY_WRITES_KEPT = Contract(
     id="pending-writes/early-writes-kept",
-    level=Level.MUST,
     statement=(
         "Writes that reach the saver before their checkpoint does appear on it once it is put."
     ),
@@ -68,7 +64,6 @@ EARLY_WRITES_KEPT = Contract(
 
 LATE_WRITES = Contract(
     id="pending-writes/late-writes",
-    level=Level.MUST,
     statement=(
         "Writes added to a checkpoint that has children already, or is no longer the latest, "
         "appear on it."
@@ -83,7 +78,6 @@ LATE_WRITES = Contract(
 
 ONE_TASK_TWO_PATHS = Contract(
     id="pending-writes/one-task-two-paths",
-    level=Level.MUST,
     statement=(
         "Writes of one task that were stored under two task paths are each sorted by their "
         "own path."
@@ -98,7 +92,6 @@ ONE_TASK_TWO_PATHS = Contract(
 
 EMPTY_BATCH = Contract(
     id="pending-writes/empty-batch",
-    level=Level.MUST,
     statement="An empty batch of writes changes nothing and raises nothing.",
     source=(
         "`langgraph.pregel._loop.PregelLoop.put_writes`: leaving out untracked channels can "
@@ -109,7 +102,6 @@ EMPTY_BATCH = Contract(
 
 SAME_IN_LIST = Contract(
     id="pending-writes/same-in-list",
-    level=Level.MUST,
     statement="`list` shows the same pending writes on a checkpoint as `get_tuple` does.",
     source=(
         "`langgraph.pregel.Pregel.get_state_history`; "
@@ -140,16 +132,5 @@ NAMESPACE_DEFAULTS = Contract(
 TABLE = FamilyTable(
     name="pending-writes",
     title="what a node wrote before the next checkpoint took it up",
-    contracts=(
-        COMPLETE,
-        SPECIAL_INDEX,
-        SCOPED,
-        EARLY_WRITES_KEPT,
-        LATE_WRITES,
-        ONE_TASK_TWO_PATHS,
-        EMPTY_BATCH,
-        SAME_IN_LIST,
-        ACCEPTS_TASK_PATH,
-        NAMESPACE_DEFAULTS,
-    ),
+    contracts=contracts_in(globals()),
 )

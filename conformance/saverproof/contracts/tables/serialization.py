@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from saverproof.capability import Capability
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 CHANNEL_VALUES = Contract(
     id="serialization/channel-values",
-    level=Level.MUST,
     statement=(
         "Every channel value that the saver's own serializer gives back equal and of the same "
         "type, alone and inside a dict, comes back so through the saver."
@@ -22,7 +21,6 @@ CHANNEL_VALUES = Contract(
 
 WRITE_VALUES = Contract(
     id="serialization/write-values",
-    level=Level.MUST,
     statement=(
         "Every pending write value that the saver's own serializer gives back equal and of the "
         "same type comes back so through the saver; an exception comes back as its repr text."
@@ -52,7 +50,6 @@ NUL_IN_STRINGS = Contract(
 
 NAMES = Contract(
     id="serialization/names",
-    level=Level.MUST,
     statement=(
         "Channel and node names of any text (dots, spaces, quotes, backslashes, accents, "
         "emoji) and task paths work, and what was accepted can be read."
@@ -66,7 +63,6 @@ NAMES = Contract(
 
 METADATA = Contract(
     id="serialization/metadata",
-    level=Level.MUST,
     statement=(
         "Every given key of JSON metadata comes back equal (text keys, 64-bit integers, finite "
         "floats by value, top-level strings without their NULs); keys may be added from the "
@@ -81,7 +77,6 @@ METADATA = Contract(
 
 CONFIG_METADATA_MERGED = Contract(
     id="serialization/config-metadata-merged",
-    level=Level.MUST,
     statement=(
         'Text, integer, boolean and float entries of config["metadata"] and '
         'config["configurable"] join the stored metadata, except excluded keys and keys that '
@@ -110,7 +105,6 @@ LEGACY_WRITES_METADATA = Contract(
 
 CHECKPOINT_FIELDS = Contract(
     id="serialization/checkpoint-fields",
-    level=Level.MUST,
     statement=(
         "v, id, ts, channel versions, versions seen (empty entries too) and updated channels "
         "come back equal and of the same types, and a field that was not given is absent, None "
@@ -133,7 +127,6 @@ OLDER_CHECKPOINTS = Contract(
 
 ENCRYPTED_AT_REST = Contract(
     id="serialization/encrypted-at-rest",
-    level=Level.MUST,
     statement=(
         "With an EncryptedSerializer no channel value and no write value stands in plain text "
         "in the saver's files; metadata, names and ids may."
@@ -149,7 +142,6 @@ ENCRYPTED_AT_REST = Contract(
 
 UNSERIALIZABLE_IS_REFUSED = Contract(
     id="serialization/unserializable-is-refused",
-    level=Level.MUST,
     statement=("A value that cannot be serialized raises, and nothing of that call is stored."),
     source=(
         "`langgraph.checkpoint.serde.jsonplus.JsonPlusSerializer.dumps_typed` raises; a "
@@ -175,19 +167,5 @@ LARGE = Contract(
 TABLE = FamilyTable(
     name="serialization",
     title="values come back as they went in",
-    contracts=(
-        CHANNEL_VALUES,
-        WRITE_VALUES,
-        NON_FINITE,
-        NUL_IN_STRINGS,
-        NAMES,
-        METADATA,
-        CONFIG_METADATA_MERGED,
-        LEGACY_WRITES_METADATA,
-        CHECKPOINT_FIELDS,
-        OLDER_CHECKPOINTS,
-        ENCRYPTED_AT_REST,
-        UNSERIALIZABLE_IS_REFUSED,
-        LARGE,
-    ),
+    contracts=contracts_in(globals()),
 )

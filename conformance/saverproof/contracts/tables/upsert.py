@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 PUT_IS_IDEMPOTENT = Contract(
     id="upsert/put-is-idempotent",
-    level=Level.MUST,
     statement="Putting the same checkpoint twice leaves one checkpoint, unchanged.",
     source=(
         "`langgraph.checkpoint.base.Checkpoint`: the id is unique; "
@@ -19,7 +18,6 @@ PUT_IS_IDEMPOTENT = Contract(
 
 PUT_REPLACES = Contract(
     id="upsert/put-replaces",
-    level=Level.MUST,
     statement=(
         "Putting a checkpoint id again with new content leaves one checkpoint, with the "
         "content and metadata of the last put."
@@ -30,7 +28,6 @@ PUT_REPLACES = Contract(
 
 REPUT_KEEPS_WRITES = Contract(
     id="upsert/reput-keeps-writes",
-    level=Level.MUST,
     statement="Putting a checkpoint id again leaves its pending writes as they were.",
     source="`langgraph.checkpoint.memory.InMemorySaver.put` does not touch the writes",
     wrong="INSERT OR REPLACE deletes the row, and ON DELETE CASCADE takes its writes along",
@@ -38,7 +35,6 @@ REPUT_KEEPS_WRITES = Contract(
 
 REGULAR_WRITE_FIRST_WINS = Contract(
     id="upsert/regular-write-first-wins",
-    level=Level.MUST,
     statement=(
         "A write of a task and index that is stored already keeps its first value, and new "
         "indexes of the same task are added."
@@ -49,7 +45,6 @@ REGULAR_WRITE_FIRST_WINS = Contract(
 
 SPECIAL_WRITE_LAST_WINS = Contract(
     id="upsert/special-write-last-wins",
-    level=Level.MUST,
     statement=(
         "A batch of nothing but error, scheduled, interrupt or resume writes replaces the "
         "earlier ones of that task on the same channels."
@@ -64,7 +59,6 @@ SPECIAL_WRITE_LAST_WINS = Contract(
 
 SPECIAL_WRITE_LAST_WINS_MIXED = Contract(
     id="upsert/special-write-last-wins-mixed",
-    level=Level.MUST,
     statement=(
         "In a batch that holds regular writes as well, error, scheduled, interrupt and resume "
         "writes still replace the task's earlier ones, while the regular ones keep their first "
@@ -80,12 +74,5 @@ SPECIAL_WRITE_LAST_WINS_MIXED = Contract(
 TABLE = FamilyTable(
     name="upsert",
     title="the same thing stored twice",
-    contracts=(
-        PUT_IS_IDEMPOTENT,
-        PUT_REPLACES,
-        REPUT_KEEPS_WRITES,
-        REGULAR_WRITE_FIRST_WINS,
-        SPECIAL_WRITE_LAST_WINS,
-        SPECIAL_WRITE_LAST_WINS_MIXED,
-    ),
+    contracts=contracts_in(globals()),
 )

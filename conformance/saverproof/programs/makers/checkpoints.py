@@ -176,5 +176,4 @@ def put_delta(model: Model, choose: Random, theme: Theme) -> Put:
 
 def elsewhere(model: Model, choose: Random, theme: Theme) -> Elsewhere:
     """Put into another workspace."""
-    del model
     return Elsewhere(choose.choice(theme.threads), choose.randint(1, 5))

@@ -86,7 +86,6 @@ def list_in_form(model: Model, choose: Random, theme: Theme) -> ListTuples:
 
 def list_all(model: Model, choose: Random, theme: Theme) -> ListTuples:
     """List every thread."""
-    del model, theme
     return ListTuples(None, limit=choose.choice((None, None, 2)))
 
 
@@ -109,5 +108,4 @@ def delta_history(model: Model, choose: Random, theme: Theme) -> DeltaHistory:
 
 def abandon(model: Model, choose: Random, theme: Theme) -> AbandonList:
     """Leave a listing after its first item."""
-    del model
     return AbandonList(choose.choice(theme.threads))

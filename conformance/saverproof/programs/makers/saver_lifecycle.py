@@ -20,24 +20,20 @@ from saverproof.steps.definitions import (
 
 def reopen(model: Model, choose: Random, theme: Theme) -> Reopen:
     """Close and open again."""
-    del model, choose, theme
     return Reopen()
 
 
 def set_up(model: Model, choose: Random, theme: Theme) -> SetUp:
     """Set the store up once more."""
-    del model, choose, theme
     return SetUp()
 
 
 def close_again(model: Model, choose: Random, theme: Theme) -> CloseAgain:
     """Close twice."""
-    del model, choose, theme
     return CloseAgain()
 
 
 def clone(model: Model, choose: Random, theme: Theme) -> Step:
     """Go on through a shallow copy, drop it, or close it."""
-    del model, theme
     kind: Callable[[], Step] = choose.choice((Clone, Clone, DropClone, CloseClone))
     return kind()

@@ -11,13 +11,11 @@ from saverproof.steps.definitions import CopyThread, DeleteForRuns, DeleteThread
 
 def delete_thread(model: Model, choose: Random, theme: Theme) -> DeleteThread:
     """Delete a thread, one that holds nothing now and then."""
-    del model
     return DeleteThread(choose.choice((*theme.threads, "nobody")))
 
 
 def delete_runs(model: Model, choose: Random, theme: Theme) -> DeleteForRuns:
     """Delete the checkpoints of one run or two, an unknown one now and then."""
-    del model
     runs = choose.sample((*theme.runs, "no-such-run"), choose.randint(1, 2))
     return DeleteForRuns(tuple(runs))
 
@@ -35,12 +33,10 @@ def copy_thread(model: Model, choose: Random, theme: Theme) -> CopyThread | None
 
 def prune(model: Model, choose: Random, theme: Theme) -> Prune:
     """Prune no thread, one, or two."""
-    del model
     threads = choose.sample(theme.threads, choose.choice((0, 1, 1, 2)))
     return Prune(tuple(threads), choose.choice(("keep_latest", "keep_latest", "delete")))
 
 
 def prune_to_latest(model: Model, choose: Random, theme: Theme) -> Prune:
     """Prune one thread to its newest checkpoints."""
-    del model
     return Prune((choose.choice(theme.threads),), "keep_latest")

@@ -213,7 +213,6 @@ def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
     """A scene: each operation is the first on a new store, set up and not."""
 
     def scene(choose: Random) -> tuple[Step, ...]:
-        del choose
         return tuple(
             FirstOperation(name, set_up) for name in operations for set_up in (True, False)
         )
