@@ -8,15 +8,7 @@ from functools import cache
 from typing import Any
 
 from saverproof.model.records import Address, PlannedPut
-from saverproof.steps.definitions import (
-    PLAIN,
-    Extras,
-    GetTuple,
-    IdForm,
-    ListTuples,
-    Put,
-    PutWrites,
-)
+from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import mint, task_id, timestamp
 from saverproof.values import Value
 
@@ -55,7 +47,7 @@ def checkpoint_format() -> int:
     return int(LATEST_VERSION)
 
 
-def put_call(step: Put, planned: PlannedPut, thread: str) -> PutCall:
+def put_call(step: steps.Put, planned: PlannedPut, thread: str) -> PutCall:
     """The arguments of a put; ``thread`` is the id that stands for the step's thread."""
     config = address_config(thread, step.namespace, step.parent, step.id_form, step.extras)
     checkpoint = {
@@ -77,7 +69,7 @@ def put_call(step: Put, planned: PlannedPut, thread: str) -> PutCall:
     return PutCall(config, checkpoint, metadata, dict(planned.new_versions))
 
 
-def _other_fields(step: Put, planned: PlannedPut) -> dict[str, Any]:
+def _other_fields(step: steps.Put, planned: PlannedPut) -> dict[str, Any]:
     updated = sorted(planned.new_versions)
     match step.fields:
         case "usual":
@@ -90,21 +82,23 @@ def _other_fields(step: Put, planned: PlannedPut) -> dict[str, Any]:
             return {}
 
 
-def put_writes_call(step: PutWrites, thread: str) -> PutWritesCall:
+def put_writes_call(step: steps.PutWrites, thread: str) -> PutWritesCall:
     """The arguments of a put_writes."""
-    config = address_config(thread, step.namespace, step.number, IdForm.ABSENT, step.extras)
+    config = address_config(thread, step.namespace, step.number, steps.IdForm.ABSENT, step.extras)
     if not step.give_namespace:
         del config["configurable"]["checkpoint_ns"]
     writes = [(channel, value.make()) for channel, value in step.writes]
     return PutWritesCall(config, writes, task_id(step.task), step.path)
 
 
-def get_config(step: GetTuple, thread: str) -> Config:
+def get_config(step: steps.GetTuple, thread: str) -> Config:
     """The config of a get_tuple."""
     return address_config(thread, step.namespace, step.number, step.id_form, step.extras)
 
 
-def list_arguments(step: ListTuples, thread: str | None) -> tuple[Config | None, dict[str, Any]]:
+def list_arguments(
+    step: steps.ListTuples, thread: str | None
+) -> tuple[Config | None, dict[str, Any]]:
     """The config and the keyword arguments of a list."""
     config = None
     if thread is not None:
@@ -129,8 +123,8 @@ def address_config(
     thread: str,
     namespace: str | None,
     number: int | None,
-    id_form: IdForm = IdForm.ABSENT,
-    extras: Extras = PLAIN,
+    id_form: steps.IdForm = steps.IdForm.ABSENT,
+    extras: steps.Extras = steps.PLAIN,
 ) -> Config:
     """A config with an address and whatever else the caller put into it."""
     configurable: dict[str, Any] = {"thread_id": thread}
@@ -138,17 +132,17 @@ def address_config(
         configurable["checkpoint_ns"] = namespace
     if number is not None:
         configurable["checkpoint_id"] = mint(number)
-    elif id_form is IdForm.NONE:
+    elif id_form is steps.IdForm.NONE:
         configurable["checkpoint_id"] = None
-    elif id_form is IdForm.EMPTY:
+    elif id_form is steps.IdForm.EMPTY:
         configurable["checkpoint_id"] = ""
     config: Config = {"configurable": configurable}
-    if extras is not PLAIN:
+    if extras is not steps.PLAIN:
         _add(extras, config)
     return config
 
 
-def _add(extras: Extras, config: Config) -> None:
+def _add(extras: steps.Extras, config: Config) -> None:
     if extras.configurable:
         config["configurable"].update(copied(extras.configurable))
     if extras.metadata:

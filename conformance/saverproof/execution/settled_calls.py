@@ -10,15 +10,7 @@ from saverproof.execution.calls import PutCall, PutWritesCall, copied, put_call,
 from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.model.records import Version
 from saverproof.model.store import Model
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Prune,
-    Put,
-    PutWrites,
-    Step,
-)
+from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import mint
 
 Key = tuple[str, str, str]
@@ -29,14 +21,18 @@ Key = tuple[str, str, str]
 class SettledCall:
     """One step and the arguments that go with it: channel versions, ids and times included."""
 
-    step: Step
+    step: steps.Step
     arguments: PutCall | PutWritesCall | None = None
 
     @property
     def key(self) -> Key | None:
         """The checkpoint that a put stores."""
         step = self.step
-        return (step.thread, step.namespace, mint(step.number)) if isinstance(step, Put) else None
+        return (
+            (step.thread, step.namespace, mint(step.number))
+            if isinstance(step, steps.Put)
+            else None
+        )
 
 
 class Calls:
@@ -46,15 +42,15 @@ class Calls:
         self._next_version = next_version
         self.model = Model()
 
-    def settle(self, steps: Iterable[Step]) -> tuple[SettledCall, ...]:
-        """The calls for these steps, which come after those settled before."""
-        return tuple(self._settled(step) for step in steps)
+    def settle(self, program: Iterable[steps.Step]) -> tuple[SettledCall, ...]:
+        """The calls for the steps of a program, which come after those settled before."""
+        return tuple(self._settled(step) for step in program)
 
-    def _settled(self, step: Step) -> SettledCall:
+    def _settled(self, step: steps.Step) -> SettledCall:
         planned = self.model.apply(step, self._next_version)
-        if isinstance(step, Put) and planned is not None:
+        if isinstance(step, steps.Put) and planned is not None:
             return SettledCall(step, put_call(step, planned, step.thread))
-        if isinstance(step, PutWrites):
+        if isinstance(step, steps.PutWrites):
             return SettledCall(step, put_writes_call(step, step.thread))
         return SettledCall(step)
 
@@ -69,13 +65,13 @@ def perform(driver: ApiDriver, call: SettledCall) -> Any:
         case PutWritesCall(config, writes, task, path):
             return driver.put_writes(PutWritesCall(copied(config), list(writes), task, path))
     match call.step:
-        case DeleteThread(thread):
+        case steps.DeleteThread(thread):
             return driver.invoke("delete_thread", thread)
-        case DeleteForRuns(runs):
+        case steps.DeleteForRuns(runs):
             return driver.invoke("delete_for_runs", list(runs))
-        case CopyThread(source, target):
+        case steps.CopyThread(source, target):
             return driver.invoke("copy_thread", source, target)
-        case Prune(threads, strategy):
+        case steps.Prune(threads, strategy):
             return driver.invoke("prune", list(threads), strategy=strategy)
     raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
 

@@ -15,14 +15,7 @@ from saverproof.judging.listings import judge_listed
 from saverproof.judging.refusals import refuses_nones
 from saverproof.judging.store_check import answers_unknown_alike, check_store, leave_alone
 from saverproof.model.records import Address
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    ListTuples,
-    Prune,
-    Step,
-)
+from saverproof.steps import definitions as steps
 
 
 def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> bool:
@@ -34,12 +27,12 @@ def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> 
     return True
 
 
-def _look_again(context: Context, step: Step, threads: tuple[str, ...]) -> None:
+def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) -> None:
     """Look at the whole store, and at the listings of the threads concerned."""
     known = len(context.facts.differences)
     check_store(context)
     for thread in threads:
-        asked = ListTuples(thread)
+        asked = steps.ListTuples(thread)
         listing = ask(context, asked)
         if listing.error is not None:
             if not refuses_nones(context, asked, listing.error):
@@ -58,18 +51,18 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
             model.adopt(address)
         else:
             judge_listed(context, address, item)
-    for address in set(model.listing(ListTuples(thread))) - set(listing.addresses):
+    for address in set(model.listing(steps.ListTuples(thread))) - set(listing.addresses):
         context.facts.differ(facts.MISSING, address, "in the listing", "not in it")
 
 
-def take_delete_thread(step: DeleteThread, context: Context) -> None:
+def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
     context.last_change = step
     if _invoke(context, "delete_thread", context.real(step.thread)):
         context.model.delete_thread(step.thread)
         _look_again(context, step, (step.thread,))
 
 
-def take_delete_for_runs(step: DeleteForRuns, context: Context) -> None:
+def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     context.last_change = step
     threads = tuple(context.model.threads)
     if _invoke(context, "delete_for_runs", list(step.runs)):
@@ -77,7 +70,7 @@ def take_delete_for_runs(step: DeleteForRuns, context: Context) -> None:
         _look_again(context, step, threads)
 
 
-def take_copy_thread(step: CopyThread, context: Context) -> None:
+def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
     context.last_change = step
     source, target = context.real(step.source), context.real(step.target)
     if _invoke(context, "copy_thread", source, target):
@@ -85,7 +78,7 @@ def take_copy_thread(step: CopyThread, context: Context) -> None:
         _look_again(context, step, (step.source, step.target))
 
 
-def take_prune(step: Prune, context: Context) -> None:
+def take_prune(step: steps.Prune, context: Context) -> None:
     context.last_change = step
     before = _rebuilt_before(context, step)
     names = [context.real(thread) for thread in step.threads]
@@ -111,7 +104,7 @@ def _judge_refusal(context: Context, answer: Raised, delta: bool) -> None:
         context.facts.agree(facts.REFUSED_PRUNE)
 
 
-def _settle(context: Context, step: Prune, open_: list[Address]) -> None:
+def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
     """Go on with whichever of the older checkpoints the saver kept."""
     if step.strategy == "delete" or not open_:
         return
@@ -162,7 +155,7 @@ def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str,
 Rebuilt = dict[tuple[str, int, str], Any]
 
 
-def _rebuilt_before(context: Context, step: Prune) -> Rebuilt:
+def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
     found: Rebuilt = {}
     for thread in step.threads if step.strategy != "delete" else ():
         latest = context.model.latest(thread, "")

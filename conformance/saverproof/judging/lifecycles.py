@@ -15,24 +15,17 @@ from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Raised
 from saverproof.judging.store_check import check_store
-from saverproof.steps.definitions import (
-    AbandonList,
-    Clone,
-    CloseAgain,
-    CloseClone,
-    DropClone,
-    Reopen,
-    SetUp,
-    Step,
-)
+from saverproof.steps import definitions as steps
 
 
-def _undisturbed(context: Context, step: Step, change: Callable[[], Any], expected: str) -> None:
+def _undisturbed(
+    context: Context, step: steps.Step, change: Callable[[], Any], expected: str
+) -> None:
     """Do something after which everything must look as before."""
     context.last_change = step
     answer = context.attempt(change)
     if isinstance(answer, Raised):
-        if isinstance(step, AbandonList) and context.is_for_the_unreadable(
+        if isinstance(step, steps.AbandonList) and context.is_for_the_unreadable(
             facts.RAISED, expected, answer
         ):
             return
@@ -46,18 +39,18 @@ def _undisturbed(context: Context, step: Step, change: Callable[[], Any], expect
         context.facts.agree(type(step))
 
 
-def take_reopen(step: Reopen, context: Context) -> None:
+def take_reopen(step: steps.Reopen, context: Context) -> None:
     _undisturbed(context, step, context.store.reopen, "the saver to open again")
 
 
-def take_set_up(step: SetUp, context: Context) -> None:
+def take_set_up(step: steps.SetUp, context: Context) -> None:
     def again() -> None:
         set_up(context.store.saver, context.store.loop)
 
     _undisturbed(context, step, again, "the store to be set up again")
 
 
-def take_close_again(step: CloseAgain, context: Context) -> None:
+def take_close_again(step: steps.CloseAgain, context: Context) -> None:
     saver = context.store.saver
 
     def twice() -> None:
@@ -87,7 +80,7 @@ async def _awaited(answer: Any) -> Any:
     return await answer
 
 
-def take_abandon_list(step: AbandonList, context: Context) -> None:
+def take_abandon_list(step: steps.AbandonList, context: Context) -> None:
     config = address_config(context.real(step.thread), None, None)
     _undisturbed(
         context,
@@ -97,7 +90,7 @@ def take_abandon_list(step: AbandonList, context: Context) -> None:
     )
 
 
-def take_clone(step: Clone, context: Context) -> None:
+def take_clone(step: steps.Clone, context: Context) -> None:
     def clone() -> None:
         copied = copy.copy(context.store.saver)
         copied.serde = copy.copy(copied.serde)
@@ -106,7 +99,7 @@ def take_clone(step: Clone, context: Context) -> None:
     _undisturbed(context, step, clone, "a shallow copy to work")
 
 
-def take_drop_clone(step: DropClone, context: Context) -> None:
+def take_drop_clone(step: steps.DropClone, context: Context) -> None:
     def drop() -> None:
         kept = _sign_of_life(context.store.drivers[0].saver)
         context.store.use(context.store.saver)
@@ -124,7 +117,7 @@ def _sign_of_life(saver: Any) -> Callable[[], Any]:
         return object
 
 
-def take_close_clone(step: CloseClone, context: Context) -> None:
+def take_close_clone(step: steps.CloseClone, context: Context) -> None:
     def close() -> None:
         clone = context.store.drivers[0].saver
         context.store.use(context.store.saver)

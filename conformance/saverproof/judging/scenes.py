@@ -19,19 +19,12 @@ from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
-from saverproof.steps.definitions import (
-    Bulk,
-    Elsewhere,
-    FirstOperation,
-    Put,
-    PutWrites,
-    RefuseValue,
-)
+from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
 
-def take_elsewhere(step: Elsewhere, context: Context) -> None:
+def take_elsewhere(step: steps.Elsewhere, context: Context) -> None:
     """Two workspaces: neither shows what the other holds, and both at the same time."""
     context.last_change = step
     answer = context.attempt(lambda: _visit(context, step))
@@ -45,7 +38,7 @@ def take_elsewhere(step: Elsewhere, context: Context) -> None:
     check_store(context)
 
 
-def _visit(context: Context, step: Elsewhere) -> tuple[list[Any], Any]:
+def _visit(context: Context, step: steps.Elsewhere) -> tuple[list[Any], Any]:
     """What a second workspace shows of the first one's, and of what is put into it."""
     own = context.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
@@ -56,7 +49,7 @@ def _visit(context: Context, step: Elsewhere) -> tuple[list[Any], Any]:
             config = read_config(address, context.real(address[0]))
             shown.append(_quietly(partial(driver.get_tuple, config)))
         seen = [field(item, "config") for item in shown if shown_id(item) is not None]
-        put = Put(step.thread, "", step.number, changes=(("notes", Value("integer", -1)),))
+        put = steps.Put(step.thread, "", step.number, changes=(("notes", Value("integer", -1)),))
         planned = _planned(put, other)
         driver.put(put_call(put, planned, step.thread))
         there = driver.get_tuple(read_config((step.thread, "", step.number), step.thread))
@@ -73,11 +66,11 @@ def _quietly(ask: Callable[[], Any]) -> Any:
         return None
 
 
-def _planned(step: Put, store: Store) -> PlannedPut:
+def _planned(step: steps.Put, store: Store) -> PlannedPut:
     return Model().plan_put(step, versions_of(store.saver))
 
 
-def take_refuse_value(step: RefuseValue, context: Context) -> None:
+def take_refuse_value(step: steps.RefuseValue, context: Context) -> None:
     """A value that cannot be serialized is refused, and nothing of the call is stored."""
     context.last_change = step
     address = (step.thread, step.namespace, step.number)
@@ -94,11 +87,11 @@ def take_refuse_value(step: RefuseValue, context: Context) -> None:
         context.facts.agree(type(step))
 
 
-def _hand_over(context: Context, step: RefuseValue) -> Any:
+def _hand_over(context: Context, step: steps.RefuseValue) -> Any:
     bad = Value("unserializable", 0)
     thread = context.real(step.thread)
     if step.operation == "put":
-        put = Put(
+        put = steps.Put(
             step.thread,
             step.namespace,
             step.number,
@@ -109,7 +102,7 @@ def _hand_over(context: Context, step: RefuseValue) -> Any:
         return context.driver.put(put_call(put, planned, thread))
     good = [("count", Value("integer", n)) for n in range(4)]
     good.insert(step.position % 5, ("notes", bad))
-    batch = PutWrites(step.thread, step.namespace, step.number, 91, tuple(good))
+    batch = steps.PutWrites(step.thread, step.namespace, step.number, 91, tuple(good))
     return context.driver.put_writes(put_writes_call(batch, thread))
 
 
@@ -119,7 +112,7 @@ def _go_on_without(context: Context, address: Address) -> None:
         context.model.unexpected.add(address)
 
 
-def take_bulk(step: Bulk, context: Context) -> None:
+def take_bulk(step: steps.Bulk, context: Context) -> None:
     """Many writes, channels or checkpoints at once: advice on limits that a saver may have."""
     address = (step.thread, "", step.number)
     answer = context.attempt(lambda: _in_bulk(context, step))
@@ -130,7 +123,7 @@ def take_bulk(step: Bulk, context: Context) -> None:
         context.facts.compare(facts.COUNT, address, expected, shown)
 
 
-def _in_bulk(context: Context, step: Bulk) -> tuple[Any, Any]:
+def _in_bulk(context: Context, step: steps.Bulk) -> tuple[Any, Any]:
     thread = context.real(step.thread)
     driver = context.driver
     if step.kind == "checkpoints":
@@ -142,24 +135,24 @@ def _in_bulk(context: Context, step: Bulk) -> tuple[Any, Any]:
             for n in range(step.count if step.kind == "channels" else 0)
         ),
     )
-    put = Put(step.thread, "", step.number, changes=changes)
+    put = steps.Put(step.thread, "", step.number, changes=changes)
     driver.put(put_call(put, context.model.plan_put(put, context.next_version), thread))
     config = read_config((step.thread, "", step.number), thread)
     if step.kind == "channels":
         return step.count + 1, len(driver.get_tuple(config).checkpoint["channel_values"])
     writes = tuple(("total", Value("integer", n)) for n in range(step.count))
-    batch = PutWrites(step.thread, "", step.number, 1, writes)
+    batch = steps.PutWrites(step.thread, "", step.number, 1, writes)
     driver.put_writes(put_writes_call(batch, thread))
     shown = [write[2] for write in driver.get_tuple(config).pending_writes]
     right = same(list(range(step.count)), shown)
     return step.count, len(shown) if right else f"{len(shown)} writes, not the ones given"
 
 
-def _long_history(context: Context, step: Bulk, thread: str) -> int:
+def _long_history(context: Context, step: steps.Bulk, thread: str) -> int:
     driver = context.driver
     model = Model()
     for number in range(step.count):
-        put = Put(
+        put = steps.Put(
             step.thread,
             "",
             step.number + number,
@@ -178,7 +171,7 @@ def _long_history(context: Context, step: Bulk, thread: str) -> int:
     return len(listed)
 
 
-def take_first_operation(step: FirstOperation, context: Context) -> None:
+def take_first_operation(step: steps.FirstOperation, context: Context) -> None:
     """Any operation may be the first on a new store."""
     fact = facts.FIRST_OPERATION if step.set_up else facts.FIRST_OPERATION_BEFORE_SETUP
     answer = context.attempt(lambda: _first_on_new(context, step))
@@ -196,7 +189,7 @@ class _SetUpError(Exception):
     """The saver's setup raised."""
 
 
-def _works_as_opened(context: Context, step: FirstOperation) -> bool:
+def _works_as_opened(context: Context, step: steps.FirstOperation) -> bool:
     unprepared = replace(step, set_up=False)
     answer = context.attempt(lambda: _first_on_new(context, unprepared))
     return not isinstance(answer, Raised)
@@ -209,19 +202,19 @@ def _prepare(store: Store) -> None:
         raise _SetUpError(error.message) from error
 
 
-def _first_on_new(context: Context, step: FirstOperation) -> None:
+def _first_on_new(context: Context, step: steps.FirstOperation) -> None:
     own = context.store
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         if step.set_up:
             _prepare(other)
         driver = other.drivers[0]
-        put = Put("a", "", 1, changes=(("count", Value("integer", 1)),))
+        put = steps.Put("a", "", 1, changes=(("count", Value("integer", 1)),))
         config = read_config(("a", "", 1), "a")
         match step.operation:
             case "put":
                 driver.put(put_call(put, _planned(put, other), "a"))
             case "put_writes":
-                batch = PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
+                batch = steps.PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
                 driver.put_writes(put_writes_call(batch, "a"))
             case "get_tuple":
                 driver.get_tuple(config)

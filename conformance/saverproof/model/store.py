@@ -20,15 +20,7 @@ from saverproof.model.records import (
     Version,
     WriteKey,
 )
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Prune,
-    Put,
-    PutWrites,
-    Step,
-)
+from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import mint
 
 ROOT = ""
@@ -47,7 +39,7 @@ class Model(Contents):
     """
 
     def apply(
-        self, step: Step, next_version: Callable[[Version | None], Version] = next_number
+        self, step: steps.Step, next_version: Callable[[Version | None], Version] = next_number
     ) -> PlannedPut | None:
         """Take a step, whatever its type; those that write nothing change nothing.
 
@@ -55,27 +47,29 @@ class Model(Contents):
         None for other steps. What a prune may leave or not is left.
         """
         match step:
-            case Put():
+            case steps.Put():
                 planned = self.plan_put(step, next_version)
                 self.put(step, planned)
                 return planned
-            case PutWrites():
+            case steps.PutWrites():
                 self.put_writes(step)
-            case DeleteThread():
+            case steps.DeleteThread():
                 self.delete_thread(step.thread)
-            case DeleteForRuns():
+            case steps.DeleteForRuns():
                 self.delete_for_runs(step.runs)
-            case CopyThread():
+            case steps.CopyThread():
                 self.copy_thread(step.source, step.target)
-            case Prune():
+            case steps.Prune():
                 self.prune(step)
         return None
 
-    def plan_put(self, step: Put, next_version: Callable[[Version | None], Version]) -> PlannedPut:
+    def plan_put(
+        self, step: steps.Put, next_version: Callable[[Version | None], Version]
+    ) -> PlannedPut:
         """Settle the channels and versions of a put; one new version serves all its changes."""
         return planning.plan_put(self, step, next_version)
 
-    def put(self, step: Put, planned: PlannedPut) -> Record:
+    def put(self, step: steps.Put, planned: PlannedPut) -> Record:
         """Store what was planned; an id that is there is replaced, its pending writes stay."""
         address = (step.thread, step.namespace, step.number)
         present = self.record(address)
@@ -105,7 +99,7 @@ class Model(Contents):
         self.unexpected.discard(address)
         return record
 
-    def put_writes(self, step: PutWrites) -> dict[WriteKey, PendingWrite]:
+    def put_writes(self, step: steps.PutWrites) -> dict[WriteKey, PendingWrite]:
         """Store a batch; regular writes keep their first value, special ones their last.
 
         Returns the writes of the batch that were stored or replaced.
@@ -206,7 +200,7 @@ class Model(Contents):
         self.doubted_writes |= {(target, *a[1:]) for a in self.doubted_writes if a[0] == source}
         self.doubted_values |= {(target, *d[1:]) for d in self.doubted_values if d[0] == source}
 
-    def prune(self, step: Prune) -> list[Address]:
+    def prune(self, step: steps.Prune) -> list[Address]:
         """Prune; returns the checkpoints that may be there or not, for the caller to settle."""
         if step.strategy == "delete":
             for thread in step.threads:

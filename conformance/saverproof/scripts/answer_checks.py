@@ -19,23 +19,11 @@ from saverproof.scripts.statements import (
     write,
 )
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import (
-    PLAIN,
-    DeltaHistory,
-    GetTuple,
-    IdForm,
-    ListTuples,
-    NextVersions,
-    Prune,
-    Put,
-    PutWrites,
-    Step,
-    WalkPages,
-)
+from saverproof.steps import definitions as steps
 
 
 @singledispatch
-def check_answer(step: Step, writer: ScriptWriter, breach: Breach) -> None:
+def check_answer(step: steps.Step, writer: ScriptWriter, breach: Breach) -> None:
     """Write the last step with a check of what it answers.
 
     Raises:
@@ -45,13 +33,16 @@ def check_answer(step: Step, writer: ScriptWriter, breach: Breach) -> None:
 
 
 @check_answer.register
-def _(step: GetTuple, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.GetTuple, writer: ScriptWriter, breach: Breach) -> None:
     match breach.difference.fact:
         case "latest":
             _check_latest(writer, breach, [(step.thread, step.namespace or "")], read(step, writer))
         case "form":
             plain = replace(
-                step, id_form=IdForm.ABSENT, namespace=step.namespace or "", extras=PLAIN
+                step,
+                id_form=steps.IdForm.ABSENT,
+                namespace=step.namespace or "",
+                extras=steps.PLAIN,
             )
             writer.helpers.add("shown")
             writer.say(f"expected = shown({read(plain, writer)})")
@@ -117,7 +108,7 @@ def _check_latest(
 
 
 @check_answer.register
-def _(step: ListTuples, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.ListTuples, writer: ScriptWriter, breach: Breach) -> None:
     unlimited = writer.list_arguments(replace(step, limit=None))
     expected = writer.model.listing(step)
     fact, address = breach.difference.fact, breach.difference.address
@@ -162,7 +153,7 @@ def _addresses(writer: ScriptWriter, arguments: list[str]) -> str:
 
 
 @check_answer.register
-def _(step: WalkPages, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.WalkPages, writer: ScriptWriter, breach: Breach) -> None:
     history = sorted(writer.model.history(step.thread, step.namespace), reverse=True)
     listing = writer.listing(
         writer.config(step.thread, step.namespace), "before=before", f"limit={step.size}"
@@ -182,7 +173,7 @@ def _(step: WalkPages, writer: ScriptWriter, breach: Breach) -> None:
 
 
 @check_answer.register
-def _(step: DeltaHistory, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.DeltaHistory, writer: ScriptWriter, breach: Breach) -> None:
     call = delta_history(step, writer)
     if isinstance(breach.difference.observed, Raised):
         guarded(writer, [call], "a history", breach)
@@ -194,7 +185,7 @@ def _(step: DeltaHistory, writer: ScriptWriter, breach: Breach) -> None:
 
 
 @check_answer.register
-def _(step: NextVersions, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.NextVersions, writer: ScriptWriter, breach: Breach) -> None:
     _check_row(writer, breach, step.count)
 
 
@@ -216,7 +207,7 @@ def _check_row(writer: ScriptWriter, breach: Breach, count: int) -> None:
 
 
 @check_answer.register
-def _(step: Put, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.Put, writer: ScriptWriter, breach: Breach) -> None:
     fact, _, name = breach.difference.fact.partition(":")
     match fact:
         case "returned":
@@ -234,7 +225,7 @@ def _(step: Put, writer: ScriptWriter, breach: Breach) -> None:
             raise NoScriptError(f"no check of {fact!r} in a put")
 
 
-def _check_version(step: Put, writer: ScriptWriter) -> None:
+def _check_version(step: steps.Put, writer: ScriptWriter) -> None:
     """The put's new version is not above each one that its other channels have."""
     write(step, writer)
     record = writer.model.record((step.thread, step.namespace, step.number))
@@ -249,7 +240,7 @@ def _check_version(step: Put, writer: ScriptWriter) -> None:
 
 
 @check_answer.register
-def _(step: PutWrites, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.PutWrites, writer: ScriptWriter, breach: Breach) -> None:
     fact, _, name = breach.difference.fact.partition(":")
     if fact != "input":
         raise NoScriptError(f"no check of {fact!r} in a put_writes")
@@ -265,7 +256,7 @@ def _check_input(writer: ScriptWriter, breach: Breach, name: str, sources: dict[
 
 
 @check_answer.register
-def _(step: Prune, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.Prune, writer: ScriptWriter, breach: Breach) -> None:
     difference = breach.difference
     match difference.fact:
         case "kept":
@@ -281,7 +272,7 @@ def _(step: Prune, writer: ScriptWriter, breach: Breach) -> None:
             raise NoScriptError(f"no check of {fact!r} in a prune")
 
 
-def _check_rebuilt(step: Prune, writer: ScriptWriter, address: Address) -> None:
+def _check_rebuilt(step: steps.Prune, writer: ScriptWriter, address: Address) -> None:
     """What delta channels are rebuilt from, before and after, unless stored whole since."""
     channels = {
         name

@@ -16,35 +16,24 @@ from saverproof.scripts.state_checks import (
 )
 from saverproof.scripts.statements import look_around, write, write_steps
 from saverproof.scripts.writer import Manner, ScriptWriter
-from saverproof.steps.definitions import (
-    Bulk,
-    CallOnLoop,
-    CheckFiles,
-    CloseAgain,
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Elsewhere,
-    FirstOperation,
-    GetTuple,
-    ListTuples,
-    Program,
-    Prune,
-    RefuseValue,
-    Reopen,
-    SetUp,
-    Step,
-)
+from saverproof.steps import definitions as steps
 
-SCENES = (Elsewhere, RefuseValue, Bulk, FirstOperation, CheckFiles, CallOnLoop)
-DELETIONS = (DeleteThread, DeleteForRuns, CopyThread, Prune)
+SCENES = (
+    steps.Elsewhere,
+    steps.RefuseValue,
+    steps.Bulk,
+    steps.FirstOperation,
+    steps.CheckFiles,
+    steps.CallOnLoop,
+)
+DELETIONS = (steps.DeleteThread, steps.DeleteForRuns, steps.CopyThread, steps.Prune)
 PARITY = ("get_tuple of ", "list of ")
 ANSWERS = frozenset({"selection", "order", "limit", "pages", "form", "returned", "version"})
 HISTORIES = frozenset({"history", "channels", "kept", "delta"})
 SCENERY = frozenset({"raised", "accepted", "seen", "put", "count", "latest"})
 
 
-def manners(program: Program, breach: Breach, api: str) -> list[Manner]:
+def manners(program: steps.Program, breach: Breach, api: str) -> list[Manner]:
     """The ways in which a script may go about it, the plainest first."""
     vias = _vias(program, breach)
     flips = (False, True) if api == "crossed" else (False,)
@@ -53,19 +42,19 @@ def manners(program: Program, breach: Breach, api: str) -> list[Manner]:
     ]
 
 
-def _vias(program: Program, breach: Breach) -> tuple[str, ...]:
+def _vias(program: steps.Program, breach: Breach) -> tuple[str, ...]:
     last = program[-1]
     if breach.difference.fact == "raised":
-        if isinstance(last, ListTuples):
+        if isinstance(last, steps.ListTuples):
             return ("id", "nones")
         return ("id", "list") if isinstance(last, DELETIONS) else ("id",)
     if breach.difference.fact == "version":
         return ("id", "types", "row")
     if not _of_state(breach):
         return ("plain", "id")
-    if isinstance(last, GetTuple) and not last.mutate_result:
+    if isinstance(last, steps.GetTuple) and not last.mutate_result:
         return ("step", "id", "latest", "list")
-    if isinstance(last, ListTuples):
+    if isinstance(last, steps.ListTuples):
         return ("step", "id", "list", "all")
     return ("id", "latest", "list", "all")
 
@@ -77,7 +66,7 @@ def _of_state(breach: Breach) -> bool:
     return breach.difference.address is not None and not settled and not fact.startswith("input:")
 
 
-def write_program(writer: ScriptWriter, program: Program, breach: Breach) -> None:
+def write_program(writer: ScriptWriter, program: steps.Program, breach: Breach) -> None:
     """Write all of a program and the check of what its last step showed.
 
     Raises:
@@ -91,11 +80,11 @@ def write_program(writer: ScriptWriter, program: Program, breach: Breach) -> Non
     elif fact.startswith(PARITY):
         _write_last(writer, last)
         _check_parity(writer, breach)
-    elif fact == "latest" and not isinstance(last, GetTuple):
+    elif fact == "latest" and not isinstance(last, steps.GetTuple):
         _write_last(writer, last)
         check_latest(writer, breach)
     elif _of_state(breach):
-        if not (isinstance(last, ListTuples) or _is_plain_read(last)):
+        if not (isinstance(last, steps.ListTuples) or _is_plain_read(last)):
             _write_last(writer, last)
         _check_state(writer, breach)
     elif isinstance(last, SCENES):
@@ -104,11 +93,11 @@ def write_program(writer: ScriptWriter, program: Program, breach: Breach) -> Non
         check_answer(last, writer, breach)
 
 
-def _is_plain_read(step: Step) -> bool:
-    return isinstance(step, GetTuple) and not step.mutate_result
+def _is_plain_read(step: steps.Step) -> bool:
+    return isinstance(step, steps.GetTuple) and not step.mutate_result
 
 
-def _write_last(writer: ScriptWriter, last: Step) -> None:
+def _write_last(writer: ScriptWriter, last: steps.Step) -> None:
     write(last, writer)
     if writer.manner.between:
         look_around(writer)
@@ -127,7 +116,7 @@ def _check_state(writer: ScriptWriter, breach: Breach) -> None:
             check_fact(writer, breach, address)
 
 
-def _check_raised(writer: ScriptWriter, last: Step, breach: Breach) -> None:
+def _check_raised(writer: ScriptWriter, last: steps.Step, breach: Breach) -> None:
     expected = str(breach.difference.expected)
     if writer.manner.via == "list":
         write(last, writer)
@@ -135,12 +124,12 @@ def _check_raised(writer: ScriptWriter, last: Step, breach: Breach) -> None:
         lines = [writer.listing(writer.config(thread)) for thread in threads]
         guarded(writer, lines, expected, breach)
         return
-    if isinstance(last, Reopen | SetUp | CloseAgain):
+    if isinstance(last, steps.Reopen | steps.SetUp | steps.CloseAgain):
         write(last, writer)
         writer.guard = expected.replace("{", "{{").replace("}", "}}")
         return
     blocks, known = len(writer.blocks), len(writer.blocks[-1])
-    if isinstance(last, Bulk):
+    if isinstance(last, steps.Bulk):
         check_scene(last, writer, breach)
     else:
         write(last, writer)
@@ -152,10 +141,10 @@ def _check_raised(writer: ScriptWriter, last: Step, breach: Breach) -> None:
     guarded(writer, lines, expected, breach)
 
 
-def _threads(step: Step) -> tuple[str, ...]:
-    if isinstance(step, DeleteThread):
+def _threads(step: steps.Step) -> tuple[str, ...]:
+    if isinstance(step, steps.DeleteThread):
         return (step.thread,)
-    return tuple(step.threads) if isinstance(step, Prune) else ()
+    return tuple(step.threads) if isinstance(step, steps.Prune) else ()
 
 
 def _check_parity(writer: ScriptWriter, breach: Breach) -> None:

@@ -15,20 +15,14 @@ from saverproof.scripts.script import promise_of
 from saverproof.scripts.statements import NoScriptError, write_steps
 from saverproof.scripts.verification import complains, complains_alone
 from saverproof.scripts.writer import Looks, Manner, ScriptWriter
-from saverproof.steps.definitions import (
-    DeleteThread,
-    GetTuple,
-    ListTuples,
-    Program,
-    Put,
-    PutWrites,
-    Step,
-)
+from saverproof.steps import definitions as steps
 from saverproof.targets.target import Target
 from saverproof.values import Value
 
 
-def reproducer(target: Target, program: Program, breach: Breach, api: str, *, name: str) -> str:
+def reproducer(
+    target: Target, program: steps.Program, breach: Breach, api: str, *, name: str
+) -> str:
     """The source of a script that shows a breach, or "" if none can be made that does.
 
     It was run, in a process of its own, and complained. ``program`` ends with the step that showed
@@ -46,7 +40,7 @@ def reproducer(target: Target, program: Program, breach: Breach, api: str, *, na
 def _shown(
     target: Target,
     opening: Opening,
-    program: Program,
+    program: steps.Program,
     breach: Breach,
     calls: CallSource,
     looks: Looks,
@@ -71,13 +65,13 @@ def _shown(
     return ""
 
 
-_BATCH = PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
-OPERATIONS: Mapping[str, Step] = {
-    "put": Put("a", "", 1),
+_BATCH = steps.PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
+OPERATIONS: Mapping[str, steps.Step] = {
+    "put": steps.Put("a", "", 1),
     "put_writes": _BATCH,
-    "get_tuple": GetTuple("a", "", 1),
-    "list": ListTuples("a", ""),
-    "delete_thread": DeleteThread("a"),
+    "get_tuple": steps.GetTuple("a", "", 1),
+    "list": steps.ListTuples("a", ""),
+    "delete_thread": steps.DeleteThread("a"),
     "task_path": replace(_BATCH, path="~__pregel_pull, agent"),
 }
 """A step for each operation that a saver has to have, and for put_writes with a task path."""
@@ -99,7 +93,7 @@ def operation_reproducer(target: Target, operation: str, api: str, *, name: str)
     return _shown(target, opening, (step,), breach, calls, Looks(), name)
 
 
-def death_reproducer(target: Target, program: Program, api: str, *, name: str) -> str:
+def death_reproducer(target: Target, program: steps.Program, api: str, *, name: str) -> str:
     """The source of a script whose process dies, or hangs and is ended, in a program's last step.
 
     It is not run first. "" if the target cannot be imported, or has no script for a step.

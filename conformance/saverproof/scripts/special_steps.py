@@ -18,17 +18,7 @@ from saverproof.scripts.statements import (
     write,
 )
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import (
-    Bulk,
-    CallOnLoop,
-    CheckFiles,
-    Elsewhere,
-    FirstOperation,
-    Put,
-    PutWrites,
-    RefuseValue,
-    Step,
-)
+from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import task_id
 from saverproof.values import Value
 
@@ -36,7 +26,7 @@ ONE = Value("integer", 1)
 
 
 @singledispatch
-def check_scene(step: Step, writer: ScriptWriter, breach: Breach) -> None:
+def check_scene(step: steps.Step, writer: ScriptWriter, breach: Breach) -> None:
     """Write a scene with a check of what it shows.
 
     Raises:
@@ -49,12 +39,12 @@ def check_scene(step: Step, writer: ScriptWriter, breach: Breach) -> None:
 
 
 @write.register
-def _(step: RefuseValue, writer: ScriptWriter) -> None:
+def _(step: steps.RefuseValue, writer: ScriptWriter) -> None:
     writer.say("with contextlib.suppress(Exception):", f"    {_hand_over(step, writer)}")
 
 
 @check_scene.register
-def _(step: RefuseValue, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.RefuseValue, writer: ScriptWriter, breach: Breach) -> None:
     if breach.difference.fact != "accepted":
         raise NoScriptError(f"no check of {breach.difference.fact!r} in a refusal")
     call = _hand_over(step, writer)
@@ -63,10 +53,10 @@ def _(step: RefuseValue, writer: ScriptWriter, breach: Breach) -> None:
     writer.say(complaint("an exception", "no exception"))
 
 
-def _hand_over(step: RefuseValue, writer: ScriptWriter) -> str:
+def _hand_over(step: steps.RefuseValue, writer: ScriptWriter) -> str:
     bad = Value("unserializable", 0)
     if step.operation == "put":
-        made = Put(
+        made = steps.Put(
             step.thread,
             step.namespace,
             step.number,
@@ -84,19 +74,19 @@ def _hand_over(step: RefuseValue, writer: ScriptWriter) -> str:
 
 
 @write.register
-def _(step: Elsewhere, writer: ScriptWriter) -> None:
+def _(step: steps.Elsewhere, writer: ScriptWriter) -> None:
     _visit(step, writer)
 
 
 @check_scene.register
-def _(step: Elsewhere, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.Elsewhere, writer: ScriptWriter, breach: Breach) -> None:
     _visit(step, writer, breach.difference.fact)
     expected = "[]" if breach.difference.fact == "seen" else '"its own checkpoint"'
     writer.say(f"expected = {expected}")
     complain(writer, "observed" if breach.difference.fact == "seen" else "observed is None")
 
 
-def _visit(step: Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
+def _visit(step: steps.Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
     """Open a second workspace, look at all it shows, put a checkpoint there and read it back."""
     writer.helpers |= {"opened", "checkpoint"}
     new = writer.mint(channel="notes").partition("[")[0]
@@ -123,7 +113,7 @@ def _visit(step: Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
 
 
 @check_scene.register
-def _(step: Bulk, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.Bulk, writer: ScriptWriter, breach: Breach) -> None:
     writer.helpers.add("checkpoint")
     writer.id(step.number)
     start, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
@@ -148,7 +138,7 @@ def _(step: Bulk, writer: ScriptWriter, breach: Breach) -> None:
     complain(writer, "observed != expected")
 
 
-def _check_long_history(step: Bulk, writer: ScriptWriter, start: str) -> None:
+def _check_long_history(step: steps.Bulk, writer: ScriptWriter, start: str) -> None:
     first, last = step.number, step.number + step.count
     given = ("at", 'checkpoint(n, {"total": n}, new, **seen)', "{}", "new")
     at = f"{start[:-1]}, ID[n])"
@@ -168,15 +158,15 @@ def _check_long_history(step: Bulk, writer: ScriptWriter, start: str) -> None:
 
 
 @write.register
-def _(step: FirstOperation, writer: ScriptWriter) -> None:
+def _(step: steps.FirstOperation, writer: ScriptWriter) -> None:
     if step.set_up and writer.looks.setup:
         writer.say(writer.looks.setup)
     config = writer.config("a", "", 1)
     match step.operation:
         case "put":
-            write(Put("a", "", 1, changes=(("count", ONE),)), writer)
+            write(steps.Put("a", "", 1, changes=(("count", ONE),)), writer)
         case "put_writes":
-            write(PutWrites("a", "", 1, 1, (("count", ONE),)), writer)
+            write(steps.PutWrites("a", "", 1, 1, (("count", ONE),)), writer)
         case "get_tuple":
             writer.say(writer.ask("get_tuple", config))
         case "list":
@@ -197,18 +187,18 @@ def _(step: FirstOperation, writer: ScriptWriter) -> None:
 
 
 @write.register
-def _(step: CheckFiles, writer: ScriptWriter) -> None:
+def _(step: steps.CheckFiles, writer: ScriptWriter) -> None:
     if step.look_for == "private":
-        write(Put("a", "", 1, changes=(("count", ONE),)), writer)
+        write(steps.Put("a", "", 1, changes=(("count", ONE),)), writer)
         return
     writer.helpers.add("cipher")
     writer.say("saver.serde = EncryptedSerializer(Cipher(), saver.serde)")
-    put(Put("a", "", 1, changes=tuple(SECRETS.items())), writer)
-    put_writes(PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),)), writer)
+    put(steps.Put("a", "", 1, changes=tuple(SECRETS.items())), writer)
+    put_writes(steps.PutWrites("a", "", 1, 1, (("root", WRITTEN_SECRET),)), writer)
 
 
 @check_scene.register
-def _(step: CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
     write(step, writer)
     if step.look_for == "private":
         writer.say(
@@ -233,7 +223,7 @@ def _(step: CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
 
 
 @check_scene.register
-def _(step: CallOnLoop, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.CallOnLoop, writer: ScriptWriter, breach: Breach) -> None:
     """The script's own thread waits for the one whose event loop makes the call."""
     writer.patience_s = PATIENCE_S
     config = writer.config(step.thread, "", 1)
@@ -245,7 +235,7 @@ def _(step: CallOnLoop, writer: ScriptWriter, breach: Breach) -> None:
         case "delete_thread":
             call = f"saver.delete_thread({quoted(step.thread)})"
         case "put":
-            made = Put(step.thread, "", 1, changes=(("count", ONE),))
+            made = steps.Put(step.thread, "", 1, changes=(("count", ONE),))
             given = put_arguments(made, writer.plan(made), writer).values()
             call = f"saver.put({', '.join(given)})"
         case "put_writes":

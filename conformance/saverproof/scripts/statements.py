@@ -7,27 +7,7 @@ from functools import singledispatch
 from saverproof.model.records import PlannedPut
 from saverproof.scripts.source import literal, quoted
 from saverproof.scripts.writer import ScriptWriter, versions_source
-from saverproof.steps.definitions import (
-    AbandonList,
-    Clone,
-    CloseAgain,
-    CloseClone,
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    DeltaHistory,
-    DropClone,
-    GetTuple,
-    ListTuples,
-    NextVersions,
-    Prune,
-    Put,
-    PutWrites,
-    Reopen,
-    SetUp,
-    Step,
-    WalkPages,
-)
+from saverproof.steps import definitions as steps
 from saverproof.values import Value
 
 _WIDEST = {"sync": 75, "async": 68, "crossed": 68}
@@ -38,15 +18,15 @@ class NoScriptError(Exception):
     """What was found cannot be shown by a script."""
 
 
-def write_steps(writer: ScriptWriter, steps: tuple[Step, ...]) -> None:
-    """Write these steps down, with reads of everything between if that is the manner."""
-    for step in steps:
+def write_steps(writer: ScriptWriter, program: steps.Program) -> None:
+    """Write the steps of a program down, with reads of everything between if that is the manner."""
+    for step in program:
         write(step, writer)
         if writer.manner.between:
             look_around(writer)
 
 
-def lines_of(step: Step, writer: ScriptWriter) -> list[str]:
+def lines_of(step: steps.Step, writer: ScriptWriter) -> list[str]:
     """The lines of one step, which are not added to the writer's."""
     block = writer.blocks[-1]
     known = len(block)
@@ -58,7 +38,7 @@ def lines_of(step: Step, writer: ScriptWriter) -> list[str]:
 
 def other_thread(writer: ScriptWriter) -> list[str]:
     """Lines that put a checkpoint of a thread that no program uses."""
-    return lines_of(Put("other", "", 99, changes=(("count", Value("integer", 1)),)), writer)
+    return lines_of(steps.Put("other", "", 99, changes=(("count", Value("integer", 1)),)), writer)
 
 
 def look_around(writer: ScriptWriter) -> None:
@@ -68,7 +48,7 @@ def look_around(writer: ScriptWriter) -> None:
 
 
 @singledispatch
-def write(step: Step, writer: ScriptWriter) -> None:
+def write(step: steps.Step, writer: ScriptWriter) -> None:
     """Write one step down.
 
     Raises:
@@ -78,11 +58,13 @@ def write(step: Step, writer: ScriptWriter) -> None:
 
 
 @write.register
-def _(step: Put, writer: ScriptWriter) -> None:
+def _(step: steps.Put, writer: ScriptWriter) -> None:
     put(step, writer)
 
 
-def put(step: Put, writer: ScriptWriter, *, named: str = "", answer: str = "") -> dict[str, str]:
+def put(
+    step: steps.Put, writer: ScriptWriter, *, named: str = "", answer: str = ""
+) -> dict[str, str]:
     """Write a put; returns the source of its arguments.
 
     The argument ``named`` becomes a variable, as do those that the step changes afterwards.
@@ -114,7 +96,7 @@ def put(step: Put, writer: ScriptWriter, *, named: str = "", answer: str = "") -
     return sources
 
 
-def put_arguments(step: Put, planned: PlannedPut, writer: ScriptWriter) -> dict[str, str]:
+def put_arguments(step: steps.Put, planned: PlannedPut, writer: ScriptWriter) -> dict[str, str]:
     """The source of each argument of a put."""
     return {
         "config": writer.config(
@@ -133,11 +115,11 @@ def _named(writer: ScriptWriter, sources: dict[str, str], named: set[str]) -> di
 
 
 @write.register
-def _(step: PutWrites, writer: ScriptWriter) -> None:
+def _(step: steps.PutWrites, writer: ScriptWriter) -> None:
     put_writes(step, writer)
 
 
-def put_writes(step: PutWrites, writer: ScriptWriter, *, named: str = "") -> dict[str, str]:
+def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") -> dict[str, str]:
     """Write a put_writes; see :func:`put`."""
     namespace = step.namespace if step.give_namespace else None
     batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
@@ -159,7 +141,7 @@ def put_writes(step: PutWrites, writer: ScriptWriter, *, named: str = "") -> dic
 
 
 @write.register
-def _(step: GetTuple, writer: ScriptWriter) -> None:
+def _(step: steps.GetTuple, writer: ScriptWriter) -> None:
     call = read(step, writer)
     if not step.mutate_result:
         writer.say(call)
@@ -171,53 +153,53 @@ def _(step: GetTuple, writer: ScriptWriter) -> None:
         writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
 
 
-def read(step: GetTuple, writer: ScriptWriter) -> str:
+def read(step: steps.GetTuple, writer: ScriptWriter) -> str:
     """The read as an expression."""
     config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
     return writer.ask("get_tuple", config)
 
 
 @write.register
-def _(step: ListTuples, writer: ScriptWriter) -> None:
+def _(step: steps.ListTuples, writer: ScriptWriter) -> None:
     writer.say(writer.listing(*writer.list_arguments(step)))
 
 
 @write.register
-def _(step: WalkPages, writer: ScriptWriter) -> None:
+def _(step: steps.WalkPages, writer: ScriptWriter) -> None:
     writer.say(writer.listing(writer.config(step.thread, step.namespace), f"limit={step.size}"))
 
 
 @write.register
-def _(step: DeleteThread, writer: ScriptWriter) -> None:
+def _(step: steps.DeleteThread, writer: ScriptWriter) -> None:
     writer.say(writer.change("delete_thread", quoted(step.thread)))
     writer.model.delete_thread(step.thread)
 
 
 @write.register
-def _(step: DeleteForRuns, writer: ScriptWriter) -> None:
+def _(step: steps.DeleteForRuns, writer: ScriptWriter) -> None:
     writer.say(writer.change("delete_for_runs", literal(step.runs)))
     writer.model.delete_for_runs(step.runs)
 
 
 @write.register
-def _(step: CopyThread, writer: ScriptWriter) -> None:
+def _(step: steps.CopyThread, writer: ScriptWriter) -> None:
     writer.say(writer.change("copy_thread", quoted(step.source), quoted(step.target)))
     writer.model.copy_thread(step.source, step.target)
 
 
 @write.register
-def _(step: Prune, writer: ScriptWriter) -> None:
+def _(step: steps.Prune, writer: ScriptWriter) -> None:
     strategy = f"strategy={quoted(step.strategy)}"
     writer.say(writer.change("prune", literal(step.threads), strategy))
     writer.model.prune(step)
 
 
 @write.register
-def _(step: DeltaHistory, writer: ScriptWriter) -> None:
+def _(step: steps.DeltaHistory, writer: ScriptWriter) -> None:
     writer.say(delta_history(step, writer))
 
 
-def delta_history(step: DeltaHistory, writer: ScriptWriter) -> str:
+def delta_history(step: steps.DeltaHistory, writer: ScriptWriter) -> str:
     """The question for a delta history as an expression."""
     config = writer.config(step.thread, step.namespace, step.number)
     channels = literal(step.channels)
@@ -225,48 +207,48 @@ def delta_history(step: DeltaHistory, writer: ScriptWriter) -> str:
 
 
 @write.register
-def _(step: NextVersions, writer: ScriptWriter) -> None:
+def _(step: steps.NextVersions, writer: ScriptWriter) -> None:
     """Asking for versions changes nothing."""
 
 
 @write.register
-def _(step: Reopen, writer: ScriptWriter) -> None:
+def _(step: steps.Reopen, writer: ScriptWriter) -> None:
     writer.reopen()
 
 
 @write.register
-def _(step: SetUp, writer: ScriptWriter) -> None:
+def _(step: steps.SetUp, writer: ScriptWriter) -> None:
     if writer.looks.setup:
         writer.say(writer.looks.setup)
 
 
 @write.register
-def _(step: CloseAgain, writer: ScriptWriter) -> None:
+def _(step: steps.CloseAgain, writer: ScriptWriter) -> None:
     for close in writer.looks.closers:
         writer.say(close, close)
     writer.reopen()
 
 
 @write.register
-def _(step: AbandonList, writer: ScriptWriter) -> None:
+def _(step: steps.AbandonList, writer: ScriptWriter) -> None:
     writer.say(*writer.first_listed(writer.config(step.thread)))
 
 
 @write.register
-def _(step: Clone, writer: ScriptWriter) -> None:
+def _(step: steps.Clone, writer: ScriptWriter) -> None:
     writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
     writer.receiver = "clone"
 
 
 @write.register
-def _(step: CloseClone, writer: ScriptWriter) -> None:
+def _(step: steps.CloseClone, writer: ScriptWriter) -> None:
     if writer.receiver == "clone":
         writer.say("clone.close()")
         writer.receiver = "saver"
 
 
 @write.register
-def _(step: DropClone, writer: ScriptWriter) -> None:
+def _(step: steps.DropClone, writer: ScriptWriter) -> None:
     if writer.receiver == "clone":
         writer.say("del clone", "gc.collect()")
         writer.receiver = "saver"

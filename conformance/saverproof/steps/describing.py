@@ -6,42 +6,13 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from saverproof.steps.definitions import (
-    PLAIN,
-    AbandonList,
-    Bulk,
-    CallOnLoop,
-    CheckFiles,
-    Clone,
-    CloseAgain,
-    CloseClone,
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    DeltaHistory,
-    DropClone,
-    Elsewhere,
-    Extras,
-    FirstOperation,
-    GetTuple,
-    IdForm,
-    ListTuples,
-    NextVersions,
-    Prune,
-    Put,
-    PutWrites,
-    RefuseValue,
-    Reopen,
-    SetUp,
-    Step,
-    WalkPages,
-)
+from saverproof.steps import definitions as steps
 from saverproof.values import Value, show
 
 _WIDTH = 60
 
 
-def describe(step: Step) -> str:
+def describe(step: steps.Step) -> str:
     """A step as one printable line, such as ``put('a', '', checkpoint 3, parent 2, count=1)``."""
     line = _line(step)
     if line.isprintable():
@@ -77,12 +48,14 @@ def _json(label: str, value: Mapping[str, Any] | None) -> str:
     return f"{label}={show(dict(value), 120)}" if value else ""
 
 
-def _id_form(form: IdForm) -> str:
-    return {IdForm.NONE: "checkpoint id None", IdForm.EMPTY: "checkpoint id ''"}.get(form, "")
+def _id_form(form: steps.IdForm) -> str:
+    return {steps.IdForm.NONE: "checkpoint id None", steps.IdForm.EMPTY: "checkpoint id ''"}.get(
+        form, ""
+    )
 
 
-def _extras(extras: Extras) -> Iterator[str]:
-    if extras == PLAIN:
+def _extras(extras: steps.Extras) -> Iterator[str]:
+    if extras == steps.PLAIN:
         return
     if extras.loop:
         yield "config as the loop sends it"
@@ -91,12 +64,12 @@ def _extras(extras: Extras) -> Iterator[str]:
 
 
 @singledispatch
-def _line(step: Step) -> str:
+def _line(step: steps.Step) -> str:
     raise NotImplementedError(f"no words for a {type(step).__name__} step")
 
 
 @_line.register
-def _(step: Put) -> str:
+def _(step: steps.Put) -> str:
     kept = [f"{_name(name)}={_value(value)}" for name, value in step.changes if value is not None]
     dropped = [_name(name) for name, value in step.changes if value is None]
     return _call(
@@ -120,7 +93,7 @@ def _(step: Put) -> str:
 
 
 @_line.register
-def _(step: PutWrites) -> str:
+def _(step: steps.PutWrites) -> str:
     writes = ", ".join(f"({_text(name)}, {_value(value)})" for name, value in step.writes)
     return _call(
         "put_writes",
@@ -135,19 +108,19 @@ def _(step: PutWrites) -> str:
 
 
 @_line.register
-def _(step: GetTuple) -> str:
+def _(step: steps.GetTuple) -> str:
     return _call(
         "get_tuple",
         _text(step.thread),
         "no namespace" if step.namespace is None else _text(step.namespace),
-        _number(step.number, "" if step.id_form is not IdForm.ABSENT else "the latest"),
+        _number(step.number, "" if step.id_form is not steps.IdForm.ABSENT else "the latest"),
         _id_form(step.id_form),
         *_extras(step.extras),
     ) + (", then change what was returned" if step.mutate_result else "")
 
 
 @_line.register
-def _(step: ListTuples) -> str:
+def _(step: steps.ListTuples) -> str:
     if step.thread is None:
         where = ["None"]
     else:
@@ -165,34 +138,34 @@ def _(step: ListTuples) -> str:
 
 
 @_line.register
-def _(step: WalkPages) -> str:
+def _(step: steps.WalkPages) -> str:
     where = f"{_text(step.thread)}, {_text(step.namespace)}"
     return f"list({where}, limit={step.size}), page by page"
 
 
 @_line.register
-def _(step: DeleteThread) -> str:
+def _(step: steps.DeleteThread) -> str:
     return _call("delete_thread", _text(step.thread))
 
 
 @_line.register
-def _(step: DeleteForRuns) -> str:
+def _(step: steps.DeleteForRuns) -> str:
     return f"delete_for_runs([{', '.join(map(_text, step.runs))}])"
 
 
 @_line.register
-def _(step: CopyThread) -> str:
+def _(step: steps.CopyThread) -> str:
     return _call("copy_thread", _text(step.source), _text(step.target))
 
 
 @_line.register
-def _(step: Prune) -> str:
+def _(step: steps.Prune) -> str:
     threads = ", ".join(map(_text, step.threads))
     return _call("prune", f"[{threads}]", f"strategy={_text(step.strategy)}")
 
 
 @_line.register
-def _(step: DeltaHistory) -> str:
+def _(step: steps.DeltaHistory) -> str:
     return _call(
         "get_delta_channel_history",
         _text(step.thread),
@@ -203,76 +176,76 @@ def _(step: DeltaHistory) -> str:
 
 
 @_line.register
-def _(step: NextVersions) -> str:
+def _(step: steps.NextVersions) -> str:
     return f"get_next_version(…), {step.count} times in a row"
 
 
 @_line.register
-def _(step: Reopen) -> str:
+def _(step: steps.Reopen) -> str:
     return "close the saver and open it again"
 
 
 @_line.register
-def _(step: SetUp) -> str:
+def _(step: steps.SetUp) -> str:
     return "call setup() again"
 
 
 @_line.register
-def _(step: CloseAgain) -> str:
+def _(step: steps.CloseAgain) -> str:
     return "close the saver twice and open it again"
 
 
 @_line.register
-def _(step: AbandonList) -> str:
+def _(step: steps.AbandonList) -> str:
     return f"list({_text(step.thread)}), left after its first item"
 
 
 @_line.register
-def _(step: Clone) -> str:
+def _(step: steps.Clone) -> str:
     return "go on with a shallow copy that has another serializer"
 
 
 @_line.register
-def _(step: DropClone) -> str:
+def _(step: steps.DropClone) -> str:
     return "drop the shallow copy and go on with the saver"
 
 
 @_line.register
-def _(step: CloseClone) -> str:
+def _(step: steps.CloseClone) -> str:
     return "close the shallow copy and go on with the saver"
 
 
 @_line.register
-def _(step: Elsewhere) -> str:
+def _(step: steps.Elsewhere) -> str:
     return f"in a second workspace: put({_text(step.thread)}, '', {_number(step.number)})"
 
 
 @_line.register
-def _(step: CheckFiles) -> str:
+def _(step: steps.CheckFiles) -> str:
     return f"look at the files of the workspace: {step.look_for}"
 
 
 @_line.register
-def _(step: CallOnLoop) -> str:
+def _(step: steps.CallOnLoop) -> str:
     call = _call(step.operation, _text(step.thread), _number(step.number))
     return f"{call} on the thread of a running event loop"
 
 
 @_line.register
-def _(step: Bulk) -> str:
+def _(step: steps.Bulk) -> str:
     return (
         f"{step.count} {step.kind} in thread {_text(step.thread)}, from {_number(step.number)} on"
     )
 
 
 @_line.register
-def _(step: FirstOperation) -> str:
+def _(step: steps.FirstOperation) -> str:
     set_up = "set up" if step.set_up else "not set up"
     return f"{step.operation}(…) as the first call on a new store, {set_up}"
 
 
 @_line.register
-def _(step: RefuseValue) -> str:
+def _(step: steps.RefuseValue) -> str:
     where = f"{_text(step.thread)}, {_text(step.namespace)}, {_number(step.number)}"
     if step.operation == "put":
         parent = "" if step.parent is None else f", parent {step.parent}"

@@ -6,17 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from saverproof.programs.small import NEW, OPERATIONS, OTHER, TASK_PATH, THREAD, batch, checkpoint
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Program,
-    Prune,
-    Put,
-    PutWrites,
-    SetUp,
-    Step,
-)
+from saverproof.steps import definitions as steps
 from saverproof.values import Value
 
 UNRELATED, ELSEWHERE = "unrelated", "elsewhere"
@@ -28,8 +18,8 @@ class FaultScenario:
     """An operation on a store in a known state; ``title`` tells the state from others."""
 
     title: str
-    start: Program
-    step: Step
+    start: steps.Program
+    step: steps.Step
     needs: frozenset[str] = frozenset()
 
     @property
@@ -45,12 +35,12 @@ class FaultScenario:
     @property
     def thread_by_thread(self) -> bool:
         """Whether each thread is judged by itself."""
-        return isinstance(self.step, Prune | DeleteForRuns)
+        return isinstance(self.step, steps.Prune | steps.DeleteForRuns)
 
     @property
-    def puts(self) -> tuple[Put, ...]:
+    def puts(self) -> tuple[steps.Put, ...]:
         """The checkpoints that are ever put, parents first."""
-        return tuple(step for step in (*self.start, self.step) if isinstance(step, Put))
+        return tuple(step for step in (*self.start, self.step) if isinstance(step, steps.Put))
 
 
 BYSTANDER = (checkpoint(OTHER, 1), batch(OTHER, 1, 1, 2))
@@ -79,20 +69,22 @@ SCENARIOS = (
         HISTORY,
         batch(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
     ),
-    FaultScenario("a history", HISTORY, DeleteThread(THREAD), frozenset({"delete_thread"})),
-    FaultScenario("two runs", HISTORY, DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})),
-    FaultScenario("a history", HISTORY, CopyThread(THREAD, NEW), frozenset({"copy_thread"})),
+    FaultScenario("a history", HISTORY, steps.DeleteThread(THREAD), frozenset({"delete_thread"})),
     FaultScenario(
-        "two threads", HISTORY, Prune((THREAD, OTHER), "keep_latest"), frozenset({"prune"})
+        "two runs", HISTORY, steps.DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})
     ),
-    FaultScenario("an existing store", BYSTANDER, SetUp(), frozenset({"durable"})),
+    FaultScenario("a history", HISTORY, steps.CopyThread(THREAD, NEW), frozenset({"copy_thread"})),
+    FaultScenario(
+        "two threads", HISTORY, steps.Prune((THREAD, OTHER), "keep_latest"), frozenset({"prune"})
+    ),
+    FaultScenario("an existing store", BYSTANDER, steps.SetUp(), frozenset({"durable"})),
 )
 
 RARE = (
     FaultScenario(
         "special writes again",
         HISTORY,
-        PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), TASK_PATH),
+        steps.PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), TASK_PATH),
     ),
     FaultScenario(
         "a subgraph",
@@ -103,11 +95,17 @@ RARE = (
     FaultScenario(
         "a copy of a checkpoint",
         HISTORY,
-        Put(THREAD, "", 3, 1, copy_of=2, metadata={"source": "fork", "step": 1, "parents": {}}),
+        steps.Put(
+            THREAD, "", 3, 1, copy_of=2, metadata={"source": "fork", "step": 1, "parents": {}}
+        ),
     ),
-    FaultScenario("nothing there", BYSTANDER, DeleteThread(THREAD), frozenset({"delete_thread"})),
-    FaultScenario("all of them", HISTORY, Prune((THREAD, OTHER), "delete"), frozenset({"prune"})),
-    FaultScenario("a history", HISTORY, SetUp(), frozenset({"durable"})),
+    FaultScenario(
+        "nothing there", BYSTANDER, steps.DeleteThread(THREAD), frozenset({"delete_thread"})
+    ),
+    FaultScenario(
+        "all of them", HISTORY, steps.Prune((THREAD, OTHER), "delete"), frozenset({"prune"})
+    ),
+    FaultScenario("a history", HISTORY, steps.SetUp(), frozenset({"durable"})),
 )
 """States of the deep profile, less likely to tell savers apart."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -10,18 +10,9 @@ from typing import Any
 from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.makers import batches, checkpoints, whole_threads
-from saverproof.programs.small import OPERATIONS, batch, checkpoint, unrelated
+from saverproof.programs.small import batch, checkpoint, unrelated
 from saverproof.programs.theme import Maker, Theme
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
-    Program,
-    Prune,
-    Put,
-    PutWrites,
-    Step,
-)
+from saverproof.steps import definitions as steps
 
 UNRELATED = "afterwards"
 """The thread that is written to when a killed store has been opened again."""
@@ -36,7 +27,7 @@ class Workload:
     """A program for one process, and every thread that it may leave something in."""
 
     name: str
-    program: Program
+    program: steps.Program
 
     @property
     def threads(self) -> tuple[str, ...]:
@@ -70,21 +61,21 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
         checkpoint("a", 3, 2, seed=77),
         batch("a", 1, 1, 1, namespace="child"),
     )
-    keeping: tuple[Step | None, ...] = (
+    keeping: tuple[steps.Step | None, ...] = (
         checkpoint("a", 1, run="run-1"),
         batch("a", 1, 1, 2),
         checkpoint("a", 2, 1, run="run-2"),
         checkpoint("b", 1, run="run-2"),
         batch("b", 1, 1, 2),
-        CopyThread("a", "c") if "copy_thread" in able else None,
-        DeleteForRuns(("run-1",)) if "delete_for_runs" in able else None,
-        Prune(("a", "b"), "keep_latest") if "prune" in able else None,
+        steps.CopyThread("a", "c") if "copy_thread" in able else None,
+        steps.DeleteForRuns(("run-1",)) if "delete_for_runs" in able else None,
+        steps.Prune(("a", "b"), "keep_latest") if "prune" in able else None,
         # More than one checkpoint is to go, each with writes.
         checkpoint("b", 2, 1),
         batch("b", 2, 1, 2),
-        DeleteThread("b") if "delete_thread" in able else None,
+        steps.DeleteThread("b") if "delete_thread" in able else None,
         checkpoint("d", 1),
-        DeleteThread("a") if "delete_thread" in able else None,
+        steps.DeleteThread("a") if "delete_thread" in able else None,
     )
     kept = tuple(step for step in keeping if step is not None)
     return (Workload("a run", run), Workload("housekeeping", kept))
@@ -106,7 +97,7 @@ def drawn(seed: str, able: Collection[str], length: int) -> Workload:
         weights[whole_threads.delete_thread] = 1
     theme = Theme("crash", weights, groups=("plain",))
     model, choose = Model(), Random(seed)
-    program: list[Step] = []
+    program: list[steps.Step] = []
     for _ in range(length):
         step = next_step(model, choose, theme)
         if "history" not in able and _older(step, model):
@@ -116,9 +107,9 @@ def drawn(seed: str, able: Collection[str], length: int) -> Workload:
     return Workload("a random program", tuple(program))
 
 
-def _older(step: Step, model: Model) -> bool:
+def _older(step: steps.Step, model: Model) -> bool:
     """Whether a saver that keeps only the newest checkpoint would have no use for a step."""
-    if not isinstance(step, Put | PutWrites):
+    if not isinstance(step, steps.Put | steps.PutWrites):
         return False
     latest = model.latest(step.thread, step.namespace)
     return latest is not None and step.number < latest
@@ -126,14 +117,14 @@ def _older(step: Step, model: Model) -> bool:
 
 def survivors(prefix: str) -> tuple[Workload, int]:
     """What another process does meanwhile, and how much of it only after the first has died."""
-    before: list[Step] = [checkpoint("s", 1)]
+    before: list[steps.Step] = [checkpoint("s", 1)]
     for number in range(1, 5):
         before += [batch("s", number, 1, 2), checkpoint("s", number + 1, number)]
     last = (batch("s", 5, 1, 2), checkpoint("s", 6, 5), batch("s", 6, 2, 1))
     return Workload("a second process", (*before, *last)).of(prefix), len(last)
 
 
-def _renamed(step: Step, prefix: str) -> Step:
+def _renamed(step: steps.Step, prefix: str) -> steps.Step:
     named: dict[str, Any] = {
         field: prefix + getattr(step, field)
         for field in ("thread", "source", "target")
@@ -142,8 +133,3 @@ def _renamed(step: Step, prefix: str) -> Step:
     if hasattr(step, "threads"):
         named["threads"] = tuple(prefix + thread for thread in step.threads)
     return replace(step, **named)  # type: ignore[type-var]
-
-
-def described(steps: Iterable[Step]) -> str:
-    """The operations' names, for people."""
-    return ", ".join(OPERATIONS[type(step)] for step in steps)

@@ -4,87 +4,75 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from saverproof.families.graph.steps import (
-    Answer,
-    AnswerEach,
-    Copy,
-    GraphStep,
-    History,
-    Invoke,
-    Look,
-    Stream,
-    Update,
-    UpdateInside,
-    UpdateMany,
-)
+from saverproof.families.graph import steps
 from saverproof.values import show
 
 
-def describe(step: GraphStep) -> str:
+def describe(step: steps.GraphStep) -> str:
     """A step in words."""
     text = _said(step)
     return text if step.thread == "a" else f"on thread {step.thread!r}: {text}"
 
 
 @singledispatch
-def _said(step: GraphStep) -> str:
+def _said(step: steps.GraphStep) -> str:
     raise TypeError(f"no words for a step of class {type(step).__name__}")
 
 
 @_said.register
-def _(step: Invoke) -> str:
+def _(step: steps.Invoke) -> str:
     what = "go on" if step.given is None else f"invoke the graph with {show(step.given)}"
     return what + _from(step.at)
 
 
 @_said.register
-def _(step: Stream) -> str:
+def _(step: steps.Stream) -> str:
     what = "go on, streaming" if step.given is None else f"stream the graph on {show(step.given)}"
     inside = " of it and its subgraphs" if step.subgraphs else ""
     return f"{what}: {', '.join(step.modes)}{inside}"
 
 
 @_said.register
-def _(step: Answer) -> str:
+def _(step: steps.Answer) -> str:
     update = "" if step.update is None else f", with the update {show(step.update)}"
     return f"resume with {show(step.answer)}{update}{_from(step.at)}"
 
 
 @_said.register
-def _(step: AnswerEach) -> str:
+def _(step: steps.AnswerEach) -> str:
     answers = ", ".join(f"{q!r} by {show(a)}" for q, a in step.answers.items())
     return f"resume, answering {answers}"
 
 
 @_said.register
-def _(step: Update) -> str:
+def _(step: steps.Update) -> str:
     node = "" if step.as_node is None else f" as node {step.as_node!r}"
     return f"update the state with {show(step.values)}{node}{_from(step.at)}"
 
 
 @_said.register
-def _(step: UpdateInside) -> str:
+def _(step: steps.UpdateInside) -> str:
     node = "" if step.as_node is None else f" as node {step.as_node!r}"
     return f"update the waiting subgraph's state with {show(step.values)}{node}"
 
 
 @_said.register
-def _(step: UpdateMany) -> str:
+def _(step: steps.UpdateMany) -> str:
     return f"update the state in supersteps: {show(step.supersteps)}"
 
 
 @_said.register
-def _(step: Copy) -> str:
+def _(step: steps.Copy) -> str:
     return f"fork by a copy of checkpoint {step.at}"
 
 
 @_said.register
-def _(step: Look) -> str:
+def _(step: steps.Look) -> str:
     return f"get the state at checkpoint {step.at}"
 
 
 @_said.register
-def _(step: History) -> str:
+def _(step: steps.History) -> str:
     parts = [] if step.limit is None else [f"at most {step.limit}"]
     parts += [] if step.before is None else [f"before checkpoint {step.before}"]
     parts += [] if step.source is None else [f"of source {step.source!r}"]

@@ -7,18 +7,9 @@ from dataclasses import dataclass
 from random import Random
 
 from saverproof.capability import Capability
+from saverproof.families.graph import steps
 from saverproof.families.graph.installed import DELTA
 from saverproof.families.graph.scenarios import SAME, GraphScenario
-from saverproof.families.graph.steps import (
-    Answer,
-    AnswerEach,
-    Copy,
-    GraphStep,
-    Invoke,
-    Json,
-    Update,
-    needs_history,
-)
 
 _LONGEST = 8
 _CHECKPOINTS = 6
@@ -28,13 +19,13 @@ _CHECKPOINTS = 6
 class _Play:
     """What can be done with a graph: inputs, (node, values) it may be updated as, and questions."""
 
-    inputs: tuple[Json, ...]
-    updates: tuple[tuple[str, Json], ...]
+    inputs: tuple[steps.Json, ...]
+    updates: tuple[tuple[str, steps.Json], ...]
     questions: tuple[str, ...] = ()
     wants: frozenset[str] = frozenset()
 
 
-_LOGS: tuple[Json, ...] = ({"log": ["in"]}, {"log": []}, {"log": ["x", "y"]})
+_LOGS: tuple[steps.Json, ...] = ({"log": ["in"]}, {"log": []}, {"log": ["x", "y"]})
 _PLAYS: Mapping[str, _Play] = {
     "sequence": _Play(_LOGS, (("first", {"log": ["u"]}), ("second", {"count": 3}))),
     "branches": _Play(
@@ -69,11 +60,11 @@ def drawn(choose: Random, name: str, *, deep: bool) -> GraphScenario:
         moves.append(_answer_each)
     if deep:
         moves += [_back, _update_back, _copy]
-    program: list[GraphStep] = [_input(choose, play)]
+    program: list[steps.GraphStep] = [_input(choose, play)]
     while len(program) < choose.randint(3, _LONGEST):
         program.append(choose.choice(moves)(choose, play))
     needs = {Capability.EARLY_WRITES}
-    if needs_history(tuple(program)) or DELTA in play.wants:
+    if steps.needs_history(tuple(program)) or DELTA in play.wants:
         needs.add(Capability.HISTORY)
     return GraphScenario(name, SAME, graph, tuple(program), frozenset(needs), wants=play.wants)
 
@@ -82,36 +73,38 @@ def _thread(choose: Random) -> str:
     return "b" if choose.random() < 0.15 else "a"
 
 
-def _input(choose: Random, play: _Play) -> GraphStep:
-    return Invoke(choose.choice(play.inputs), thread=_thread(choose))
+def _input(choose: Random, play: _Play) -> steps.GraphStep:
+    return steps.Invoke(choose.choice(play.inputs), thread=_thread(choose))
 
 
-def _on(choose: Random, play: _Play) -> GraphStep:
-    return Invoke(None, thread=_thread(choose))
+def _on(choose: Random, play: _Play) -> steps.GraphStep:
+    return steps.Invoke(None, thread=_thread(choose))
 
 
-def _back(choose: Random, play: _Play) -> GraphStep:
-    return Invoke(None, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
+def _back(choose: Random, play: _Play) -> steps.GraphStep:
+    return steps.Invoke(None, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
 
 
-def _update(choose: Random, play: _Play) -> GraphStep:
+def _update(choose: Random, play: _Play) -> steps.GraphStep:
     node, values = choose.choice(play.updates)
-    return Update(values, node, thread=_thread(choose))
+    return steps.Update(values, node, thread=_thread(choose))
 
 
-def _update_back(choose: Random, play: _Play) -> GraphStep:
+def _update_back(choose: Random, play: _Play) -> steps.GraphStep:
     node, values = choose.choice(play.updates)
-    return Update(values, node, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
+    return steps.Update(values, node, at=choose.randrange(_CHECKPOINTS), thread=_thread(choose))
 
 
-def _copy(choose: Random, play: _Play) -> GraphStep:
-    return Copy(choose.randrange(_CHECKPOINTS), thread=_thread(choose))
+def _copy(choose: Random, play: _Play) -> steps.GraphStep:
+    return steps.Copy(choose.randrange(_CHECKPOINTS), thread=_thread(choose))
 
 
-def _answer(choose: Random, play: _Play) -> GraphStep:
-    return Answer(choose.choice(["yes", 0, {"a": [1]}]), thread=_thread(choose))
+def _answer(choose: Random, play: _Play) -> steps.GraphStep:
+    return steps.Answer(choose.choice(["yes", 0, {"a": [1]}]), thread=_thread(choose))
 
 
-def _answer_each(choose: Random, play: _Play) -> GraphStep:
+def _answer_each(choose: Random, play: _Play) -> steps.GraphStep:
     asked = choose.sample(play.questions, choose.randint(1, len(play.questions)))
-    return AnswerEach({question: f"to {question}" for question in asked}, thread=_thread(choose))
+    return steps.AnswerEach(
+        {question: f"to {question}" for question in asked}, thread=_thread(choose)
+    )

@@ -6,21 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from saverproof.families.graph import steps
 from saverproof.families.graph.runner import HISTORY, NODES, RESULT, STATE
-from saverproof.families.graph.steps import (
-    Answer,
-    AnswerEach,
-    Copy,
-    GraphStep,
-    History,
-    Invoke,
-    Look,
-    Program,
-    Stream,
-    Update,
-    UpdateInside,
-    UpdateMany,
-)
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.source import literal
 
@@ -36,7 +23,7 @@ class Body:
     failing: Collection[int]
     gate: bool
 
-    def lines(self, program: Program, kind: str, parents: bool) -> list[str]:
+    def lines(self, program: steps.Program, kind: str, parents: bool) -> list[str]:
         """The statements of a function that ends by returning what is seen of ``kind``."""
         threads = list(dict.fromkeys(step.thread for step in program))
         lines = [
@@ -85,7 +72,7 @@ class Body:
         config = _config(thread)
         return config if number is None else f"history[{-1 - number}].config"
 
-    def _history_for(self, step: GraphStep) -> list[str]:
+    def _history_for(self, step: steps.GraphStep) -> list[str]:
         """The history, if the step names a checkpoint of it by number."""
         if all(getattr(step, name, None) is None for name in ("at", "before")):
             return []
@@ -93,12 +80,12 @@ class Body:
 
     # --- steps -------------------------------------------------------------------------------
 
-    def _statements(self, step: GraphStep) -> list[str]:
+    def _statements(self, step: steps.GraphStep) -> list[str]:
         match step:
-            case Stream():
+            case steps.Stream():
                 does = "note.gate.set()" if self.gate else "pass"
                 return [f"{self._for} _ in {self._streaming(step)}:", f"    {does}"]
-            case AnswerEach(answers=answers):
+            case steps.AnswerEach(answers=answers):
                 state = self._call("get_state", _config(step.thread))
                 config = _config(step.thread)
                 return [
@@ -107,7 +94,7 @@ class Body:
                     "by_id = {i.id: answers[i.value] for i in asked if i.value in answers}",
                     self._call("invoke", "Command(resume=by_id)", config, *self._options()),
                 ]
-            case UpdateInside(values=values, as_node=node):
+            case steps.UpdateInside(values=values, as_node=node):
                 state = self._call("get_state", _config(step.thread))
                 return [
                     f"inside = next(task.state for task in ({state}).tasks if task.state)",
@@ -115,41 +102,41 @@ class Body:
                 ]
         return [*self._history_for(step), self._expression(step)]
 
-    def _expression(self, step: GraphStep) -> str:
+    def _expression(self, step: steps.GraphStep) -> str:
         match step:
-            case Invoke(given=given, at=at):
+            case steps.Invoke(given=given, at=at):
                 config = self._at(step.thread, at)
                 return self._call("invoke", literal(given), config, *self._options())
-            case Answer(answer=answer, update=update, at=at):
+            case steps.Answer(answer=answer, update=update, at=at):
                 more = "" if update is None else f", update={literal(update)}"
                 command = f"Command(resume={literal(answer)}{more})"
                 return self._call("invoke", command, self._at(step.thread, at), *self._options())
-            case Update(values=values, as_node=node, at=at):
+            case steps.Update(values=values, as_node=node, at=at):
                 config = self._at(step.thread, at)
                 return self._call("update_state", config, literal(values), literal(node))
-            case Copy(at=at):
+            case steps.Copy(at=at):
                 config = self._at(step.thread, at)
                 return self._call("update_state", config, "None", '"__copy__"')
-            case UpdateMany(supersteps=supersteps):
+            case steps.UpdateMany(supersteps=supersteps):
                 updates = ", ".join(
                     f"[{', '.join(f'StateUpdate({literal(v)}, {literal(n)})' for v, n in one)}]"
                     for one in supersteps
                 )
                 return self._call("bulk_update_state", _config(step.thread), f"[{updates}]")
-            case Look(at=at):
+            case steps.Look(at=at):
                 return f"plain({self._call('get_state', self._at(step.thread, at))})"
-            case History():
+            case steps.History():
                 return self._history(step)
         raise TypeError(f"no source for a step of class {type(step).__name__}")
 
-    def _streaming(self, step: Stream) -> str:
+    def _streaming(self, step: steps.Stream) -> str:
         options = [f"stream_mode={literal(list(step.modes))}"]
         if step.subgraphs:
             options.append("subgraphs=True")
         given, config = literal(step.given), _config(step.thread)
         return self._each("stream", given, config, *options, *self._options())
 
-    def _history(self, step: History) -> str:
+    def _history(self, step: steps.History) -> str:
         options = [_config(step.thread)]
         if step.limit is not None:
             options.append(f"limit={step.limit}")
@@ -161,8 +148,8 @@ class Body:
 
     # --- what is seen ------------------------------------------------------------------------
 
-    def _returning(self, step: GraphStep) -> list[str]:
-        if isinstance(step, Stream):
+    def _returning(self, step: steps.GraphStep) -> list[str]:
+        if isinstance(step, steps.Stream):
             does = "note.gate.set()" if self.gate else None
             return [
                 "chunks = []",
@@ -171,7 +158,7 @@ class Body:
                 "    chunks.append(chunk)",
                 "return chunks",
             ]
-        if isinstance(step, Update | UpdateInside | UpdateMany | Copy):
+        if isinstance(step, steps.Update | steps.UpdateInside | steps.UpdateMany | steps.Copy):
             return [*self._statements(step), 'return "an answer"']
         *before, last = self._statements(step)
         return [*before, f"return {last}"]

@@ -11,6 +11,7 @@ from typing import Any
 from langgraph.types import Command
 
 from saverproof.errors import describe
+from saverproof.families.graph import steps
 from saverproof.families.graph.node_log import Notes
 from saverproof.families.graph.normalise import (
     plain,
@@ -18,21 +19,6 @@ from saverproof.families.graph.normalise import (
     plain_snapshot,
     plain_writes,
     without_ids,
-)
-from saverproof.families.graph.steps import (
-    READING,
-    Answer,
-    AnswerEach,
-    Copy,
-    GraphStep,
-    History,
-    Invoke,
-    Look,
-    Program,
-    Stream,
-    Update,
-    UpdateInside,
-    UpdateMany,
 )
 from saverproof.process import heartbeat
 from saverproof.targets.calling import Api, every
@@ -96,7 +82,7 @@ class Player:
         self._graph: Any = None
         self._snapshots: dict[str, list[Any]] = {}
 
-    def play(self, program: Program) -> Iterator[Observation]:
+    def play(self, program: steps.Program) -> Iterator[Observation]:
         """Take the steps one by one; what was seen after each comes before the next is taken.
 
         Ends early at a step from a checkpoint that there is not, as in programs for modes that save
@@ -111,7 +97,7 @@ class Player:
                 return
             yield Observation(position, RESULT, result)
             yield Observation(position, NODES, sorted(self.notes[before:]))
-            if isinstance(step, READING):
+            if isinstance(step, steps.READING):
                 continue
             for kind, look in self._looks(step.thread):
                 yield Observation(position, kind, self._attempt(position, look))
@@ -168,20 +154,20 @@ class Player:
         config: dict[str, Any] = snapshots[-1 - at].config
         return config
 
-    def _act(self, step: GraphStep) -> Any:
+    def _act(self, step: steps.GraphStep) -> Any:
         if self._graph is None:
             self._graph = self._make(self.notes, self.saver)
         match step:
-            case Stream():
+            case steps.Stream():
                 return self._streamed(step)
-            case Look(at=at):
+            case steps.Look(at=at):
                 return plain(self._call("get_state", self._config(step.thread, at)))
-            case History():
+            case steps.History():
                 return self._listed(step)
-            case Invoke(given=given, at=at):
+            case steps.Invoke(given=given, at=at):
                 return self._run(given, self._config(step.thread, at))
-            case Answer() | AnswerEach():
-                at = step.at if isinstance(step, Answer) else None
+            case steps.Answer() | steps.AnswerEach():
+                at = step.at if isinstance(step, steps.Answer) else None
                 return self._run(self._command(step), self._config(step.thread, at))
             case _:
                 self._update(step)
@@ -193,8 +179,8 @@ class Player:
     def _run(self, given: Any, config: dict[str, Any]) -> Any:
         return plain(self._call("invoke", given, config, **self.how))
 
-    def _command(self, step: Answer | AnswerEach) -> Any:
-        if isinstance(step, Answer):
+    def _command(self, step: steps.Answer | steps.AnswerEach) -> Any:
+        if isinstance(step, steps.Answer):
             return Command(resume=step.answer, update=step.update)
         state = self._call("get_state", self._config(step.thread))
         asked = [interrupt for task in state.tasks for interrupt in task.interrupts]
@@ -206,7 +192,7 @@ class Player:
             }
         )
 
-    def _streamed(self, step: Stream) -> Any:
+    def _streamed(self, step: steps.Stream) -> Any:
         chunks: list[Any] = []
 
         def take(chunk: Any) -> None:
@@ -224,7 +210,7 @@ class Player:
             chunks.append({"raised": describe(error)})
         return plain(chunks)
 
-    def _listed(self, step: History) -> Any:
+    def _listed(self, step: steps.History) -> Any:
         named: dict[str, Any] = {"limit": step.limit}
         if step.before is not None:
             named["before"] = self._config(step.thread, step.before)
@@ -235,18 +221,18 @@ class Player:
             self.api.items(self._graph, "get_state_history", every, config, **named)
         )
 
-    def _update(self, step: GraphStep) -> None:
+    def _update(self, step: steps.GraphStep) -> None:
         match step:
-            case Update(values=values, as_node=node, at=at):
+            case steps.Update(values=values, as_node=node, at=at):
                 self._call("update_state", self._config(step.thread, at), values, as_node=node)
-            case UpdateInside(values=values, as_node=node):
+            case steps.UpdateInside(values=values, as_node=node):
                 state = self._call("get_state", self._config(step.thread))
                 inside = next(task.state for task in state.tasks if task.state is not None)
                 self._call("update_state", inside, values, as_node=node)
-            case Copy(at=at):
+            case steps.Copy(at=at):
                 config = self._config(step.thread, at)
                 self._call("update_state", config, None, as_node="__copy__")
-            case UpdateMany(supersteps=supersteps):
+            case steps.UpdateMany(supersteps=supersteps):
                 # LangGraph before 0.4 has none, and no bulk_update_state to give it to.
                 from langgraph.types import StateUpdate
 

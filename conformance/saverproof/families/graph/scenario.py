@@ -8,14 +8,9 @@ from importlib import import_module
 
 from saverproof.capability import Capability
 from saverproof.contracts.tables import graph as contracts
+from saverproof.families.graph import steps
 from saverproof.families.graph.installed import DELTA, abilities
 from saverproof.families.graph.runner import Maker
-from saverproof.families.graph.steps import (
-    GraphStep,
-    Invoke,
-    Program,
-    needs_history,
-)
 
 _ALL = "saverproof.families.graph.definitions"
 _WHERE: Mapping[str, str] = {
@@ -63,7 +58,7 @@ class GraphScenario:
     name: str
     contract: str
     graph: str
-    program: Program
+    program: steps.Program
     needs: frozenset[Capability] = frozenset()
     modes: tuple[str, ...] = ALL_MODES
     """The durability modes in which the outcome does not depend on luck."""
@@ -77,7 +72,7 @@ class GraphScenario:
             (
                 position
                 for position, step in enumerate(self.program)
-                if isinstance(step, Invoke) and step.at is not None
+                if isinstance(step, steps.Invoke) and step.at is not None
             ),
             len(self.program),
         )
@@ -96,7 +91,7 @@ class GraphScenario:
 def planned(
     name: str,
     graph: str,
-    *program: GraphStep,
+    *program: steps.GraphStep,
     contract: str = SAME,
     waits: bool = False,
     modes: tuple[str, ...] = ALL_MODES,
@@ -104,7 +99,7 @@ def planned(
 ) -> GraphScenario:
     """A scenario; ``waits`` says that the graph leaves work pending between two steps."""
     # A delta channel is rebuilt from the writes on older checkpoints.
-    history = needs_history(program) or contract == REPLAY or DELTA in wants
+    history = steps.needs_history(program) or contract == REPLAY or DELTA in wants
     needs = {Capability.HISTORY} if history else set()
     if waits:
         needs.add(Capability.EARLY_WRITES)
