@@ -30,8 +30,8 @@ from tests.conformance.selftest_support import blamed, judged_by_programs
 from saverproof import Target, Workspace
 from saverproof.facts import METHODS
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
-from saverproof.families.functional.search import ProgramSearch
-from saverproof.families.functional.trials import Trials
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import Trials
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
 from saverproof.targets.finding import installed

@@ -11,9 +11,9 @@ from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.tables import isolation
-from saverproof.families.functional.trials import Trials
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
+from saverproof.machines.trials import Trials
 from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put
 from saverproof.steps.identifiers import mint
 from saverproof.targets.opening import EventLoop

@@ -10,7 +10,7 @@ from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.functional.trials import ProgramRun, Trials
+from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection

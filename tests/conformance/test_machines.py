@@ -20,8 +20,8 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import ContractBroken, SaverMachine, Target
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
-from saverproof.families.functional.search import ProgramSearch
-from saverproof.families.functional.trials import ProgramRun, Trials
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.makers import batches, checkpoints
 from saverproof.programs.theme import Theme

@@ -11,8 +11,8 @@ import pytest
 from tests.conformance.reproducer_cases import CASES, CROSSED, Case
 from tests.conformance.reproducer_support import of_the_right_saver, target_of, wrong_saver
 
-from saverproof.families.functional.trials import Trials
 from saverproof.judging.session import Breach
+from saverproof.machines.trials import Trials
 from saverproof.scripts import reproducer, verification
 from saverproof.steps.definitions import Program
 from saverproof.targets.opening import EventLoop

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
-from saverproof.families.functional.trials import Trials
 from saverproof.judging.facts import HANG, Difference
 from saverproof.judging.session import Breach
+from saverproof.machines.trials import Trials
 from saverproof.scripts import (
     death_reproducer,
     operation_reproducer,

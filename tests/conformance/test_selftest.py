@@ -26,10 +26,10 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
 from saverproof.families.functional.family import hunt
-from saverproof.families.functional.search import ProgramSearch
-from saverproof.families.functional.trials import ProgramRun
 from saverproof.items import Outcome
 from saverproof.judging import parity
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import ProgramRun
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.scripts import verification
 from saverproof.targets.loading import load

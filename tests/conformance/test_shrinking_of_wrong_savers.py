@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.conformance.selftest_support import api_of, family_of, judged_by_programs, target_of
 from tests.wrong_savers import WrongSaver
 
-from saverproof.families.functional.trials import Trials
+from saverproof.machines.trials import Trials
 from saverproof.programs.shrinking import Attempt, shrink
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import GENERAL

@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeVar
 
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
-from saverproof.families.differences import Differences
 from saverproof.items import Finding, ItemPlan, Outcome
+from saverproof.machines.differences import Differences
 
 Progress = Callable[[dict[str, Any]], None]
 _EVERY_S = 0.2

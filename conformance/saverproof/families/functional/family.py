@@ -20,13 +20,13 @@ from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.findings import finding
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.replay import replay
-from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.signatures import judge_standing
-from saverproof.families.functional.trials import Trials
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan, Outcome
 from saverproof.judging.attribution import answered
 from saverproof.judging.attribution.features import of_family
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import Trials
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
 from saverproof.scripts import death_reproducer

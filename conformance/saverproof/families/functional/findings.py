@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saverproof.families.functional.search import Violation
 from saverproof.items import Finding, ItemPlan
 from saverproof.judging.wording import fact_in_words, shown
+from saverproof.machines.search import Violation
 from saverproof.scripts import reproducer
 from saverproof.steps.codec import to_json
 from saverproof.steps.describing import describe

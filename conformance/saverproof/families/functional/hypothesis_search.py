@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.stateful import RuleBasedStateMachine, initialize, run_state_machine_as_test
 
-from saverproof.families.functional.search import ProgramSearch
-from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.judging.session import Session
 from saverproof.machines.machine import making_rule
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.programs.theme import Maker, Theme

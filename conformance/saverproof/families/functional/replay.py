@@ -9,12 +9,12 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.execution.store import Store
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.families.functional.search import ProgramSearch
 from saverproof.families.functional.signatures import judge_standing
-from saverproof.families.functional.trials import Trials
 from saverproof.items import ItemPlan
 from saverproof.judging.session import Breach
 from saverproof.judging.wording import fact_in_words, shown
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import Trials
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 from saverproof.targets.opening import EventLoop

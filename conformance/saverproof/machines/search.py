@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from saverproof.contracts.tables import parity
-from saverproof.families.differences import Differences
-from saverproof.families.functional.trials import ProgramRun, Trials
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
 from saverproof.judging.session import Breach
+from saverproof.machines.differences import Differences
+from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.programs.shrinking import shrink
 from saverproof.steps.definitions import Program
 
