@@ -16,9 +16,10 @@ from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
 
 from saverproof.families import registry
+from saverproof.families.answer import Status
 from saverproof.families.atomicity import bench, worker
 from saverproof.families.atomicity.fault_plans import Injection, lasting
-from saverproof.families.atomicity.replaying import replay
+from saverproof.families.atomicity.replay import replay
 from saverproof.items import ItemPlan, Outcome
 from saverproof.targets.target import Target
 from saverproof_faults import Call, Event, Fault, Place
@@ -298,8 +299,11 @@ def test_what_was_found_can_be_replayed(tmp_path: Path) -> None:
     outcome = judged(target_of(NoRollback), tmp_path, operations=["put", "put_writes"])
     finding = next(f for f in outcome.findings if f.contract == "atomicity/no-late-commit")
     plan = plan_for(tmp_path, "sync", ["put", "put_writes"])
-    assert replay(plan, target_of(NoRollback), finding.program).contract == finding.contract
-    assert replay(plan, of_class(SqliteReference), finding.program).contract is None
+    recorded = finding.contract, finding.program
+    assert replay(plan, target_of(NoRollback), *recorded).status is Status.FAILING
+    mended = replay(plan, of_class(SqliteReference), *recorded)
+    assert mended.status is Status.FIXED
+    assert "instead" not in mended.said
 
 
 @pytest.mark.parametrize(
@@ -320,5 +324,5 @@ def test_what_was_found_can_be_replayed(tmp_path: Path) -> None:
 def test_what_is_no_recorded_program_gets_one_line(data: Any, says: str, tmp_path: Path) -> None:
     plan = plan_for(tmp_path, "sync", ["put"])
     with pytest.raises(ValueError, match=says) as raised:
-        replay(plan, of_class(SqliteReference), data)
+        replay(plan, of_class(SqliteReference), "atomicity/no-late-commit", data)
     assert "\n" not in str(raised.value)

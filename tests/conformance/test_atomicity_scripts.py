@@ -12,9 +12,10 @@ import pytest
 from tests.conformance.faulty_savers import faulty
 from tests.conformance.test_atomicity import found, judged, plan_for
 
+from saverproof.families.answer import Status
 from saverproof.families.atomicity import effort
 from saverproof.families.atomicity.journal import blamed
-from saverproof.families.atomicity.replaying import replay
+from saverproof.families.atomicity.replay import replay
 from saverproof.items import Finding, Outcome
 from saverproof_savers import targets
 
@@ -62,8 +63,11 @@ def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
     assert len(finding.steps) <= 5
     assert ended(finding.reproducer, tmp_path).returncode == 1
     plan = plan_for(tmp_path, "sync", TWO)
-    assert replay(plan, faulty("FailingTwice"), finding.program).contract == finding.contract
-    assert replay(plan, targets.sqlite, finding.program).contract is None
+    recorded = finding.contract, finding.program
+    assert replay(plan, faulty("FailingTwice"), *recorded).status is Status.FAILING
+    mended = replay(plan, targets.sqlite, *recorded)
+    assert mended.status is Status.FIXED
+    assert "instead" not in mended.said
 
 
 @pytest.mark.usefixtures("random_programs_alone")

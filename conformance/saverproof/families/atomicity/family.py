@@ -22,7 +22,6 @@ from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, Fault
 from saverproof.families.atomicity.fault_plans import Injection, thinned
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import LOST_CONNECTION
-from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.random_programs import DrawnSteps
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
@@ -170,7 +169,7 @@ class AtomicityJudging:
             if self._hangs[injection.kind == "cancellation"] >= MOST_HANGS:
                 self.record.not_tried(injection, f"cut off: the saver hung {MOST_HANGS} times")
                 continue
-            self._try(bench, sweep, injection)
+            self._try(sweep, injection)
             self._beat(bench)
 
     def _try_random_programs(self, bench: FaultBench, effort: FaultEffort) -> None:
@@ -200,19 +199,15 @@ class AtomicityJudging:
         places = {at: places_of(bench, shortest, at) for at in shortest.faults}
         self.violations[contract] = Told(shortest, places)
 
-    def _try(self, bench: FaultBench, sweep: FaultSweep, injection: Injection) -> None:
-        observation = TrialObservation()
+    def _try(self, sweep: FaultSweep, injection: Injection) -> None:
         scenario = sweep.scenario
         self._journal.note((*scenario.start, scenario.step), injection)
         try:
-            bench.on_worker(lambda: sweep.inject(injection, observation))
-        except HungError as hung:
-            self._hangs[injection.kind == "cancellation"] += 1
-            observation.hung = str(hung)
-            bench.renew()
+            observation = sweep.tried(injection)
         except (NoCleanRunError, OpeningError) as problem:
             self.record.not_tried(injection, f"the trial could not begin: {problem}")
             return
+        self._hangs[injection.kind == "cancellation"] += bool(observation.hung)
         self.record.tried(
             sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
         )

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from saverproof.errors import describe
 from saverproof.execution.settled_calls import awaiting
-from saverproof.families.atomicity.commits import CommitsBefore
+from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.observation import OperationEnding
-from saverproof.families.atomicity.serializer import CountingSerializer
+from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof_faults import Ending as AwaitEnding
 from saverproof_faults import Fault, Plan
+from saverproof_faults.sqlite.handles import WatchedConnection
+from saverproof_faults.sqlite.listener import Listener
 
-ENDINGS = {
+_ENDINGS = {
     AwaitEnding.RETURNED: OperationEnding.RETURNED,
     AwaitEnding.RAISED: OperationEnding.RAISED,
     AwaitEnding.CANCELLED: OperationEnding.CANCELLED,
 }
+
+
+def cancel(bench: FaultBench, operation: Any, plan: Plan, observation: TrialObservation) -> None:
+    """Cancel a coroutine at a place, and note what came of it."""
+    awaited = bench.loop.run(bench.injector.cancel(operation, plan))
+    observation.ended(awaited.error)
+    observation.fired, observation.ending = awaited.fired, _ENDINGS[awaited.ending]
 
 
 def inject(trial: FaultTrial, injection: Injection) -> None:
@@ -40,7 +47,7 @@ def inject(trial: FaultTrial, injection: Injection) -> None:
 
 
 def _operate(trial: FaultTrial) -> None:
-    trial.ended(call_quietly(trial.operation))
+    trial.observation.ended(call_quietly(trial.operation))
     trial.settle()
 
 
@@ -67,11 +74,8 @@ def _arm(trial: FaultTrial, plan: Plan, also: Plan | None) -> None:
             injector.heal()
             if watch is not None:
                 watch.unlisten(counter)
-    observation.fired, observation.note, observation.commits = (
-        shot.fired > 0,
-        shot.note,
-        counter.commits,
-    )
+    observation.fired, observation.note = shot.fired > 0, shot.note
+    observation.commits = counter.commits
 
 
 def _cancel(trial: FaultTrial, plan: Plan) -> None:
@@ -79,10 +83,7 @@ def _cancel(trial: FaultTrial, plan: Plan) -> None:
     bench.worker.say(f"{trial.scenario.operation}, cancelled")
     bench.calls += 1
     operation = awaiting(trial.driver, trial.store.settled.operation)
-    awaited = bench.loop.run(bench.injector.cancel(operation, plan))
-    trial.observation.fired = awaited.fired
-    trial.observation.ending = ENDINGS[awaited.ending]
-    trial.observation.error = "" if awaited.error is None else describe(awaited.error)
+    cancel(bench, operation, plan, trial.observation)
 
 
 def _lose(trial: FaultTrial) -> None:
@@ -113,3 +114,49 @@ def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]
     finally:
         with suppress(AttributeError):
             saver.serde = original
+
+
+class CommitsBefore(Listener):
+    """Counts the transactions that reach their commit before ``fired`` says that all went well."""
+
+    def __init__(self, fired: Callable[[], bool]) -> None:
+        self._fired = fired
+        self.commits = 0
+
+    def committing(self, connection: WatchedConnection, number: int) -> bool:
+        """Count, and refuse nothing."""
+        if not self._fired():
+            self.commits += 1
+        return False
+
+
+class RefusedError(TypeError):
+    """What a serializer raises for a value that it cannot take."""
+
+
+class CountingSerializer:
+    """Passes for the serializer that it wraps; ``refuses`` is the number of the value to refuse."""
+
+    def __init__(self, inner: Any, refuses: int = 0) -> None:
+        self._inner = inner
+        self._refuses = refuses
+        self.count = 0
+
+    @property
+    def fired(self) -> bool:
+        """Whether it has refused."""
+        return 0 < self._refuses <= self.count
+
+    def dumps_typed(self, value: Any) -> Any:
+        """Serialize, or refuse."""
+        self.count += 1
+        if self.count == self._refuses:
+            raise RefusedError("refused on purpose: this value cannot be serialized")
+        return self._inner.dumps_typed(value)
+
+    def loads_typed(self, data: Any) -> Any:
+        """Read back."""
+        return self._inner.loads_typed(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
+from saverproof.errors import describe
 from saverproof.execution.view import Snapshot
 
 
@@ -14,7 +16,11 @@ class OperationEnding(StrEnum):
     RETURNED = "returned"
     RAISED = "raised"
     CANCELLED = "was cancelled"
-    HUNG = "never returned"
+
+    @classmethod
+    def of(cls, error: BaseException | None) -> Self:
+        """That of an operation that raised this, or nothing."""
+        return cls("returned" if error is None else "raised")
 
 
 class Viewpoint(StrEnum):
@@ -53,3 +59,18 @@ class TrialObservation:
     retry: OperationEnding | None = None
     whole: bool = False
     hung: str = ""
+
+    @property
+    def returned(self) -> bool:
+        """Whether the operation returned."""
+        return self.ending is OperationEnding.RETURNED
+
+    @property
+    def said(self) -> str:
+        """How the operation ended, and with which error."""
+        return f"{self.ending} {self.error}".strip()
+
+    def ended(self, error: BaseException | None) -> None:
+        """The operation raised this, or nothing."""
+        self.ending = OperationEnding.of(error)
+        self.error = "" if error is None else describe(error)

@@ -22,7 +22,7 @@ from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.injection import ENDINGS
+from saverproof.families.atomicity.injection import cancel
 from saverproof.families.atomicity.judging import (
     CANCELLED,
     LATE,
@@ -31,7 +31,7 @@ from saverproof.families.atomicity.judging import (
     WHOLE,
     FaultVerdict,
 )
-from saverproof.families.atomicity.observation import OperationEnding
+from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.random_programs import OUTAGE, PlannedStep, StepSource
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.steps.definitions import Program, Step
@@ -129,15 +129,15 @@ class RandomTrial:
         before: Snapshot,
         after: Snapshot,
     ) -> ProgramViolation | None:
-        fired, ending, error = self._do(driver, call, injection)
-        said = f"{ending} {error}".strip()
+        ended = self._do(driver, call, injection)
+        said = ended.said
         seen = snapshot(driver, wanted)
-        if not fired:
+        if not ended.fired:
             right = seen == after or (bool(self._waiting) and seen == before)
-            return self._unharmed(ending, said, right)
+            return self._unharmed(ended, right)
         self.injected += 1
         cancelled = injection is not None and injection.kind == "cancellation"
-        if ending is OperationEnding.RETURNED and seen != after:
+        if ended.returned and seen != after:
             contract = CANCELLED if cancelled else SILENT
             return self._violation(contract, "it returned, and is not stored", "all of it", said)
         if seen not in (before, after):
@@ -153,12 +153,14 @@ class RandomTrial:
             return None
         return self._again(driver, call, wanted, after, unusable)
 
-    def _unharmed(self, ending: OperationEnding, said: str, right: bool) -> ProgramViolation | None:
+    def _unharmed(self, ended: TrialObservation, right: bool) -> ProgramViolation | None:
         self._faults.pop(len(self._taken) - 1, None)
-        if ending is not OperationEnding.RETURNED:
-            return self._violation(USABLE, "a step without a fault fails", "to work", said)
+        if not ended.returned:
+            return self._violation(USABLE, "a step without a fault fails", "to work", ended.said)
         if not right:
-            return self._violation(LATE, "a step without a fault stores something else", "", said)
+            return self._violation(
+                LATE, "a step without a fault stores something else", "", ended.said
+            )
         return None
 
     def _again(
@@ -184,36 +186,37 @@ class RandomTrial:
 
     def _do(
         self, driver: ApiDriver, call: SettledCall, injection: Injection | None
-    ) -> tuple[bool, OperationEnding, str]:
+    ) -> TrialObservation:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
+        seen = TrialObservation()
         bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
         plan = None if injection is None else injection.plan
         if position == self.counted:
             with bench.injector.counting() as counting:
-                ended = self._ended(driver, call)
+                self._make(driver, call, seen)
             self.places = counting.places
-            return False, *ended
+            return seen
         if plan is None or injection is None:
-            return False, *_ended(call_quietly(lambda: perform(driver, call)))
+            seen.ended(call_quietly(lambda: perform(driver, call)))
+            return seen
         self._faults[position] = injection
         if plan.fault is Fault.CANCEL:
-            awaited = bench.loop.run(bench.injector.cancel(awaiting(driver, call), plan))
-            error = "" if awaited.error is None else describe(awaited.error)
-            return awaited.fired, ENDINGS[awaited.ending], error
-        if plan.fault in FAILURES:
+            cancel(bench, awaiting(driver, call), plan, seen)
+        elif plan.fault in FAILURES:
             assert bench.disk is not None
             with bench.disk.failing(plan):
-                ended = self._ended(driver, call)
-            return bool(bench.disk.fired), *ended
-        with bench.injector.armed(plan) as shot:
-            ended = self._ended(driver, call)
-        return shot.fired > 0, *ended
+                self._make(driver, call, seen)
+            seen.fired = bool(bench.disk.fired)
+        else:
+            with bench.injector.armed(plan) as shot:
+                self._make(driver, call, seen)
+            seen.fired = shot.fired > 0
+        return seen
 
-    def _ended(self, driver: ApiDriver, call: SettledCall) -> tuple[OperationEnding, str]:
-        ended = _ended(call_quietly(lambda: perform(driver, call)))
+    def _make(self, driver: ApiDriver, call: SettledCall, seen: TrialObservation) -> None:
+        seen.ended(call_quietly(lambda: perform(driver, call)))
         self.bench.loop.run(self.bench.injector.drain())
-        return ended
 
     @contextmanager
     def _saver(self) -> Iterator[tuple[Any, ApiDriver]]:
@@ -233,11 +236,3 @@ class RandomTrial:
         databases = tuple(path.removeprefix(self._folder) for path in self._databases())
         program, faults = tuple(self._taken), dict(self._faults)
         return ProgramViolation(program, faults, verdict, observed, databases)
-
-
-def _ended(error: BaseException | None) -> tuple[OperationEnding, str]:
-    return (
-        (OperationEnding.RETURNED, "")
-        if error is None
-        else (OperationEnding.RAISED, describe(error))
-    )

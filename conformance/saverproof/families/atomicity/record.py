@@ -142,11 +142,7 @@ class FaultRecord:
             SILENT, observation.whole and observation.retry is OperationEnding.RETURNED
         )
         if verdict.contract is not None:
-            self._find(
-                Found(
-                    verdict, sweep, injection, f"{observation.ending} {observation.error}".strip()
-                )
-            )
+            self._find(Found(verdict, sweep, injection, observation.said))
 
     def settle(self) -> None:
         """All was tried. Whether an await suspends may hang on how soon a server answers: where one
@@ -217,6 +213,6 @@ def _judged(injection: Injection, observation: TrialObservation) -> tuple[str, .
         return (CANCELLED,)
     if injection.lost:
         return (LOST_CONNECTION, WHOLE if observation.ending is OperationEnding.RAISED else SILENT)
-    if observation.ending is OperationEnding.RETURNED:
+    if observation.returned:
         return (SILENT, USABLE)
     return (WHOLE, LATE, USABLE, PREVIOUS)

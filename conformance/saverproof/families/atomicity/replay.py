@@ -1,4 +1,4 @@
-"""Runs a recorded program and its fault again."""
+"""Runs a recorded program and its fault again: an artefact's "program" as a finding gave it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 
 from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
-from saverproof.families.atomicity import replaying
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import FaultVerdict
-from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
-from saverproof.families.atomicity.sweep import swept
+from saverproof.families.atomicity.scenarios import FaultScenario
+from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import HungError
 from saverproof.items import ItemPlan
+from saverproof.programs.small import OPERATIONS
+from saverproof.steps.codec import from_json
+from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
 
 
@@ -32,15 +34,41 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         ValueError: the data is no recorded program.
         OpeningError: the saver could not be opened or closed.
     """
+    drivers, _ = declared(target)
     try:
         if isinstance(data, Mapping) and "faults" in data:
-            return _random_again(plan, target, contract, data)
-        verdict = replaying.replay(plan, target, data)
-        if verdict.outcome == "not-fired":
-            return _elsewhere(plan, target, contract, data)
+            program, faults = _read_random(data)
+            with FaultBench.opened(plan, target, drivers) as bench:
+                return _random_again(bench, program, faults, contract)
+        scenario, injection = _read(data)
+        with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
+            sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
+            return _again(sweep, injection, contract)
     except (NoCleanRunError, HungError) as problem:
         return unclear(f"the operation does not work without the fault either: {problem}")
-    return _answer(verdict, contract)
+
+
+def _read(data: object) -> tuple[FaultScenario, Injection | None]:
+    """The scenario and the fault of a finding's ``program``."""
+    if not isinstance(data, Mapping) or not {"program", "fault"} <= data.keys():
+        raise ValueError(f"found {data!r:.60}, expected an object with 'program' and 'fault'")
+    program = from_json(data["program"])
+    if not program or type(program[-1]) not in OPERATIONS:
+        names = ", ".join(kind.__name__ for kind in OPERATIONS)
+        raise ValueError(f"program: {len(program)} steps, expected the last to be one of {names}")
+    *start, step = program
+    fault = data["fault"]
+    injection = None if fault is None else Injection.from_data(fault)
+    return FaultScenario("as recorded", tuple(start), step), injection
+
+
+def _read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]:
+    """The steps and the faults of a finding's ``program`` that random steps have led to."""
+    faults = data["faults"]
+    if not isinstance(faults, Mapping) or not all(str(at).isdecimal() for at in faults):
+        raise ValueError(f"faults: found {faults!r:.60}, expected an object with positions as keys")
+    program = from_json(data.get("program", ()))
+    return program, {int(at): Injection.from_data(fault) for at, fault in faults.items()}
 
 
 def _answer(verdict: FaultVerdict, contract: str) -> ReplayAnswer:
@@ -52,21 +80,24 @@ def _answer(verdict: FaultVerdict, contract: str) -> ReplayAnswer:
     return ReplayAnswer(Status.FIXED, "the same fault shows no flaw")
 
 
-def _elsewhere(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
-    scenario, recorded = replaying.read(data)
-    assert recorded is not None, "what is wrong without a fault needs none to fire"
-    drivers, _ = declared(target)
+def _again(sweep: FaultSweep, injection: Injection | None, contract: str) -> ReplayAnswer:
+    if injection is None:
+        return _answer(sweep.clean or FaultVerdict("held"), contract)
+    verdict = sweep.verdict(injection, sweep.tried(injection))
+    if verdict.outcome == "not-fired":
+        return _elsewhere(sweep, injection, contract)
+    return _answer(verdict, contract)
+
+
+def _elsewhere(sweep: FaultSweep, recorded: Injection, contract: str) -> ReplayAnswer:
     fired = 0
-    with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
-        sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
-        for injection in sweep.injections:
-            if (injection.kind, injection.name) != (recorded.kind, recorded.name):
-                continue
-            observation = _tried(bench, sweep, injection)
-            verdict = sweep.verdict(injection, observation)
-            fired += verdict.outcome != "not-fired"
-            if verdict.contract == contract:
-                return _answer(verdict, contract)
+    for injection in sweep.injections:
+        if (injection.kind, injection.name) != (recorded.kind, recorded.name):
+            continue
+        verdict = sweep.verdict(injection, sweep.tried(injection))
+        fired += verdict.outcome != "not-fired"
+        if verdict.contract == contract:
+            return _answer(verdict, contract)
     if not fired:
         return unclear("the operation has no place for this fault any more")
     places = "1 other place" if fired == 1 else f"{fired} other places"
@@ -74,24 +105,11 @@ def _elsewhere(plan: ItemPlan, target: Target, contract: str, data: Any) -> Repl
     return ReplayAnswer(Status.FIXED, said)
 
 
-def _tried(bench: FaultBench, sweep: Any, injection: Injection) -> TrialObservation:
-    observation = TrialObservation()
-    try:
-        bench.on_worker(lambda: sweep.inject(injection, observation))
-    except HungError as hung:
-        observation.hung = str(hung)
-        bench.renew()
-    return observation
-
-
 def _random_again(
-    plan: ItemPlan, target: Target, contract: str, data: Mapping[str, Any]
+    bench: FaultBench, program: Program, faults: Mapping[int, Injection], contract: str
 ) -> ReplayAnswer:
-    program, faults = replaying.read_random(data)
-    drivers, _ = declared(target)
-    with FaultBench.opened(plan, target, drivers) as bench:
-        random_trial = RandomTrial(bench, RecordedSteps(program, faults))
-        violation = bench.on_worker(random_trial.run)
+    random_trial = RandomTrial(bench, RecordedSteps(program, faults))
+    violation = bench.on_worker(random_trial.run)
     if violation is not None:
         return _answer(violation.verdict, contract)
     if faults and not random_trial.injected:

@@ -8,7 +8,6 @@ from functools import partial
 
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.record import Found, plainness
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
@@ -56,13 +55,13 @@ def shortened(bench: FaultBench, found: Found, stack: ExitStack) -> list[Found]:
                     bench.renew()
                     return [found]
                 if sweep.clean is None:
-                    shown += _shown(bench, sweep, found)
+                    shown += _shown(sweep, found)
         if shown:
             break
     return sorted(shown, key=lambda one: one.rank) or [found]
 
 
-def _shown(bench: FaultBench, sweep: FaultSweep, found: Found) -> Iterator[Found]:
+def _shown(sweep: FaultSweep, found: Found) -> Iterator[Found]:
     """Trials with other faults than I/O's that come to the same verdict."""
     assert found.injection is not None
     kinds = {found.injection.kind} if found.injection.kind in _ALONE else {"client", "engine"}
@@ -72,19 +71,12 @@ def _shown(bench: FaultBench, sweep: FaultSweep, found: Found) -> Iterator[Found
     )
     count = 0
     for injection in chosen[:_MOST_TRIALS]:
-        observation = TrialObservation()
-        try:
-            bench.on_worker(partial(sweep.inject, injection, observation))
-        except HungError as hung:
-            observation.hung = str(hung)
-            bench.renew()
+        observation = sweep.tried(injection)
         verdict = sweep.verdict(injection, observation)
         same = verdict.outcome == found.verdict.outcome
         if verdict.contract == found.verdict.contract and same:
             count += 1
-            yield Found(
-                verdict, sweep, injection, f"{observation.ending} {observation.error}".strip()
-            )
+            yield Found(verdict, sweep, injection, observation.said)
         if count >= _MOST_SHOWN or observation.hung:
             return
 

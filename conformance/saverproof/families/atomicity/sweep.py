@@ -19,12 +19,12 @@ from saverproof.families.atomicity.judging import (
     FaultJudge,
     FaultVerdict,
 )
-from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
+from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
 from saverproof.families.atomicity.prepared_store import PreparedStore, prepared
 from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.trial import FaultTrial
-from saverproof.families.atomicity.worker import call_quietly
+from saverproof.families.atomicity.worker import HungError, call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof_faults import Places, Plan, count_awaits
 
@@ -58,6 +58,16 @@ class FaultSweep:
             self.bench, self.scenario, self.store, observation, self.judge.surely_wrong
         )
         trial.run(lambda running: inject(running, injection))
+
+    def tried(self, injection: Injection) -> TrialObservation:
+        """What one trial came to; one in which the saver hangs is given up."""
+        observation = TrialObservation()
+        try:
+            self.bench.on_worker(lambda: self.inject(injection, observation))
+        except HungError as hung:
+            observation.hung = str(hung)
+            self.bench.renew()
+        return observation
 
     def verdict(self, injection: Injection, observation: TrialObservation) -> FaultVerdict:
         """The verdict on what was seen."""
@@ -108,7 +118,7 @@ def _clean(
 ) -> TrialObservation:
     observation = TrialObservation()
     FaultTrial(bench, scenario, store, observation, reference=True).run(operate)
-    if observation.ending is not OperationEnding.RETURNED:
+    if not observation.returned:
         raise NoCleanRunError(f"{scenario.operation} ({scenario.title}): {observation.error}")
     return observation
 
@@ -120,7 +130,7 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
         if bench.api == "async" and not trial.is_setup:
             counted.cancellations = _awaits(trial)
         else:
-            trial.ended(call_quietly(trial.operation))
+            trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
     io_calls = () if bench.disk is None else bench.disk.calls_since(before)
     counted.places = replace(counting.places, io_calls=io_calls)
@@ -129,7 +139,7 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
 def _count_values(trial: FaultTrial, counted: Counted) -> None:
     """In a run of its own: with a serializer that it does not know a saver may do other things."""
     with serializing(trial.driver.saver, 0) as serializer:
-        trial.ended(call_quietly(trial.operation))
+        trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
     counted.values = 0 if serializer is None else serializer.count
 
@@ -137,7 +147,7 @@ def _count_values(trial: FaultTrial, counted: Counted) -> None:
 def _awaits(trial: FaultTrial) -> tuple[Plan, ...]:
     operation = awaiting(trial.driver, trial.store.settled.operation)
     clean = trial.bench.loop.run(count_awaits(operation))
-    trial.ended(clean.error)
+    trial.observation.ended(clean.error)
     return clean.plans()
 
 

@@ -123,13 +123,6 @@ class FaultTrial:
         finally:
             self.bench.seconds += time.perf_counter() - started
 
-    def ended(self, error: BaseException | None) -> None:
-        """Note how the operation ended."""
-        self.observation.ending = (
-            OperationEnding.RETURNED if error is None else OperationEnding.RAISED
-        )
-        self.observation.error = "" if error is None else describe(error)
-
     def settle(self) -> None:
         """Wait until work that the saver handed to threads is done."""
         self.bench.worker.say("waiting for work that was handed to threads")
@@ -201,7 +194,7 @@ class FaultTrial:
         if self.is_setup:
             return
         error = call_quietly(lambda: self._do(self.store.settled.operation))
-        observation.retry = OperationEnding.RETURNED if error is None else OperationEnding.RAISED
+        observation.retry = OperationEnding.of(error)
         if error is not None:
             observation.problems["the same call again"] = describe(error)
         self._own(Viewpoint.RETRIED, Wanted((), self._threads))
