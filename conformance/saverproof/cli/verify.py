@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from saverproof.cli._console import told, working
+from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.durability import child, graph_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
-from saverproof.families.durability.integrity import sqlite_files
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.kill_points import unavailable
@@ -21,7 +21,6 @@ from saverproof.families.durability.sweep import Subject, trial_of, trouble_of
 from saverproof.families.durability.workloads import workloads
 from saverproof.items import ItemPlan
 from saverproof.process.environment import Setting
-from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import PutWrites
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
@@ -58,7 +57,7 @@ def command(saver: str) -> None:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:
         plan = ItemPlan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
-        with KillBench(plan, load(ref)) as bench:
+        with KillBench.of(plan, load(ref)) as bench:
             said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
     if False in said:
         sys.exit(1)
@@ -74,7 +73,7 @@ def _graph_arguments(bench: KillBench, store: dict[str, Any]) -> dict[str, Any]:
     deep = "history" in bench.plan.facts["capabilities"]
     scenario = {"scenario": "two turns", "mode": "sync", "deep": deep, "threads": ["a"]}
     # What nodes note lies beside the store, and goes with the folder of this command.
-    return store | scenario | {"notes": tempfile.mkdtemp(dir=bench.folder)}
+    return store | scenario | {"notes": tempfile.mkdtemp(dir=bench.plan.folder)}
 
 
 def _whole_run(bench: KillBench) -> Said:
@@ -122,9 +121,7 @@ def _half_an_operation(bench: KillBench) -> Said:
         return None, "no statement or file access of the saver can be seen here"
     torn = 0
     for place in places[:: max(1, len(places) // 8)]:
-        with bench.store() as arguments:
-            arguments |= {"program": to_json(workload.program), "versions": versions}
-            arguments["threads"] = list(workload.threads)
+        with bench.store_for(workload, versions) as arguments:
             result = bench.killed(arguments, place)
             view = bench.looked(arguments, afresh=False)
         outcome = trial_of(subject, place, result, view).verdict.outcome

@@ -15,6 +15,7 @@ from types import ModuleType
 
 from saverproof.families.preloading import preload
 from saverproof.items import ItemPlan
+from saverproof.process.heartbeat import beating
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
 
@@ -47,20 +48,22 @@ def release_harness() -> None:
 def harness_for(plan: ItemPlan, children: Iterable[ModuleType]) -> Iterator[Harness]:
     """A harness whose trials can open the plan's saver at once, through whichever API.
 
-    They run functions of the modules ``children``.
+    They run functions of the modules ``children``. Until the block ends, signs of life are given.
 
     Raises:
         HarnessError: it cannot be started.
     """
-    if not _Kept.children:
-        with _new(plan, children) as harness:
-            yield harness
-        return
-    key = json.dumps([plan.target, sys.path])
-    if _Kept.harness is None or not _Kept.harness.is_open or _Kept.key != key:
-        _end()
-        _Kept.harness, _Kept.key = _new(plan, _Kept.children).__enter__(), key
-    yield _Kept.harness
+    Path(plan.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    with beating():
+        if not _Kept.children:
+            with _new(plan, children) as harness:
+                yield harness
+            return
+        key = json.dumps([plan.target, sys.path])
+        if _Kept.harness is None or not _Kept.harness.is_open or _Kept.key != key:
+            _end()
+            _Kept.harness, _Kept.key = _new(plan, _Kept.children).__enter__(), key
+        yield _Kept.harness
 
 
 def _end() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from saverproof.errors import NoCleanRunError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
+from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
@@ -34,9 +35,6 @@ def made(driver: ApiDriver, calls: tuple[SettledCall, ...]) -> None:
         if error is not None:
             name = type(call.step).__name__
             raise NoCleanRunError(f"the starting state: {name} raised {describe(error)}")
-
-
-_HEADER = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,8 @@ def prepared(
             settled = ScenarioCalls.of(scenario, saver)
             made(driver, settled.start)
             before = snapshot(driver, _everything(settled))
-        databases = tuple(sorted(_databases(workspace.path)))
+        files = sqlite_files(workspace.path)
+        databases = tuple(path.relative_to(workspace.path).as_posix() for path in files)
         store = PreparedStore(settled, workspace.path, databases)
         if target.drop is not None or not _same(store, before, target, folder, loop, api):
             store = PreparedStore(settled, None, databases)
@@ -123,14 +122,6 @@ def _same(
 def _everything(settled: ScenarioCalls) -> Wanted:
     keys = tuple(dict.fromkeys(call.key for call in settled.puts if call.key is not None))
     return Wanted(keys, tuple(dict.fromkeys(key[0] for key in keys)))
-
-
-def _databases(folder: Path) -> Iterator[str]:
-    for path in folder.rglob("*"):
-        if path.is_file():
-            with path.open("rb") as file:
-                if file.read(len(_HEADER)) == _HEADER:
-                    yield path.relative_to(folder).as_posix()
 
 
 @contextmanager

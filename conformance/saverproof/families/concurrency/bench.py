@@ -12,7 +12,6 @@ from saverproof.families.concurrency import child, firstuse, iteration, lockheld
 from saverproof.families.concurrency.watching import LIMIT_S
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import ItemPlan
-from saverproof.process.heartbeat import beating
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
@@ -40,10 +39,8 @@ class CallerBench:
 
         Raises HarnessError where it cannot be started.
         """
-        folder = Path(plan.folder)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with beating(), harness_for(plan, CHILDREN) as harness:
-            yield cls(plan, target, folder, harness)
+        with harness_for(plan, CHILDREN) as harness:
+            yield cls(plan, target, Path(plan.folder), harness)
 
     @property
     def slow(self) -> bool:

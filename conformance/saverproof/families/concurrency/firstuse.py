@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from saverproof.errors import describe
@@ -99,12 +98,7 @@ class Meeting:
             self._cells = mmap.mmap(file.fileno(), 0)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.tell(_DONE)
 
     def tell(self, steps: int) -> None:

@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.concurrency.child import AFTER, BEFORE, Scene, operations_in
 from saverproof.families.concurrency.firstuse import PATIENCE_S, Meeting
-from saverproof.families.concurrency.read_side_effects import sqlite_files
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 
@@ -49,10 +49,10 @@ def hold(acks: Acks, arguments: Mapping[str, Any]) -> bool:
     """
     with Meeting(Path(arguments["meeting"]), HOLDER, 2) as meeting:
         _until(lambda: meeting.of(CALLER) >= _READY)
-        files = sqlite_files(Path(arguments["path"]))
-        if not files:
+        file = next(sqlite_files(Path(arguments["path"])), None)
+        if file is None:
             return False
-        with closing(raw.connect(files[0], isolation_level=None)) as connection:
+        with closing(raw.connect(file, isolation_level=None)) as connection:
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError:

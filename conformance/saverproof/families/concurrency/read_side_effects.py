@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -12,6 +12,7 @@ from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.execution.view import listed_facts
 from saverproof.families.concurrency.child import BEFORE, Scene
 from saverproof.families.concurrency.records import CallKind, Operation
@@ -25,7 +26,6 @@ MARK = "nobody-put-this"
 """A word that is in every unknown name, and in nothing else."""
 
 _TIMES = 4
-_SQLITE = b"SQLite format 3\0"
 _MOST_OBJECTS = 200_000
 _PREPARED = (
     Operation(CallKind.PUT, 0, 1, tag=1),
@@ -85,7 +85,8 @@ def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> 
     if before or after:
         told["looked"].append("the tables of its SQLite files")
         traces += _changed(before, after)
-    files = [p for p in _files(scene.workspace.path) if not _is_sqlite(p)]
+    databases = {*sqlite_files(scene.workspace.path)}
+    files = [p for p in _files(scene.workspace.path) if not _is_of_sqlite(p, databases)]
     if files:
         told["looked"].append("its files")
         traces += [f"{p.name} names what was asked for" for p in files if _names(p)]
@@ -125,17 +126,8 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _is_sqlite(path: Path) -> bool:
-    if path.name.endswith(("-wal", "-shm", "-journal")):
-        return True
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE)) == _SQLITE
-
-
-def sqlite_files(folder: Path) -> list[Path]:
-    """The databases below a folder."""
-    logs = ("-wal", "-shm", "-journal")
-    return [path for path in _files(folder) if not path.name.endswith(logs) and _is_sqlite(path)]
+def _is_of_sqlite(path: Path, databases: Collection[Path]) -> bool:
+    return path in databases or path.name.endswith(("-wal", "-shm", "-journal"))
 
 
 def _names(path: Path) -> bool:

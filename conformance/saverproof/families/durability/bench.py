@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from saverproof.errors import NoCleanRunError
@@ -16,7 +15,6 @@ from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import ItemPlan
-from saverproof.process.heartbeat import beating
 from saverproof.steps.codec import decode, encode, to_json
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
@@ -30,39 +28,26 @@ MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
 
 
+@dataclass(slots=True)
 class KillBench:
-    """Enter it to start the process that trials are forked from.
+    """A target, and the process that trials are forked from; ``stores`` is where theirs go."""
 
-    Raises HarnessError where it cannot be started.
-    """
+    plan: ItemPlan
+    target: Target
+    harness: Harness
+    stores: Path
+    kills: int = 0
+    hangs: int = 0
 
-    def __init__(self, plan: ItemPlan, target: Target) -> None:
-        self.plan = plan
-        self.target = target
-        self.folder = Path(plan.folder)
-        self.kills = 0
-        self.hangs = 0
-        self.harness: Harness
-        self.stores: Path
-        """Where the stores of trials go."""
-        self._exit = ExitStack()
+    @classmethod
+    @contextmanager
+    def of(cls, plan: ItemPlan, target: Target) -> Iterator[Self]:
+        """Start that process; it ends with the block.
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stack.enter_context(beating())
-            self.harness = stack.enter_context(harness_for(self.plan, CHILDREN))
-            self.stores = stack.enter_context(self.harness.folder())
-            self._exit = stack.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._exit.close()
+        Raises HarnessError where it cannot be started.
+        """
+        with harness_for(plan, CHILDREN) as harness, harness.folder() as stores:
+            yield cls(plan, target, harness, stores)
 
     @property
     def slow(self) -> bool:
@@ -85,9 +70,17 @@ class KillBench:
             "afterwards": to_json(AFTERWARDS),
         }
 
-    def arguments_at(self, path: Path, name: str) -> dict[str, Any]:
-        """The same for a folder that is there already."""
-        return self.arguments(Workspace(path, name))
+    @contextmanager
+    def store_for(
+        self, workload: Workload, versions: list[Any] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The same for a workload; the saver makes the channel versions if they are not given."""
+        with self.store() as arguments:
+            yield arguments | {
+                "program": to_json(workload.program),
+                "threads": list(workload.threads),
+                "versions": versions,
+            }
 
     # --- clean runs ------------------------------------------------------------------------
 
@@ -97,8 +90,7 @@ class KillBench:
         Raises:
             NoCleanRunError: the saver does not get through.
         """
-        with self.store() as arguments:
-            arguments |= {"program": to_json(workload.program), "threads": list(workload.threads)}
+        with self.store_for(workload) as arguments:
             value = self._clean(child.watch_states, arguments)
         return KilledRun(workload.program, tuple(value["states"])), value["versions"]
 
@@ -108,15 +100,13 @@ class KillBench:
         Raises:
             NoCleanRunError: the saver does not get through.
         """
-        with self.store() as arguments:
-            arguments |= {"program": to_json(workload.program), "versions": versions, "kind": kind}
-            value = self._clean(child.rehearse, arguments)
+        with self.store_for(workload, versions) as arguments:
+            value = self._clean(child.rehearse, arguments | {"kind": kind})
         return [decode(KillPlace, place) for place in value["places"]]
 
     def window_s(self, workload: Workload, versions: list[Any]) -> float:
         """How long an undisturbed run takes, in seconds."""
-        with self.store() as arguments:
-            arguments |= {"program": to_json(workload.program), "versions": versions}
+        with self.store_for(workload, versions) as arguments:
             result = self.harness.trial(child.write, arguments, deadline_s=DEADLINE_S)
         if result.died_by is not DiedBy.FINISHED:
             raise NoCleanRunError(result.ending())

@@ -18,7 +18,7 @@ from saverproof.execution.view import listed_facts
 from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import places
-from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED
+from saverproof.families.durability.workloads import UNRELATED
 from saverproof.steps.codec import decode, encode, from_json
 from saverproof.targets.loading import load
 from saverproof.targets.opening import EventLoop, opened
@@ -72,7 +72,7 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
                 passed.begin(number)
                 perform(driver, call)
             passed.begin(len(calls))
-        return {"versions": versions, "places": [encode(place) for place in passed.counted()]}
+        return {"versions": versions, "places": [encode(place) for place in passed.found]}
 
 
 def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
@@ -198,14 +198,3 @@ def look(arguments: Arguments) -> dict[str, Any]:
 def look_at_each(arguments: Arguments) -> list[dict[str, Any]]:
     """``look`` at several stores, each with arguments of its own."""
     return [look(store) for store in arguments["stores"]]
-
-
-__all__ = [
-    "AFTERWARDS",
-    "look",
-    "look_at_each",
-    "rehearse",
-    "survive",
-    "watch_states",
-    "write",
-]

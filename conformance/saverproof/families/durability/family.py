@@ -13,7 +13,7 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
-from saverproof.families.durability.power import POWER, Power
+from saverproof.families.durability.power import POWER, Power, longer_run
 from saverproof.families.durability.record import KILLED, KillRecord
 from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
@@ -61,7 +61,7 @@ class DurabilityJudging:
         """Kill, cut, resume, and sum up."""
         wanted = self.tally.wanted
         able = {*self.plan.facts["capabilities"]} - _missing(self.plan)
-        with KillBench(self.plan, self.target) as bench:
+        with KillBench.of(self.plan, self.target) as bench:
             effort = self._effort(bench)
             if wanted & {*KILLED}:
                 self._kill(bench, effort, frozenset(able))
@@ -81,7 +81,9 @@ class DurabilityJudging:
                 self._beat(bench)
 
     def _cut_power(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
-        power = Power(bench, able, effort.images, lambda: self._beat(bench))
+        power = Power(
+            bench, longer_run(self.plan.seed, able), effort.images, lambda: self._beat(bench)
+        )
         power.run()
         self.tally.sections["power"] = power.as_data()
         self.tally.agreed(POWER, power.images)

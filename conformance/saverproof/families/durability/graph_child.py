@@ -125,6 +125,3 @@ def _left(arguments: Arguments, program: Program, latest: str | None) -> Program
 def _latest(driver: ApiDriver) -> str | None:
     found = driver.get_tuple({"configurable": {"thread_id": THREAD, "checkpoint_ns": ""}})
     return None if found is None else str(found.checkpoint["id"])
-
-
-__all__ = ["resume", "run"]

@@ -70,6 +70,17 @@ class Resuming:
                 self._kill(show, place)
                 self.told()
 
+    def kill_again(self, scenario: GraphScenario, mode: str, place: int) -> int:
+        """Kill one there, and if that shows nothing, at each other moment of its run.
+
+        The threads of a graph do not come by the same moments twice. Gives the number of moments.
+        """
+        show = self._rehearsed(scenario, mode)
+        for moment in dict.fromkeys([place, *range(1, show.places + 1)]):
+            if not self.findings:
+                self._kill(show, moment)
+        return show.places
+
     def _shows(self) -> Iterator[Show]:
         known = {scenario.name: scenario for scenario in SCENARIOS}
         modes = list(durability_modes())

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 from saverproof.errors import describe
+from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
-
-_HEADER = b"SQLite format 3\0"
 
 
 def wrong_with(target: Target, workspace: Workspace) -> list[str]:
@@ -26,15 +24,6 @@ def wrong_with(target: Target, workspace: Workspace) -> list[str]:
         except Exception as error:  # noqa: BLE001 - the author's code met a broken store
             return [f"the target's check raised {describe(error)}"]
     return [line for path in sqlite_files(workspace.path) for line in _wrong_with(path)]
-
-
-def sqlite_files(folder: Path) -> Iterator[Path]:
-    """The SQLite databases below a folder, known by their first bytes."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                if file.read(len(_HEADER)) == _HEADER:
-                    yield path
 
 
 def _wrong_with(path: Path) -> list[str]:

@@ -8,8 +8,8 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from types import FrameType, TracebackType
-from typing import Any, Protocol, Self
+from types import FrameType
+from typing import Any, Self
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof_faults import Event, Moment, Place
@@ -25,23 +25,28 @@ from saverproof_faults.sqlite.watch import Watch
 Die = Callable[[], object]
 
 
-class PlaceWatch(Protocol):
-    """Watches the process for places of one kind. Entered before the saver is opened."""
+class PlaceWatch:
+    """Watches the process for places of one kind, by itself for none. Enter it before the saver
+    is opened.
+    """
 
-    def __enter__(self) -> Self: ...
+    def __init__(self, place: KillPlace | None, die: Die) -> None:
+        self.place = place
+        self.die = die
+        self.operation = OPENING
+        self.index = 0
+        self.found: list[KillPlace] = []
+        self.exit = ExitStack()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.exit.close()
 
     def begin(self, operation: int) -> None:
         """An operation begins: places are counted from 1 again."""
-
-    def counted(self) -> list[KillPlace]:
-        """Every place that was passed."""
+        self.operation, self.index = operation, 0
 
 
 def unavailable(kind: PlaceKind) -> str | None:
@@ -61,44 +66,11 @@ def places(kind: PlaceKind, folder: str, place: KillPlace | None, die: Die) -> P
         case PlaceKind.CALL:
             return _Calls(place, die)
         case _:
-            return _Nowhere()
+            # Those that the program itself marks, and kills from outside.
+            return PlaceWatch(None, die)
 
 
-class _Base:
-    def __init__(self, place: KillPlace | None, die: Die) -> None:
-        self.place = place
-        self.die = die
-        self.operation = OPENING
-        self.index = 0
-        self.found: list[KillPlace] = []
-        self.exit = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.exit.close()
-
-    def begin(self, operation: int) -> None:
-        self.operation, self.index = operation, 0
-
-    def counted(self) -> list[KillPlace]:
-        return self.found
-
-
-class _Nowhere(_Base):
-    """No place at all: for those that the program itself marks, and for kills from outside."""
-
-    def __init__(self) -> None:
-        super().__init__(None, lambda: None)
-
-
-class _Statements(_Base):
+class _Statements(PlaceWatch):
     def __init__(self, place: KillPlace | None, die: Die) -> None:
         super().__init__(place, die)
         self.watch = Watch()
@@ -165,7 +137,7 @@ class _Heard(Listener):
         )
 
 
-class _Files(_Base):
+class _Files(PlaceWatch):
     def __init__(self, folder: str, place: KillPlace | None, die: Die) -> None:
         super().__init__(place, die)
         self.watch = IoWatch(folder)
@@ -199,7 +171,7 @@ _CHANGING = frozenset(
 )
 
 
-class _Calls(_Base):
+class _Calls(PlaceWatch):
     """Calls of functions written in C that change files or talk to sockets, in every thread."""
 
     def __enter__(self) -> Self:

@@ -23,6 +23,7 @@ from saverproof.families.durability.workloads import Workload, drawn, workloads
 from saverproof.items import Finding
 from saverproof.steps.codec import to_json
 from saverproof.steps.describing import describe
+from saverproof.workspace import Workspace
 from saverproof_faults.io import available
 from saverproof_faults.kill import DiedBy, View
 from saverproof_faults.power import DiskImage, PowerCuts, materialize
@@ -36,6 +37,12 @@ _WORDS = {
     KillOutcome.TORN: "holds a part of an operation",
     KillOutcome.GAP: "holds a later operation without an earlier one",
 }
+
+
+def longer_run(seed: int, able: frozenset[str]) -> Workload:
+    """What is recorded: a fixed program, and a random one on threads of its own."""
+    random = drawn(f"{seed}:power", able, _RANDOM_STEPS).of("more-")
+    return Workload("a longer run", (*workloads(able)[0].program, *random.program))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +59,7 @@ class Power:
     """The power cuts of one item. ``told`` is called after each batch of images."""
 
     bench: KillBench
-    able: frozenset[str]
+    workload: Workload
     most: int
     told: Callable[[], None]
     images: int = 0
@@ -69,32 +76,22 @@ class Power:
         if why is not None:
             self.notes.append(f"not exercised: {why}")
             return
-        workload = self._workload()
         try:
-            run, versions = self.bench.rehearsed(workload)
-            cuts = self._recorded(workload, versions)
+            run, versions = self.bench.rehearsed(self.workload)
+            cuts = self._recorded(versions)
         except NoCleanRunError as problem:
             self.notes.append(f"not exercised: {problem}"[:900])
             return
         if cuts is not None:
-            self._judge(workload, run, cuts)
+            self._judge(run, cuts)
 
-    def _workload(self) -> Workload:
-        fixed = workloads(self.able)[0]
-        random = drawn(f"{self.bench.plan.seed}:power", self.able, _RANDOM_STEPS).of("more-")
-        return Workload("a longer run", (*fixed.program, *random.program))
-
-    def _recorded(self, workload: Workload, versions: list[Any]) -> PowerCuts | None:
+    def _recorded(self, versions: list[Any]) -> PowerCuts | None:
         with (
-            self.bench.store() as arguments,
+            self.bench.store_for(self.workload, versions) as arguments,
             tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
         ):
             file = Path(folder, "recording.json")
-            arguments |= {
-                "program": to_json(workload.program),
-                "versions": versions,
-                "recording": str(file),
-            }
+            arguments["recording"] = str(file)
             result = self.bench.harness.trial(power_child.record, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
@@ -111,12 +108,12 @@ class Power:
 
     # --- judging ---------------------------------------------------------------------------
 
-    def _judge(self, workload: Workload, run: KilledRun, cuts: PowerCuts) -> None:
+    def _judge(self, run: KilledRun, cuts: PowerCuts) -> None:
         if cuts.capped:
             self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
         left = iter(cuts)
         while images := tuple(islice(left, _BATCH)):
-            for image, seen in self._opened(workload, images):
+            for image, seen in self._opened(images):
                 if seen is not None:
                     self._take(run, image, seen)
             self.told()
@@ -125,22 +122,21 @@ class Power:
                 return
 
     def _opened(
-        self, workload: Workload, images: tuple[DiskImage, ...]
+        self, images: tuple[DiskImage, ...]
     ) -> Iterator[tuple[DiskImage, dict[str, Any] | None]]:
         folder = Path(tempfile.mkdtemp(prefix="disks-", dir=self.bench.stores))
         try:
             paths = [folder / str(number) for number in range(len(images))]
             for image, path in zip(images, paths, strict=True):
                 materialize(image, path)
-            yield from zip(images, self._looked(workload, paths), strict=True)
+            yield from zip(images, self._looked(paths), strict=True)
         finally:
             shutil.rmtree(folder)
 
-    def _looked(self, workload: Workload, paths: list[Path]) -> list[dict[str, Any] | None]:
+    def _looked(self, paths: list[Path]) -> list[dict[str, Any] | None]:
         """What each store shows."""
-        arguments = self.bench.arguments_at(paths[0], "power")
-        arguments |= {"threads": list(workload.threads)}
-        stores = [{**arguments, "path": str(path)} for path in paths]
+        threads = {"threads": list(self.workload.threads)}
+        stores = [self.bench.arguments(Workspace(path, "power")) | threads for path in paths]
         return [self._seen(view) for view in self.bench.looked_at_each(stores)]
 
     @staticmethod
@@ -197,7 +193,7 @@ class Power:
 
     def finding(self) -> Finding | None:
         """What is to be reported, if anything is wrong."""
-        flaw, run = self.flaw, self._workload()
+        flaw, run = self.flaw, self.workload
         if flaw is None:
             return None
         bad = sum(self.counts[outcome] for outcome in _WORDS)

@@ -9,6 +9,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.graph_kills import Resuming
+from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power
 from saverproof.families.durability.record import KillRecord, KillTrial
@@ -18,7 +19,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
-from saverproof.steps.codec import decode, from_json, to_json
+from saverproof.steps.codec import decode, from_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
@@ -43,7 +44,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     if not isinstance(data, Mapping):
         raise ValueError(f"found {data!r:.60}, expected an object with the place of a kill")
     try:
-        with KillBench(plan, target) as bench:
+        with KillBench.of(plan, target) as bench:
             if "power" in data:
                 return _power(bench, data)
             if "scenario" in data:
@@ -104,12 +105,7 @@ def _shown(trial: KillTrial) -> ReplayAnswer:
 
 
 def _tried(bench: KillBench, subject: Subject, place: KillPlace) -> KillTrial:
-    with bench.store() as arguments:
-        arguments |= {
-            "program": to_json(subject.workload.program),
-            "versions": subject.versions,
-            "threads": list(subject.workload.threads),
-        }
+    with bench.store_for(subject.workload, subject.versions) as arguments:
         result = bench.killed(arguments, place)
         if result.died_by not in (DiedBy.KILL, DiedBy.FINISHED):
             raise NoCleanRunError(result.ending())
@@ -118,24 +114,15 @@ def _tried(bench: KillBench, subject: Subject, place: KillPlace) -> KillTrial:
 
 
 def _fired(trials: list[KillTrial]) -> int:
-    return sum(bool(trial.verdict.outcome != "not-fired") for trial in trials)
+    return sum(trial.verdict.outcome is not KillOutcome.NOT_FIRED for trial in trials)
 
 
 # --- a power cut ---------------------------------------------------------------------------
 
 
-class _Recorded(Power):
-    """The power cuts of a given program."""
-
-    given: Workload
-
-    def _workload(self) -> Workload:
-        return self.given
-
-
 def _power(bench: KillBench, data: Mapping[str, Any]) -> ReplayAnswer:
-    power = _Recorded(bench, frozenset(), MOST_IMAGES, lambda: None)
-    power.given = Workload("as recorded", from_json(data["program"]))
+    workload = Workload("as recorded", from_json(data["program"]))
+    power = Power(bench, workload, MOST_IMAGES, lambda: None)
     power.run()
     if power.flaw is not None:
         said = f"a power cut leaves a wrong store: {KILL_OUTCOMES[power.flaw.outcome]}"
@@ -150,30 +137,15 @@ def _power(bench: KillBench, data: Mapping[str, Any]) -> ReplayAnswer:
 # --- a graph that is killed and resumed ----------------------------------------------------
 
 
-class _Again(Resuming):
-    """One graph, killed where it is said."""
-
-    def killed(self, scenario: str, mode: str, place: int) -> int:
-        """Kill it there, and if that shows nothing, at each other moment of its run.
-
-        The threads of a graph do not come by the same moments twice. Gives the number of moments.
-        """
-        known = {one.name: one for one in SCENARIOS}
-        if scenario not in known or mode not in durability_modes():
-            raise ValueError(f"found graph {scenario!r:.60} in mode {mode!r:.60}, which is unknown")
-        show = self._rehearsed(known[scenario], mode)
-        moments = dict.fromkeys([place, *range(1, show.places + 1)])
-        for moment in moments:
-            if not self.findings:
-                self._kill(show, moment)
-        return show.places
-
-
 def _graph(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAnswer:
     tally = Tally(bench.plan)
     wanted = frozenset({contract})
-    again = _Again(bench, bench.plan, KillRecord(tally), wanted, 1, 0, lambda: None, {})
-    moments = again.killed(data["scenario"], data["mode"], data["kill"])
+    again = Resuming(bench, bench.plan, KillRecord(tally), wanted, 1, 0, lambda: None, {})
+    scenario, mode = data["scenario"], data["mode"]
+    known = {one.name: one for one in SCENARIOS}
+    if scenario not in known or mode not in durability_modes():
+        raise ValueError(f"found graph {scenario!r:.60} in mode {mode!r:.60}, which is unknown")
+    moments = again.kill_again(known[scenario], mode, data["kill"])
     if again.findings:
         found = again.findings[contract]
         return ReplayAnswer(Status.FAILING, found.summary, found.expected, found.observed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -138,7 +138,9 @@ class KillSweep:
         afresh: list[bool] = []
         with ExitStack() as stack:
             for number, (subject, place) in batch:
-                arguments = stack.enter_context(self._arguments(subject))
+                arguments = stack.enter_context(
+                    self.bench.store_for(subject.workload, subject.versions)
+                )
                 result = self.bench.killed(arguments, place)
                 if not self._unusable(result, place):
                     killed.append((subject, place, result))
@@ -160,19 +162,10 @@ class KillSweep:
 
     def again(self, subject: Subject, place: KillPlace) -> KillTrial:
         """One more kill, which the record does not hear of."""
-        with self._arguments(subject) as arguments:
+        with self.bench.store_for(subject.workload, subject.versions) as arguments:
             result = self.bench.killed(arguments, place)
             view = self.bench.looked(arguments, afresh=False)
         return trial_of(subject, place, result, view)
-
-    @contextmanager
-    def _arguments(self, subject: Subject) -> Iterator[dict[str, Any]]:
-        with self.bench.store() as arguments:
-            yield arguments | {
-                "program": to_json(subject.workload.program),
-                "versions": subject.versions,
-                "threads": list(subject.workload.threads),
-            }
 
     def _unusable(self, result: TrialResult, place: KillPlace) -> bool:
         """Whether the process ended by itself otherwise than by returning."""
