@@ -34,8 +34,9 @@ from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import themes
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.finding import installed
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.opening import fresh_workspace, opened
 
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 FAMILIES = ("ordering", "upsert", "pending-writes", "channels", "isolation", "filter", "deletion")

@@ -9,7 +9,8 @@ from saverproof.capability import Capability
 from saverproof.facts import APIS, METHODS
 from saverproof.items import ItemPlan
 from saverproof.targets.distribution import versions
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.probe_calls import Prober, find_operations
 from saverproof.targets.target import Target
 

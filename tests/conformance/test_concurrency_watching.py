@@ -12,7 +12,7 @@ import pytest
 from saverproof.families.concurrency import schedules
 from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import Progress, position_of, stacks, watch
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from saverproof.judging.facts import Fact
 from saverproof.machines.trials import Trials
 from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put
 from saverproof.steps.identifiers import mint
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
 
 FIRST = mint(1)

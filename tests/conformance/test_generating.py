@@ -18,7 +18,7 @@ from saverproof.programs.theme import Theme
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program, Put, PutWrites
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 
 RIGHT = Target(name="right", open=opener(ReferenceSaver))
 MADE = [

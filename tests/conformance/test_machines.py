@@ -27,7 +27,7 @@ from saverproof.programs.makers import batches, checkpoints
 from saverproof.programs.theme import Theme
 from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
 from saverproof.steps.definitions import DeleteThread, Put, PutWrites
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 
 FEW = settings(
     max_examples=15,

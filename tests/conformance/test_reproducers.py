@@ -15,7 +15,7 @@ from saverproof.judging.session import Breach
 from saverproof.machines.trials import Trials
 from saverproof.scripts import reproducer, verification
 from saverproof.steps.definitions import Program
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
 
 

@@ -22,9 +22,9 @@ from saverproof.scripts import (
     verification,
 )
 from saverproof.steps.definitions import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
-from saverproof.targets.opening import EventLoop
 from saverproof.targets.target import Target
 from saverproof.values import Value
 

@@ -23,7 +23,7 @@ from saverproof.programs.theme import Theme
 from saverproof.programs.themes import GENERAL
 from saverproof.steps.definitions import Program, Put, PutWrites, Step
 from saverproof.steps.describing import describe
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 from saverproof.values import Value
 
 FAMILIES = ("channels", "identity", "isolation", "ordering", "pending-writes", "upsert")

@@ -1,6 +1,5 @@
 """How an author declares a target, and how a bad one is told."""
 
-import inspect
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -13,7 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof import Capability, Target, Workspace, target
 from saverproof.errors import OpeningError, TargetError
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.opening import fresh_workspace, opened
 
 
 @contextmanager
@@ -176,18 +176,6 @@ def test_an_opener_cannot_hide_what_the_block_raised(workspace: Workspace, loop:
         raise KeyError("ours")
 
 
-def test_a_task_that_exits_does_not_end_the_loop(loop: EventLoop) -> None:
-    async def leave() -> None:
-        raise SystemExit(3)
-
-    async def answer() -> int:
-        return 42
-
-    with pytest.raises(SystemExit):
-        loop.run(leave())
-    assert loop.run(answer()) == 42
-
-
 def test_a_fresh_workspace_is_private_and_leaves_nothing(tmp_path: Path) -> None:
     dropped: list[str] = []
     made = target(name="x", drop=lambda workspace: dropped.append(workspace.name))(in_memory)
@@ -197,16 +185,3 @@ def test_a_fresh_workspace_is_private_and_leaves_nothing(tmp_path: Path) -> None
         (workspace.path / "data").write_text("x")
     assert dropped == [workspace.name]
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_closed_loop_leaves_no_coroutine_waiting() -> None:
-    async def answer() -> int:
-        return 1
-
-    loop = EventLoop()
-    loop.close()
-    coroutine = answer()
-    with pytest.raises(RuntimeError, match="closed"):
-        loop.run(coroutine)
-    assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED

@@ -9,7 +9,8 @@ from itertools import count
 from typing import Any
 
 from saverproof.execution.calls import Config, PutCall, PutWritesCall
-from saverproof.targets.calling import LEAVE, Api, Each, Loop, api_of
+from saverproof.targets.calling import LEAVE, Api, Each, api_of
+from saverproof.targets.event_loop import Loop
 
 _MOST_LISTED = 10_000
 

@@ -9,7 +9,8 @@ from typing import Any, Self
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.process import heartbeat
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.event_loop import Loop
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
@@ -20,9 +21,7 @@ class Store:
     ``drivers`` holds one driver for each API in use, the first of which is the usual one.
     """
 
-    def __init__(
-        self, target: Target, folder: Path, loop: EventLoop, apis: tuple[str, ...]
-    ) -> None:
+    def __init__(self, target: Target, folder: Path, loop: Loop, apis: tuple[str, ...]) -> None:
         self.target = target
         self.folder = folder
         self.loop = loop
@@ -119,7 +118,7 @@ class Store:
         return self.seconds + sum(driver.seconds for driver in self.drivers)
 
 
-def set_up(saver: Any, loop: EventLoop) -> None:
+def set_up(saver: Any, loop: Loop) -> None:
     """Call the saver's ``setup``, sync or async, if it has one.
 
     Raises:

@@ -14,7 +14,7 @@ from saverproof.execution.store import Store
 from saverproof.families.answer import Blame, ReplayAnswer, Status, unclear
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
@@ -154,7 +154,7 @@ class CheckFamily:
     ) -> tuple[CheckContext, str | None]:
         """What a check told, and why nothing is known if it raised."""
         apis = ("sync", "async") if plan.api == "crossed" else (plan.api,)
-        with EventLoop() as loop, Store(target, Path(plan.folder), loop, apis) as store:
+        with loop_for(plan.api) as loop, Store(target, Path(plan.folder), loop, apis) as store:
             context = CheckContext(store, plan)
             try:
                 self.checks[contract](context)

@@ -30,8 +30,9 @@ from saverproof.programs.small import THREAD, unrelated
 from saverproof.steps.codec import KINDS, decode, from_json, to_json
 from saverproof.steps.definitions import Program
 from saverproof.targets.calling import api_of
+from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.loading import load
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from saverproof_faults.io import available as io_unavailable
@@ -96,7 +97,7 @@ def _used_once(ref: TargetRef, apis: Sequence[str], scratch: Path) -> list[str]:
 
 def _open(target: Target, api: str, scratch: Path) -> None:
     with (
-        EventLoop() as loop,
+        loop_for(api) as loop,
         fresh_workspace(scratch, target) as workspace,
         opened(target, workspace, loop) as saver,
     ):
@@ -126,8 +127,8 @@ def _warm() -> None:
             decode(kind, None)
     statements_unavailable()
     io_unavailable()
-    with EventLoop() as loop:
-        for api in APIS:
+    for api in APIS:
+        with loop_for(api) as loop:
             _use(driver_of(InMemorySaver(), api, loop))
             _play(api, loop)
     # A thread that was joined may not have left the system's list of them yet.
@@ -136,7 +137,7 @@ def _warm() -> None:
         time.sleep(0.001)
 
 
-def _play(api: str, loop: EventLoop) -> None:
+def _play(api: str, loop: Loop) -> None:
     """Import every graph, and run one."""
     able = frozenset(Capability)
     playable = [scenario for scenario in SCENARIOS if scenario.objection(able) is None]

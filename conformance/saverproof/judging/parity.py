@@ -17,7 +17,7 @@ from saverproof.judging.reads import alike
 from saverproof.judging.tuples import field
 from saverproof.model.store import Model
 from saverproof.steps.definitions import CallOnLoop, Put, PutWrites
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 from saverproof.values import Value
 
 PATIENCE_S = 5.0

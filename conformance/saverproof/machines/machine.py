@@ -21,7 +21,7 @@ from saverproof.programs.makers import batches, checkpoints, reads
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import Program, Step
 from saverproof.steps.describing import describe
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
 from saverproof.values import show
 

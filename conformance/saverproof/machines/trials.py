@@ -14,7 +14,7 @@ from saverproof.judging.session import Breach, Session
 from saverproof.programs.generating import next_step
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Step
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import Loop
 from saverproof.targets.target import Target
 
 
@@ -35,7 +35,7 @@ class Trials:
 
     target: Target
     folder: Path
-    loop: EventLoop
+    loop: Loop
     apis: tuple[str, ...]
     features: tuple[Feature, ...] = ()
     shallow: bool = False

@@ -8,8 +8,9 @@ import pytest
 
 from saverproof.plugin.run import RUN
 from saverproof.process.scratch import scratch_folder
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.loading import load
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace

@@ -20,7 +20,8 @@ from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.writer import Looks
 from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 

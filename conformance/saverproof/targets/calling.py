@@ -7,18 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
+from saverproof.targets.event_loop import Loop
+
 T = TypeVar("T")
 Each = Callable[[Any], object]
 """Told of each item of a listing when it comes; the listing is left when it answers ``LEAVE``."""
 LEAVE = object()
-
-
-class Loop(Protocol):
-    """A running event loop that another thread can hand coroutines to."""
-
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the loop, wait for it, give its result."""
-        ...
 
 
 class Api(Protocol):

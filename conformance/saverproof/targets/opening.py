@@ -1,100 +1,25 @@
 """Opening a target's saver in a workspace, and closing it again."""
 
-import asyncio
 import inspect
 import secrets
 import shutil
-import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from saverproof.errors import OpeningError, describe
+from saverproof.targets.event_loop import Loop
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-Answer = TypeVar("Answer")
-
-
-class EventLoop:
-    """An asyncio event loop in a daemon thread of its own, so that sync calls can come from
-    another thread.
-    """
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="saverproof-loop", daemon=True)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
-
-    def run(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
-        """Run ``coroutine`` on the loop and wait for it; what it raises is raised here."""
-        settled = _settled(coroutine)
-        try:
-            future = asyncio.run_coroutine_threadsafe(settled, self.loop)
-        except RuntimeError:
-            # The loop is closed: a thread that was given up came back.
-            settled.close()
-            coroutine.close()
-            raise
-        try:
-            value, error = future.result()
-        except BaseException:
-            future.cancel()
-            raise
-        if error is not None:
-            raise error
-        return value  # type: ignore[return-value]
-
-    def close(self) -> None:
-        """Cancel what still runs, stop the loop, and end its thread. Closing twice is fine."""
-        if self.loop.is_closed():
-            return
-        asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result(timeout=5)
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(timeout=5)
-        if not self._thread.is_alive():
-            self.loop.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
-
-
-async def _settled(
-    coroutine: Coroutine[Any, Any, Answer],
-) -> tuple[Answer | None, BaseException | None]:
-    # A SystemExit or KeyboardInterrupt that a saver raises inside a task would end the loop's
-    # thread.
-    try:
-        return await coroutine, None
-    except asyncio.CancelledError:
-        raise
-    except BaseException as error:  # noqa: BLE001 - carried to the caller, who raises it
-        return None, error
-
-
-async def _cancel_all() -> None:
-    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks, timeout=3)
-    await asyncio.get_running_loop().shutdown_asyncgens()
-
 
 @contextmanager
 def opened(
-    target: Target, workspace: Workspace, loop: EventLoop
+    target: Target, workspace: Workspace, loop: Loop
 ) -> "Iterator[BaseCheckpointSaver[Any]]":
     """Open the target's saver in ``workspace``, and close it when the block ends.
 

@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from saverproof.errors import TargetError, describe
 from saverproof.facts import APIS, METHODS
 from saverproof.targets.calling import api_of, every
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import Loop
 
 CHANNEL, VALUE = "probe", "what the probe wrote"
 
@@ -19,7 +19,7 @@ CHANNEL, VALUE = "probe", "what the probe wrote"
 class Prober:
     """Calls a saver's operations by name, through either API."""
 
-    def __init__(self, saver: Any, loop: EventLoop, stage: Callable[[str], None]) -> None:
+    def __init__(self, saver: Any, loop: Loop, stage: Callable[[str], None]) -> None:
         self.saver = saver
         self._apis = {api: api_of(api, loop) for api in APIS}
         self._stage = stage

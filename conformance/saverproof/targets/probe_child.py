@@ -15,8 +15,9 @@ from saverproof.process.environment import Setting
 from saverproof.process.requests import Progress
 from saverproof.targets import probe_calls
 from saverproof.targets.distribution import distribution_of, versions
+from saverproof.targets.event_loop import EventLoop, Loop
 from saverproof.targets.loading import load
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import LOOK, PROBING, Unknown, Written
 from saverproof.targets.target import Target
@@ -31,7 +32,7 @@ class Survey:
     """One survey under way."""
 
     target: Target
-    loop: EventLoop
+    loop: Loop
     stage: Callable[[str], None]
 
     def prober(self, saver: Any) -> probe_calls.Prober:

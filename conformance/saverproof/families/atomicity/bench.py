@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
 from saverproof.families.atomicity.worker import Worker
 from saverproof.items import ItemPlan
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 from saverproof_faults import Driver as FaultDriver
 from saverproof_faults import FaultsError, Injector
@@ -35,7 +34,7 @@ class FaultBench:
     injector: Injector
     disk: FailingDisk | None
     losing: tuple[CutsConnections, ...]
-    loop: EventLoop
+    loop: Loop
     worker: Worker
     calls: int = 0
     seconds: float = 0.0
@@ -51,7 +50,7 @@ class FaultBench:
             OpeningError: the saver could not be opened or closed.
         """
         folder = Path(plan.folder)
-        loop, worker = EventLoop(), Worker()
+        loop, worker = loop_for(plan.api), Worker()
         bench: FaultBench | None = None
         try:
             worker.run(lambda: load(target, folder, loop))
@@ -80,26 +79,20 @@ class FaultBench:
         if self.disk is not None:
             self.disk.disarm()
         _stop(self.loop)
-        self.loop, self.worker = EventLoop(), Worker(self.worker.patience_s)
+        self.loop, self.worker = loop_for(self.api), Worker(self.worker.patience_s)
 
     def driver(self, saver: Any) -> ApiDriver:
         """The saver, called through this item's API."""
         return driver_of(saver, self.api, self.loop)
 
 
-_BLOCKED: list[EventLoop] = []
+_BLOCKED: list[Loop] = []
 """Loops whose thread hangs inside a saver: they end with the process, and are kept until then."""
 
 
-def _stop(loop: EventLoop) -> None:
+def _stop(loop: Loop) -> None:
     """Close a loop; one that is blocked is left alone."""
-    answer = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop.loop)
-    try:
-        answer.result(timeout=_ANSWERS_WITHIN_S)
-    except TimeoutError:
+    if loop.is_blocked():
         _BLOCKED.append(loop)
     else:
         loop.close()
-
-
-_ANSWERS_WITHIN_S = 1.0

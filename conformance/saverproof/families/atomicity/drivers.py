@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from saverproof.extensions import DRIVERS, added
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.event_loop import Loop
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof_faults import KNOWN_DRIVERS, Driver, why_nothing_passed
 
@@ -68,7 +69,7 @@ def declared(target: Target) -> tuple[list[Driver], list[str]]:
     return drivers, problems
 
 
-def load(target: Target, folder: Path, loop: EventLoop) -> None:
+def load(target: Target, folder: Path, loop: Loop) -> None:
     """Open and close the saver once, so that whatever it imports is there to be hooked into.
 
     Raises:

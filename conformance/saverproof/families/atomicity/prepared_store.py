@@ -19,7 +19,8 @@ from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultS
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.programs.small import unrelated
 from saverproof.steps.definitions import CopyThread
-from saverproof.targets.opening import EventLoop, fresh_workspace, opened
+from saverproof.targets.event_loop import Loop
+from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
@@ -89,7 +90,7 @@ class PreparedStore:
 
 @contextmanager
 def prepared(
-    scenario: FaultScenario, target: Target, folder: Path, loop: EventLoop, api: str
+    scenario: FaultScenario, target: Target, folder: Path, loop: Loop, api: str
 ) -> Iterator[PreparedStore]:
     """Make the starting state; its folder goes when the block ends.
 
@@ -112,7 +113,7 @@ def prepared(
 
 
 def _same(
-    store: PreparedStore, before: Snapshot, target: Target, folder: Path, loop: EventLoop, api: str
+    store: PreparedStore, before: Snapshot, target: Target, folder: Path, loop: Loop, api: str
 ) -> bool:
     """Whether a copy of the files shows what the original does."""
     with placed(store, target, folder) as workspace, opened(target, workspace, loop) as saver:

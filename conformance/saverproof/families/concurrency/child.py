@@ -20,8 +20,9 @@ from saverproof.families.concurrency.schedules import Pauses, Schedule
 from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
 from saverproof.steps.codec import decode, encode
 from saverproof.targets.calling import api_of
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.loading import load
-from saverproof.targets.opening import EventLoop, opened
+from saverproof.targets.opening import opened
 from saverproof.targets.reference import TargetRef
 from saverproof.workspace import Workspace
 from saverproof_faults.kill import Acks

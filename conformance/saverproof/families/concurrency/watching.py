@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import AsyncGeneratorType, FrameType
 from typing import Any
 
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import EventLoop
 
 PATIENCE_S = 3.0
 """How long nothing may move before a scene counts as hung."""

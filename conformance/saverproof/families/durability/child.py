@@ -20,8 +20,9 @@ from saverproof.families.durability.kill_places import OPENING, KillPlace, Place
 from saverproof.families.durability.kill_points import places
 from saverproof.families.durability.workloads import UNRELATED
 from saverproof.steps.codec import decode, encode, from_json
+from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.loading import load
-from saverproof.targets.opening import EventLoop, opened
+from saverproof.targets.opening import opened
 from saverproof.targets.reference import TargetRef
 from saverproof.workspace import Workspace
 from saverproof_faults.kill import Acks
@@ -33,10 +34,10 @@ _PAUSE_S = 0.0005
 
 
 @contextmanager
-def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, EventLoop]]:
+def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, Loop]]:
     """The saver that the arguments name, open, driven through their API; and its event loop."""
     target = load(TargetRef.from_json(arguments["target"]))
-    with EventLoop() as loop, opened(target, workspace_of(arguments), loop) as saver:
+    with loop_for(arguments["api"]) as loop, opened(target, workspace_of(arguments), loop) as saver:
         yield driver_of(saver, arguments["api"], loop), loop
 
 

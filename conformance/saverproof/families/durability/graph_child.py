@@ -16,7 +16,7 @@ from saverproof.families.graph.runner import HISTORY, RESULT, STATE, Observation
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.families.graph.steps import Answer, Invoke, Program, Update, to_json
 from saverproof.targets.calling import api_of
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import Loop
 from saverproof_faults.kill import Acks
 
 Arguments = Mapping[str, Any]
@@ -81,7 +81,7 @@ def _played(
     return {"seen": seen, "left": to_json(program)}
 
 
-def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: EventLoop) -> Player:
+def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> Player:
     player = Player(
         maker(graph, arguments["api"]),
         driver.saver,

@@ -33,7 +33,7 @@ from saverproof.scripts import death_reproducer
 from saverproof.steps.codec import from_json, step_from_json, step_to_json
 from saverproof.steps.definitions import Step
 from saverproof.steps.describing import describe
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 from saverproof.values import roundtrips, values
 
@@ -95,7 +95,7 @@ class FunctionalJudging:
     def run(self) -> None:
         """Run the programs of every theme, follow up what they show, and tell the tally."""
         plan, tally, wanted = self.plan, self.tally, self.tally.wanted
-        with EventLoop() as loop:
+        with loop_for(plan.api) as loop:
             trials = self._trials(loop, wanted)
             search = ProgramSearch(trials, wanted, differences=tally.differences)
             chosen = self._themes(trials)
@@ -128,7 +128,7 @@ class FunctionalJudging:
             why = f"{times} differences could not be settled; the first was shown by: {program}"
             self.tally.unsure([name], why[:_LONGEST_REASON])
 
-    def _trials(self, loop: EventLoop, wanted: frozenset[str]) -> Trials:
+    def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
         plan = self.plan
         return Trials(
             self.target,

@@ -17,7 +17,7 @@ from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
@@ -31,7 +31,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         OpeningError: the saver could not be opened or closed.
     """
     program = from_json(data)
-    with EventLoop() as loop:
+    with loop_for(plan.api) as loop:
         trials = Trials(
             target,
             Path(plan.folder),

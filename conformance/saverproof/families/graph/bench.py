@@ -24,7 +24,7 @@ from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.steps import GraphStep
 from saverproof.items import ItemPlan
 from saverproof.targets.calling import api_of
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import Loop
 from saverproof.targets.target import Target
 
 _DELAYS_S = (0.0, 0.0, 0.002, 0.02)
@@ -49,7 +49,7 @@ class GraphBench:
 
     target: Target
     plan: ItemPlan
-    loop: EventLoop
+    loop: Loop
     on_step: Callable[[Play, int], None] = lambda play, position: None
     """Told of each step on the saver under test before it is taken."""
     calls: int = 0

@@ -26,7 +26,7 @@ from saverproof.families.graph.shrinking import shrunk
 from saverproof.families.graph.steps import from_json, needs_history
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
 
@@ -56,7 +56,7 @@ class GraphFamily:
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Run real graphs through the plan's API, and compare."""
-        with EventLoop() as loop, tracing_context(enabled=False):
+        with loop_for(plan.api) as loop, tracing_context(enabled=False):
             GraphJudging(plan, GraphBench(target, plan, loop, _journal(plan)), tally).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:

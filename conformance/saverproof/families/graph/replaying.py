@@ -11,7 +11,7 @@ from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import GRAPHS, GraphScenario
 from saverproof.families.graph.steps import from_json
 from saverproof.items import ItemPlan
-from saverproof.targets.opening import EventLoop
+from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
 _KEYS = ("contract", "scenario", "graph", "durability", "steps")
@@ -41,5 +41,5 @@ def replay(plan: ItemPlan, target: Target, data: Any) -> GraphDifference | None:
         OpeningError: the saver could not be opened or closed.
     """
     play = read(data)
-    with EventLoop() as loop:
+    with loop_for(plan.api) as loop:
         return GraphBench(target, plan, loop).alone(play).differences.get(play.scenario.contract)
