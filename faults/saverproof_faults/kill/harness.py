@@ -153,25 +153,34 @@ class Harness:
         self, body: Body, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
         """What ``body``, called with ``arguments``, sees in a second process."""
-        return self._look(body, arguments, deadline_s, Start.LIKE_THE_REST)
+        return self.looks(body, [arguments or {}], deadline_s=deadline_s)[0]
+
+    def looks(
+        self, body: Body, each: Sequence[Mapping[str, Json]], *, deadline_s: float = 10.0
+    ) -> list[View]:
+        """What ``body`` sees with each of these arguments: a process for each, all at once."""
+        return self._look(body, each, deadline_s, Start.LIKE_THE_REST)
 
     def look_afresh(
         self, body: Body, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
         """The same by a fresh interpreter, which shares nothing with any other process."""
-        return self._look(body, arguments, deadline_s, Start.FRESH)
+        return self._look(body, [arguments or {}], deadline_s, Start.FRESH)[0]
 
     def _look(
-        self, body: Body, arguments: Mapping[str, Json] | None, deadline_s: float, start: Start
-    ) -> View:
-        task = {
-            "body": body_name(body),
-            "arguments": dict(arguments or {}),
-            "slot": None,
-            "place": None,
-        }
+        self, body: Body, each: Sequence[Mapping[str, Json]], deadline_s: float, start: Start
+    ) -> list[View]:
+        name = body_name(body)
+        tasks = [
+            {"body": name, "arguments": dict(arguments), "slot": None, "place": None}
+            for arguments in each
+        ]
         with self._lock:
-            (ending,) = self._order([task], [None], deadline_s, start)
+            endings = self._order(tasks, [None] * len(tasks), deadline_s, start)
+        return [self._view(ending) for ending in endings]
+
+    @staticmethod
+    def _view(ending: Json) -> View:
         outcome = ending["outcome"]
         return View(
             value=outcome.get("value"),

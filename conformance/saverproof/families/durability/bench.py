@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from saverproof.errors import NoCleanRunError
+from saverproof.execution.calls import checkpoint_format
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
@@ -16,16 +17,28 @@ from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import ItemPlan
 from saverproof.steps.codec import decode, encode, to_json
+from saverproof.steps.definitions import Put
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
 
+T = TypeVar("T")
+
 DEADLINE_S = 15.0
 CHILDREN = (child, graph_child, power_child)
 """The modules whose functions run in processes of their own."""
+SIDE_BY_SIDE = 2
+"""Trials that run at the same time, on stores of their own: while one waits, another works."""
 MOST_HANGS = 3
 """Processes that hang, after which a saver is not asked any further."""
+
+
+_AFTERWARDS = tuple(
+    replace(step, format=checkpoint_format()) if isinstance(step, Put) else step
+    for step in AFTERWARDS
+)
+"""Asking LangGraph for its format takes a fresh interpreter half a second."""
 
 
 @dataclass(slots=True)
@@ -67,7 +80,7 @@ class KillBench:
             "api": self.plan.api,
             "path": str(workspace.path),
             "name": workspace.name,
-            "afterwards": to_json(AFTERWARDS),
+            "afterwards": to_json(_AFTERWARDS),
         }
 
     @contextmanager
@@ -122,11 +135,27 @@ class KillBench:
 
     def killed(self, arguments: dict[str, Any], place: KillPlace) -> TrialResult:
         """Run the program of ``arguments`` in a process that dies at a place."""
-        self.kills += 1
-        given = {**arguments, "kill": encode(place)}
-        result = self.harness.trial(child.write, given, kill=kill_at(place), deadline_s=DEADLINE_S)
-        self.hangs += result.died_by is DiedBy.DEADLINE
-        return result
+        return self.killed_at([arguments], [place])[0]
+
+    def killed_at(
+        self, each: Sequence[dict[str, Any]], places: Sequence[KillPlace]
+    ) -> list[TrialResult]:
+        """Run the programs of arguments, each in a process that dies at its place."""
+        given = [
+            ({**arguments, "kill": encode(place)}, kill_at(place))
+            for arguments, place in zip(each, places, strict=True)
+        ]
+        return self.killed_each(child.write, given)
+
+    def killed_each(
+        self, body: Body, each: Sequence[tuple[dict[str, Any], KillAt]]
+    ) -> list[TrialResult]:
+        """Run a body in a process for each of these arguments, on stores of their own."""
+        self.kills += len(each)
+        writers = [Writer(body, arguments, kill) for arguments, kill in each]
+        results = self.harness.together(writers, deadline_s=DEADLINE_S)
+        self.hangs += sum(result.died_by is DiedBy.DEADLINE for result in results)
+        return results
 
     def killed_beside(
         self, arguments: dict[str, Any], place: KillPlace, other: dict[str, Any]
@@ -150,23 +179,48 @@ class KillBench:
         self.hangs += view.died_by is DiedBy.DEADLINE
         return view
 
-    def looked_at_each(self, stores: list[dict[str, Any]]) -> list[View | None]:
-        """What one other process sees of several stores; alone, if one of them ends it.
+    def looked_at_each(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
+        """What other processes see of several stores, each of its own.
 
         None stands for a store that was not looked at, as looking has hung too often by then.
         """
-        if len(stores) > 1 and not self.hangs_too_often:
-            view = self.harness.look(child.look_at_each, {"stores": stores}, deadline_s=DEADLINE_S)
-            if view.value is not None:
-                return [replace(view, value=seen) for seen in view.value]
+        return self._looked(list(parted(stores, max(1, -(-len(stores) // SIDE_BY_SIDE)))))
+
+    def looked_in_turn(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
+        """The same, one after the other, of stores that may be one and the same."""
+        return self._looked([stores])
+
+    def _looked(self, shares: Sequence[Sequence[dict[str, Any]]]) -> list[View | None]:
+        """What a process for each share sees; of each store alone, if one of them ended it."""
+        if self.hangs_too_often or max(map(len, shares), default=0) < 2:
+            return [self._looked_alone(store) for share in shares for store in share]
+        each = [{"stores": list(share)} for share in shares]
+        views = self.harness.looks(child.look_at_each, each, deadline_s=DEADLINE_S)
         return [
-            None if self.hangs_too_often else self.looked(store, afresh=False) for store in stores
+            seen
+            for share, view in zip(shares, views, strict=True)
+            for seen in self._told_apart(share, view)
         ]
+
+    def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
+        """What one process saw of these stores; each alone, if one of them ended it."""
+        if view.value is None:
+            return [self._looked_alone(store) for store in stores]
+        return [replace(view, value=seen) for seen in view.value]
+
+    def _looked_alone(self, store: dict[str, Any]) -> View | None:
+        return None if self.hangs_too_often else self.looked(store, afresh=False)
 
     @property
     def hangs_too_often(self) -> bool:
         """Whether so many processes hung that no more are to be waited for."""
         return self.hangs >= MOST_HANGS
+
+
+def parted(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in order, ``size`` at a time, or what is left of them."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def kill_at(place: KillPlace) -> KillAt:

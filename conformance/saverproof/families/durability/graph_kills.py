@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -15,7 +15,7 @@ from typing import Any
 from saverproof.contracts.tables import durability
 from saverproof.errors import NoCleanRunError
 from saverproof.families.durability import graph_child
-from saverproof.families.durability.bench import DEADLINE_S, KillBench
+from saverproof.families.durability.bench import DEADLINE_S, SIDE_BY_SIDE, KillBench, parted
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer
@@ -28,7 +28,7 @@ from saverproof.families.graph.runner import RESULT
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.steps import from_json, to_json
 from saverproof.items import Finding, ItemPlan
-from saverproof_faults.kill import DiedBy, KillAt, TrialResult
+from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
 
 RESUME = durability.RESUME.id
 NO_RERUN = durability.NO_RERUN.id
@@ -63,11 +63,13 @@ class Resuming:
             choose = Random(f"{self.plan.seed}:{show.scenario.name}:{show.mode}")
             places = range(1, show.places + 1)
             share = max(1, round(self.most * show.share / whole))
-            for place in sorted(choose.sample(places, min(share, len(places)))):
+            chosen = sorted(choose.sample(places, min(share, len(places))))
+            for some in parted(chosen, SIDE_BY_SIDE):
                 if self.bench.hangs_too_often:
                     self.record.cut_off((RESUME, NO_RERUN), self.bench.hangs)
                     return
-                self._kill(show, place)
+                for resumed in self._killed(show, some):
+                    self._judge(resumed)
                 self.told()
 
     def kill_again(self, scenario: GraphScenario, mode: str, place: int) -> int:
@@ -78,7 +80,8 @@ class Resuming:
         show = self._rehearsed(scenario, mode)
         for moment in dict.fromkeys([place, *range(1, show.places + 1)]):
             if not self.findings:
-                self._kill(show, moment)
+                for resumed in self._killed(show, [moment]):
+                    self._judge(resumed)
         return show.places
 
     def _shows(self) -> Iterator[Show]:
@@ -126,32 +129,52 @@ class Resuming:
         finally:
             shutil.rmtree(notes)
 
-    def _kill(self, show: Show, place: int) -> None:
-        self.bench.kills += 1
-        with self._trial(show.scenario, show.mode) as arguments:
-            result = self.bench.harness.trial(
-                graph_child.run, arguments, kill=KillAt.place(place), deadline_s=DEADLINE_S
+    def _killed(self, show: Show, places: Sequence[int]) -> list[Resumed]:
+        """Kill the graph at each of these places, and have other processes go on."""
+        with ExitStack() as stack:
+            trials = [
+                (place, stack.enter_context(self._trial(show.scenario, show.mode)))
+                for place in places
+            ]
+            results = self.bench.killed_each(
+                graph_child.run,
+                [(arguments, KillAt.place(place)) for place, arguments in trials],
             )
-            if result.died_by is not DiedBy.KILL:
-                self._not_killed(show, result)
-                return
-            arguments["acknowledged"] = list(result.acknowledged)
-            self._kills += 1
-            afresh = self._kills <= self.afresh
-            look = self.bench.harness.look_afresh if afresh else self.bench.harness.look
-            view = look(graph_child.resume, arguments, deadline_s=DEADLINE_S)
-            self.bench.hangs += view.died_by is DiedBy.DEADLINE
-            folder = Path(arguments["notes"])
-            resumed = Resumed(
-                show,
-                place,
-                tuple(read_log(folder / OPERATIONS)[0]),
-                tuple(read_log(folder / RESUMED)[0]),
-                frozenset(result.acknowledged),
-                _nodes(arguments),
-                view,
+            died = []
+            for (place, arguments), result in zip(trials, results, strict=True):
+                if result.died_by is DiedBy.KILL:
+                    died.append((place, arguments, result))
+                else:
+                    self._not_killed(show, result)
+            views = self._resumed(
+                [
+                    {**arguments, "acknowledged": list(result.acknowledged)}
+                    for _, arguments, result in died
+                ]
             )
-        self._judge(resumed)
+            return [
+                Resumed(
+                    show,
+                    place,
+                    tuple(read_log(Path(arguments["notes"], OPERATIONS))[0]),
+                    tuple(read_log(Path(arguments["notes"], RESUMED))[0]),
+                    frozenset(result.acknowledged),
+                    _nodes(arguments),
+                    view,
+                )
+                for (place, arguments, result), view in zip(died, views, strict=True)
+            ]
+
+    def _resumed(self, each: Sequence[dict[str, Any]]) -> list[View]:
+        """What came of going on with these stores; in a fresh interpreter for the first few."""
+        harness, body = self.bench.harness, graph_child.resume
+        fresh = each[: max(0, self.afresh - self._kills)]
+        self._kills += len(each)
+        views = [harness.look_afresh(body, one, deadline_s=DEADLINE_S) for one in fresh]
+        if len(fresh) < len(each):
+            views += harness.looks(body, each[len(fresh) :], deadline_s=DEADLINE_S)
+        self.bench.hangs += sum(view.died_by is DiedBy.DEADLINE for view in views)
+        return views
 
     def _not_killed(self, show: Show, result: TrialResult) -> None:
         if result.died_by is not DiedBy.FINISHED:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from saverproof.errors import NoCleanRunError
-from saverproof.families.durability.bench import KillBench
+from saverproof.families.durability.bench import SIDE_BY_SIDE, KillBench, parted
 from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
@@ -68,9 +68,8 @@ class KillSweep:
         Random(self.bench.plan.seed).shuffle(chosen)
         step = max(1, len(chosen) // max(1, self.effort.afresh))
         self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
-        numbered = list(enumerate(chosen))
-        for start in range(0, len(numbered), _BATCH):
-            self._kill(numbered[start : start + _BATCH])
+        for batch in parted(list(enumerate(chosen)), _BATCH):
+            self._kill(batch)
             if self.bench.hangs_too_often:
                 self.record.cut_off(KILLED, self.bench.hangs)
                 return
@@ -131,21 +130,26 @@ class KillSweep:
 
     # --- one process -----------------------------------------------------------------------
 
-    def _kill(self, batch: list[tuple[int, tuple[Subject, KillPlace]]]) -> None:
-        """Kill a few processes, one after the other; then have one other look at all stores."""
+    def _kill(self, batch: Sequence[tuple[int, tuple[Subject, KillPlace]]]) -> None:
+        """Kill a few processes; then have others look at all stores."""
         killed: list[tuple[Subject, KillPlace, TrialResult]] = []
         stores: list[dict[str, Any]] = []
         afresh: list[bool] = []
         with ExitStack() as stack:
-            for number, (subject, place) in batch:
-                arguments = stack.enter_context(
-                    self.bench.store_for(subject.workload, subject.versions)
-                )
-                result = self.bench.killed(arguments, place)
-                if not self._unusable(result, place):
-                    killed.append((subject, place, result))
-                    stores.append(arguments)
-                    afresh.append(number in self._afresh)
+            for some in parted(batch, SIDE_BY_SIDE):
+                given = [
+                    stack.enter_context(self.bench.store_for(one.workload, one.versions))
+                    for _, (one, _) in some
+                ]
+                places = [place for _, (_, place) in some]
+                results = self.bench.killed_at(given, places)
+                for (number, (subject, place)), arguments, result in zip(
+                    some, given, results, strict=True
+                ):
+                    if not self._unusable(result, place):
+                        killed.append((subject, place, result))
+                        stores.append(arguments)
+                        afresh.append(number in self._afresh)
                 self.told()
             views = self._looked(stores, afresh)
         for (subject, place, result), view in zip(killed, views, strict=True):
@@ -208,7 +212,7 @@ class KillSweep:
                     f"not killed beside another process: {result.ending()}"[:300]
                 )
                 return
-            views = self.bench.looked_at_each([mine, {**theirs, "afterwards": []}])
+            views = self.bench.looked_in_turn([mine, {**theirs, "afterwards": []}])
             if views[0] is not None:
                 self.record.tried(trial_of(subject, place, result, views[0], beside=True))
             if views[1] is not None:
