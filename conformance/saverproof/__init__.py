@@ -12,32 +12,98 @@ if TYPE_CHECKING:
     from saverproof.capability import Capability as Capability
     from saverproof.contracts.contract import Contract as Contract
     from saverproof.errors import SaverproofError as SaverproofError
-    from saverproof.machines.machine import ContractBroken as ContractBroken
+    from saverproof.machines.broken import ContractBroken as ContractBroken
+    from saverproof.machines.draws import booleans as booleans
+    from saverproof.machines.draws import checkpoints as checkpoints
+    from saverproof.machines.draws import integers as integers
+    from saverproof.machines.draws import sampled_from as sampled_from
+    from saverproof.machines.draws import tasks as tasks
+    from saverproof.machines.draws import threads as threads
     from saverproof.machines.machine import SaverMachine as SaverMachine
+    from saverproof.machines.of_contents import ChannelsMachine as ChannelsMachine
+    from saverproof.machines.of_contents import IdentityMachine as IdentityMachine
+    from saverproof.machines.of_contents import OrderingMachine as OrderingMachine
+    from saverproof.machines.of_contents import PendingWritesMachine as PendingWritesMachine
+    from saverproof.machines.of_contents import SerializationMachine as SerializationMachine
+    from saverproof.machines.of_contents import UpsertMachine as UpsertMachine
+    from saverproof.machines.of_stores import DeletionMachine as DeletionMachine
+    from saverproof.machines.of_stores import DeltaHistoryMachine as DeltaHistoryMachine
+    from saverproof.machines.of_stores import FilterMachine as FilterMachine
+    from saverproof.machines.of_stores import InterfaceMachine as InterfaceMachine
+    from saverproof.machines.of_stores import IsolationMachine as IsolationMachine
+    from saverproof.machines.of_stores import LifecycleMachine as LifecycleMachine
+    from saverproof.machines.of_stores import ParityMachine as ParityMachine
+    from saverproof.machines.rules import invariant as invariant
+    from saverproof.machines.rules import rule as rule
+    from saverproof.machines.rules import step_rule as step_rule
     from saverproof.targets.target import Target as Target
     from saverproof.targets.target import target as target
     from saverproof.workspace import Workspace as Workspace
 
 _HOME = {
     "Capability": "saverproof.capability",
+    "ChannelsMachine": "saverproof.machines.of_contents",
     "Contract": "saverproof.contracts.contract",
-    "ContractBroken": "saverproof.machines.machine",
+    "ContractBroken": "saverproof.machines.broken",
+    "DeletionMachine": "saverproof.machines.of_stores",
+    "DeltaHistoryMachine": "saverproof.machines.of_stores",
+    "FilterMachine": "saverproof.machines.of_stores",
+    "IdentityMachine": "saverproof.machines.of_contents",
+    "InterfaceMachine": "saverproof.machines.of_stores",
+    "IsolationMachine": "saverproof.machines.of_stores",
+    "LifecycleMachine": "saverproof.machines.of_stores",
+    "OrderingMachine": "saverproof.machines.of_contents",
+    "ParityMachine": "saverproof.machines.of_stores",
+    "PendingWritesMachine": "saverproof.machines.of_contents",
     "SaverMachine": "saverproof.machines.machine",
     "SaverproofError": "saverproof.errors",
+    "SerializationMachine": "saverproof.machines.of_contents",
     "Target": "saverproof.targets.target",
+    "UpsertMachine": "saverproof.machines.of_contents",
     "Workspace": "saverproof.workspace",
+    "booleans": "saverproof.machines.draws",
+    "checkpoints": "saverproof.machines.draws",
+    "integers": "saverproof.machines.draws",
+    "invariant": "saverproof.machines.rules",
+    "rule": "saverproof.machines.rules",
+    "sampled_from": "saverproof.machines.draws",
+    "step_rule": "saverproof.machines.rules",
     "target": "saverproof.targets.target",
+    "tasks": "saverproof.machines.draws",
+    "threads": "saverproof.machines.draws",
 }
 
 __all__ = [
     "Capability",
+    "ChannelsMachine",
     "Contract",
     "ContractBroken",
+    "DeletionMachine",
+    "DeltaHistoryMachine",
+    "FilterMachine",
+    "IdentityMachine",
+    "InterfaceMachine",
+    "IsolationMachine",
+    "LifecycleMachine",
+    "OrderingMachine",
+    "ParityMachine",
+    "PendingWritesMachine",
     "SaverMachine",
     "SaverproofError",
+    "SerializationMachine",
     "Target",
+    "UpsertMachine",
     "Workspace",
+    "booleans",
+    "checkpoints",
+    "integers",
+    "invariant",
+    "rule",
+    "sampled_from",
+    "step_rule",
     "target",
+    "tasks",
+    "threads",
 ]
 
 

@@ -27,13 +27,13 @@ import click
 from tests.conformance.judging_support import facts_of
 from tests.conformance.selftest_support import blamed, judged_by_programs
 
-from saverproof import Target, Workspace
+from saverproof import SaverMachine, Target, Workspace
 from saverproof.facts import METHODS
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.machines.registry import MACHINES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes import themes
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.finding import installed
 from saverproof.targets.opening import fresh_workspace, opened
@@ -49,7 +49,7 @@ def chosen(target: Target, folder: Path) -> list[Theme]:
     return [
         theme
         for family in FAMILIES
-        for theme in themes(family)
+        for theme in MACHINES[family].themes
         if theme.script is None and theme.needs <= able and not theme.watch_inputs
     ]
 
@@ -63,7 +63,7 @@ def by_random_driver(trials: Trials, theme: Theme, programs: int) -> None:
 def by_hypothesis(trials: Trials, theme: Theme, programs: int) -> None:
     """Run programs as Hypothesis makes them."""
     search = ProgramSearch(trials, frozenset())
-    search_with_hypothesis(trials, search, theme, programs, 0, lambda _: None)
+    search_with_hypothesis(SaverMachine, trials, search, theme, programs, 0, lambda _: None)
 
 
 def recording(target: Target, logs: list[list[Call]]) -> Target:

@@ -20,7 +20,7 @@ from saverproof.families.answer import ReplayAnswer, Status
 from saverproof.families.handlers import replay
 from saverproof.families.requests import Recorded
 from saverproof.items import Finding, ItemPlan
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.loading import load
 
 ROOT = Path(__file__).parents[2]

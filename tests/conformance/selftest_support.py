@@ -13,7 +13,7 @@ from saverproof.contracts.registry import contract
 from saverproof.families.functional.family import hunt
 from saverproof.families.registry import judged
 from saverproof.items import Outcome
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
 SEEDS = range(int(os.environ.get("SAVERPROOF_SEEDS", "1")))

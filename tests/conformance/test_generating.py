@@ -10,12 +10,12 @@ from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program, Put, PutWrites
 from saverproof.targets.event_loop import EventLoop
@@ -24,7 +24,7 @@ RIGHT = Target(name="right", open=opener(ReferenceSaver))
 MADE = [
     pytest.param(theme, id=f"{family}-{theme.name}")
     for family in FUNCTIONAL_FAMILIES
-    for theme in themes(family)
+    for theme in MACHINES[family].themes
     if theme.script is None
 ]
 

@@ -20,12 +20,12 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import ContractBroken, SaverMachine, Target
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.makers import batches, checkpoints
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES, themes
 from saverproof.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.targets.event_loop import EventLoop
 
@@ -126,9 +126,9 @@ def test_hypothesis_makes_every_program_of_a_saver_that_is_right(
     search = ProgramSearch(trials, frozenset())
     told: list[Trials] = []
     able = facts_from(EVERY_OPERATION)["capabilities"]
-    for theme in themes(family):
+    for theme in MACHINES[family].themes:
         if theme.script is None and theme.needs <= {*able}:
-            search_with_hypothesis(trials, search, theme, 6, 1, told.append)
+            search_with_hypothesis(MACHINES[family], trials, search, theme, 6, 1, told.append)
             assert len(told) >= 6
             told.clear()
 
@@ -147,5 +147,7 @@ def test_the_random_driver_goes_on_where_hypothesis_cannot(trials: Trials) -> No
 
     told: list[Trials] = []
     theme = Theme("whims", {by_whim: 1, batches.writes: 1}, length=10)
-    search_with_hypothesis(trials, ProgramSearch(trials, frozenset()), theme, 30, 1, told.append)
+    search_with_hypothesis(
+        SaverMachine, trials, ProgramSearch(trials, frozenset()), theme, 30, 1, told.append
+    )
     assert len(told) >= 30

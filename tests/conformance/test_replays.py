@@ -20,7 +20,7 @@ from saverproof.families.concurrency import effort as concurrency
 from saverproof.families.durability import effort as durability
 from saverproof.families.registry import judged
 from saverproof.items import Finding
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.scripts import verification
 from saverproof.targets.loading import load
 

@@ -28,9 +28,9 @@ from saverproof.contracts.registry import contracts
 from saverproof.families.functional.family import hunt
 from saverproof.items import Outcome
 from saverproof.judging import parity
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES
 from saverproof.scripts import verification
 from saverproof.targets.loading import load
 

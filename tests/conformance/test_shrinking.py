@@ -14,7 +14,7 @@ from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.shrinking import Attempt, shrink
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes import GENERAL
+from saverproof.programs.weights import GENERAL
 from saverproof.steps.definitions import GetTuple, Program, Put, PutWrites, Step
 from saverproof.values import Value
 

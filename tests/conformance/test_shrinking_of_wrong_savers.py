@@ -20,7 +20,7 @@ from tests.wrong_savers import WrongSaver
 from saverproof.machines.trials import Trials
 from saverproof.programs.shrinking import Attempt, shrink
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes import GENERAL
+from saverproof.programs.weights import GENERAL
 from saverproof.steps.definitions import Program, Put, PutWrites, Step
 from saverproof.steps.describing import describe
 from saverproof.targets.event_loop import EventLoop

@@ -20,7 +20,7 @@ from saverproof.families.functional.family import FunctionalFamily
 from saverproof.families.graph.family import GraphFamily
 from saverproof.families.tally import Progress, Tally, tell_nobody
 from saverproof.items import ItemPlan, Outcome
-from saverproof.programs.themes import FUNCTIONAL_FAMILIES
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
 FAMILIES: tuple[Family, ...] = (

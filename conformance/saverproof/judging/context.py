@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 from saverproof.execution.driver import ApiDriver, writer_at
 from saverproof.execution.store import Store
@@ -13,7 +13,25 @@ from saverproof.judging.facts import Difference, Fact, FactLog, Raised
 from saverproof.model.records import Address, Version
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
-from saverproof.steps.definitions import Step
+from saverproof.steps.definitions import OwnStep, Step
+
+
+class OwnRules(Protocol):
+    """What an author has added to the kit's steps and contracts."""
+
+    def objection(self, step: OwnStep) -> str | None:
+        """Why the step may not be taken now, or None if it may."""
+        ...
+
+    def perform(self, step: OwnStep) -> object:
+        """Take the step; raises what is wrong."""
+        ...
+
+    def invariants_of_author(self) -> Iterable[tuple[str, Callable[[], object]]]:
+        """The author's invariants: the id of each as a contract, and a look that raises if it is
+        broken.
+        """
+        ...
 
 
 class Context:
@@ -47,6 +65,7 @@ class Context:
         """Checkpoints that raise when they are read: told once, and behind what shows them."""
         self.facts = FactLog()
         self.taken: list[Step] = []
+        self.own: OwnRules | None = None
         self.last_change: Step | None = None
         self._turn = 0
 

@@ -118,6 +118,8 @@ HANG = Fact("hang", "the call never returns")
 WRITE_HANG = Fact("hang", "the call never returns")
 FIRST_OPERATION = Fact("raised")
 FIRST_OPERATION_BEFORE_SETUP = Fact("raised")
+OWN = Fact("own", "{detail} is broken")
+"""What a rule or an invariant of the author's demands; the detail is its id as a contract."""
 
 OF_VALUES = frozenset(VALUES.values())
 OF_WRITES = frozenset(

@@ -13,6 +13,7 @@ from saverproof.judging.attribution.features import is_hostile
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import HANDLERS
+from saverproof.judging.own import look_at_invariants, own_objection
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.store_check import check_store
 from saverproof.programs.legality import objection
@@ -61,6 +62,8 @@ class Session(Context):
         """Take one step if it is legal here; gives the breaches it showed."""
         if objection(step, self.model) is not None or self._too_old(step):
             return []
+        if own_objection(step, self) is not None:
+            return []
         if self.refused.intersection(threads(step)):
             return []
         if self.on_step is not None:
@@ -69,6 +72,7 @@ class Session(Context):
         new_to_it = self._unknown_hostile(step)
         self.taken.append(step)
         HANDLERS[type(step)](step, self)
+        look_at_invariants(self)
         if new_to_it and self._was_refused(step, known):
             self.refused |= new_to_it
             del self.facts.differences[known:]

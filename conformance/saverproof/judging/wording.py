@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.facts import OWN, Difference, Raised
 from saverproof.values import show
 
 
 def fact_in_words(difference: Difference) -> str:
     """What is wrong, without where."""
+    if difference.kind is OWN:
+        return _own(difference.observed)
     if isinstance(difference.observed, Raised):
         return f"a call raised {type(difference.observed.error).__name__}"
     return difference.kind.words.format(detail=difference.detail) or difference.fact
+
+
+def _own(observed: Any) -> str:
+    """What an author's rule or invariant complained of."""
+    error = getattr(observed, "error", None)
+    first, *_ = str(error).split("\n")
+    return first if isinstance(error, AssertionError) and first else f"it {observed}"
 
 
 def shown(difference: Difference, width: int) -> tuple[str, str]:

@@ -1,136 +1,439 @@
-"""The public state machine: subclass it, name a target, and add rules and bundles of your own."""
+"""The state machine of the kit: every step as a rule, every contract as an invariant.
+
+The random driver and Hypothesis both run its rules, and those of the classes derived from it.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Self
 
+import hypothesis
 import hypothesis.strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.control import currently_in_test_context
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition
+from hypothesis.stateful import rule as hypothesis_rule
 
-from saverproof.execution.store import Store
-from saverproof.judging.session import Breach, Session
+from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.registry import TABLES
+from saverproof.errors import TargetError
+from saverproof.judging.session import Session
+from saverproof.machines.broken import ContractBroken, script_of
+from saverproof.machines.findings import finding
+from saverproof.machines.known_failures import KnownFailures
+from saverproof.machines.rules import (
+    OwnInvariant,
+    OwnRule,
+    install,
+    own_invariants,
+    own_rules,
+    step_rule,
+)
+from saverproof.machines.search import ProgramSearch, Violation
+from saverproof.machines.suiting import suited
+from saverproof.machines.survey import survey
+from saverproof.machines.telling import detail_lines, field
+from saverproof.machines.trials import NOTHING, ProgramRun, Stepper, Trials
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
-from saverproof.programs.makers import batches, checkpoints, reads
+from saverproof.programs.makers import (
+    batches,
+    checkpoints,
+    reads,
+    saver_lifecycle,
+    scenes,
+    whole_threads,
+)
 from saverproof.programs.theme import Maker, Theme
-from saverproof.steps.definitions import Program, Step
+from saverproof.programs.weights import EVERYTHING
+from saverproof.scripts.own_source import OwnSources, own_source
+from saverproof.steps.definitions import OwnStep, Program, Step
 from saverproof.steps.describing import describe
-from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.event_loop import EventLoop, Loop
+from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
-from saverproof.values import show
 
-__all__ = ["CHOICES", "ContractBroken", "SaverMachine", "making_rule"]
-
-CHOICES = st.randoms(use_true_random=False, note_method_calls=False)
-"""What rules draw: choices that Hypothesis controls, through the interface of ``random.Random``."""
+_CHOICES_OF_THEMES = 999
 
 
-class Making(Protocol):
-    """A machine that takes the steps of makers."""
+class SaverMachine(RuleBasedStateMachine, Stepper):
+    """Runs a saver and the model side by side; subclass it to add rules and invariants.
 
-    def make(self, maker: Maker, choose: Random) -> None:
-        """Take a step that the maker makes."""
-        ...
-
-
-class ContractBroken(AssertionError):  # noqa: N818 (named by what happened)
-    """A saver broke a contract; ``breaches`` and ``program`` say which, and by which steps."""
-
-    def __init__(self, breaches: tuple[Breach, ...], program: Program) -> None:
-        lines = [
-            f"{b.contract}: expected {show(b.difference.expected)}, "
-            f"observed {show(b.difference.observed)}"
-            for b in breaches
-        ]
-        super().__init__("\n".join([*lines, "after:", *map(describe, program)]))
-        self.breaches = breaches
-        self.program = program
-
-
-def making_rule(maker: Maker) -> Callable[..., None]:
-    """A rule that asks a maker for a step and takes it; bind it to a class attribute."""
-
-    def make(self: Making, choose: Random) -> None:
-        self.make(maker, choose)
-
-    make.__name__ = maker.__name__
-    ruled: Callable[..., None] = rule(choose=CHOICES)(make)
-    return ruled
-
-
-class SaverMachine(RuleBasedStateMachine):
-    """Runs a saver and the model side by side; subclass it to add rules of your own.
-
-    Set ``target``, and ``contracts`` to the ids to be enforced (empty: all of them). ``take`` runs
-    any step; ``self.session`` gives the model and the open saver::
+    A subclass names its ``target``. What it finds broken, it shows by the shortest steps::
 
         class Mine(SaverMachine):
             target = my_saver
 
-            @rule(thread=st.sampled_from("ab"))
-            def vacuum(self, thread):
-                self.session.store.saver.vacuum()
-                self.take(GetTuple(thread))
+            @rule(pages=integers(1, 4))
+            def vacuum(self, pages):
+                "Reclaiming space changes nothing that is read."
+                self.saver.vacuum(pages)
 
         TestMine = Mine.TestCase
+
+    Attributes:
+        target: the saver's target, or the function that opens it.
+        apis: through which of "sync" and "async" it is called; with both, they take turns.
+        themes: the kinds of programs: which rules they use how often, and which names.
+        enforces: the invariants: contracts that no step may show to be broken.
+        contracts: the ids of those of them to be enforced; empty for all.
+        strict: whether contracts that are advice are enforced as well.
+        examples: programs that are taken before any is made.
 
     Raises:
         ContractBroken: the saver broke an enforced contract.
     """
 
-    target: ClassVar[Target]
+    target: ClassVar[Any]
     apis: ClassVar[tuple[str, ...]] = ("sync",)
-    theme: ClassVar[Theme] = Theme("general")
+    themes: ClassVar[tuple[Theme, ...]] = (EVERYTHING,)
+    enforces: ClassVar[tuple[Contract, ...]] = tuple(
+        each for table in TABLES if table.phase == "functional" for each in table.contracts
+    )
     contracts: ClassVar[frozenset[str]] = frozenset()
+    strict: ClassVar[bool] = False
+    examples: ClassVar[tuple[Program, ...]] = ()
+    own_rules: ClassVar[Mapping[str, OwnRule]] = {}
+    own_invariants: ClassVar[tuple[OwnInvariant, ...]] = ()
+    _known: ClassVar[KnownFailures | None] = None
+
+    put = step_rule(checkpoints.put)
+    put_again = step_rule(checkpoints.put_again)
+    put_replacing = step_rule(checkpoints.put_replacing)
+    put_copy = step_rule(checkpoints.put_copy)
+    put_omitting = step_rule(checkpoints.put_omitting)
+    put_in_loop = step_rule(checkpoints.put_in_loop)
+    put_root_in_form = step_rule(checkpoints.put_root_in_form)
+    put_and_change = step_rule(checkpoints.put_and_change)
+    put_merging = step_rule(checkpoints.put_merging)
+    put_older = step_rule(checkpoints.put_older)
+    put_with_legacy_writes = step_rule(checkpoints.put_with_legacy_writes)
+    put_delta = step_rule(checkpoints.put_delta)
+    put_elsewhere = step_rule(checkpoints.elsewhere)
+    writes = step_rule(batches.writes)
+    writes_early = step_rule(batches.writes_early)
+    writes_again = step_rule(batches.writes_again)
+    writes_special = step_rule(batches.writes_special)
+    writes_empty = step_rule(batches.writes_empty)
+    writes_to_root = step_rule(batches.writes_to_root)
+    writes_in_loop = step_rule(batches.writes_in_loop)
+    writes_and_change = step_rule(batches.writes_and_change)
+    refuse = step_rule(batches.refuse)
+    get = step_rule(reads.get)
+    get_in_form = step_rule(reads.get_in_form)
+    list_tuples = step_rule(reads.list_)
+    list_filtered = step_rule(reads.list_filtered)
+    list_in_form = step_rule(reads.list_in_form)
+    list_all = step_rule(reads.list_all)
+    walk_pages = step_rule(reads.pages)
+    abandon_list = step_rule(reads.abandon)
+    delta_history = step_rule(reads.delta_history)
+    delete_thread = step_rule(whole_threads.delete_thread)
+    delete_for_runs = step_rule(whole_threads.delete_runs)
+    copy_thread = step_rule(whole_threads.copy_thread)
+    prune = step_rule(whole_threads.prune)
+    prune_to_latest = step_rule(whole_threads.prune_to_latest)
+    reopen = step_rule(saver_lifecycle.reopen)
+    set_up = step_rule(saver_lifecycle.set_up)
+    close_again = step_rule(saver_lifecycle.close_again)
+    clone = step_rule(saver_lifecycle.clone)
+    next_versions = step_rule(scenes.next_versions)
+    check_files = step_rule(scenes.check_files)
+    check_encryption = step_rule(scenes.check_encryption)
+    call_on_loop = step_rule(scenes.call_on_loop)
+    first_operation = step_rule(scenes.first_operation)
+    bulk = step_rule(scenes.bulk)
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        cls.own_rules, cls.own_invariants = own_rules(cls), own_invariants(cls)
+        cls.themes = tuple(_with_own(theme, cls.own_rules.values()) for theme in cls.themes)
+        cls._known = None
+        install(cls, cls.themes)
+        # The kit has made a failing program short before it tells of it, and prints its steps.
+        cls.TestCase.settings = hypothesis.settings(
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[each for each in Phase if each not in (Phase.shrink, Phase.explain)],
+            verbosity=Verbosity.quiet,
+        )
 
     def __init__(self) -> None:
-        super().__init__()
+        given = getattr(self, "_given", None)
+        RuleBasedStateMachine.__init__(self)
         self._resources = ExitStack()
+        self._is_driven = given is None
+        self._printed = 0
+        if given is not None:
+            Stepper.__init__(self, *given)
+            self.session.own = self
+            return
+        try:
+            self._open()
+        except BaseException:
+            self._resources.close()
+            raise
+
+    @classmethod
+    def over(cls, session: Session, theme: Theme) -> Self:
+        """A machine on a session that is there: it takes the steps that a driver tells it to."""
+        machine = cls.__new__(cls)
+        machine.hand_over(session, theme)
+        machine.__init__()  # type: ignore[misc]
+        return machine
+
+    def hand_over(self, session: Session, theme: Theme) -> None:
+        """Before the machine is begun: say what it is to work on."""
+        self._given: tuple[Session, Theme] | None = (session, theme)
+
+    def _open(self) -> None:
+        """Open the saver on a workspace of its own, where no known program breaks a contract."""
         folder = Path(tempfile.mkdtemp(prefix="saverproof-"))
         self._resources.callback(shutil.rmtree, folder, ignore_errors=True)
         loop = EventLoop()
         self._resources.callback(loop.close)
-        store = self._resources.enter_context(Store(self.target, folder, loop, self.apis))
-        self.session = Session(store, thorough=False)
+        cls = type(self)
+        is_first = cls._known is None
+        known = cls._known = cls._known or _begun(cls, folder, loop)
+        self._trials = Trials(
+            target_of(cls),
+            folder,
+            loop,
+            cls.apis,
+            shallow="history" not in known.survey.able,
+            machine=cls.over,
+        )
+        if is_first:
+            known.try_again(self._trials, cls.examples)
+        if known.again is not None:
+            self._fail(known.again)
+        session = self._resources.enter_context(self._trials.session(NOTHING))
+        Stepper.__init__(self, session, known.themes[0])
+        session.own = self
+
+    # --- what rules and invariants of authors may use --------------------------------------
+
+    @property
+    def saver(self) -> Any:
+        """The open saver."""
+        return self.session.store.saver
 
     @property
     def model(self) -> Model:
         """What a right saver would hold now."""
         return self.session.model
 
+    def call(self, operation: str, *arguments: Any, **named: Any) -> Any:
+        """Call a method of the saver by its name in the sync API, through the API in use."""
+        return self.session.driver.invoke(operation, *arguments, **named)
+
+    # --- taking steps ----------------------------------------------------------------------
+
     def take(self, step: Step) -> None:
-        """Take one step and judge it."""
-        self.judge(self.session.take(step))
+        """Take a step, if it is legal here, and judge it."""
+        __tracebackhide__ = True
+        known = len(self.session.breaches)
+        self.session.take(step)
+        self._judge(known)
 
     def make(self, maker: Maker, choose: Random) -> None:
         """Take a step that a maker makes, if it has one for this moment."""
+        __tracebackhide__ = True
         step = maker(self.model, choose, self.theme)
         if step is not None and objection(step, self.model) is None:
             self.take(step)
 
-    def judge(self, breaches: list[Breach]) -> None:
-        """Raise if an enforced contract was broken."""
-        broken = [b for b in breaches if not self.contracts or b.contract in self.contracts]
-        if broken:
-            raise ContractBroken(tuple(broken), tuple(self.session.taken))
+    def asks(self, maker: Maker) -> bool:
+        """Whether this program has steps of the maker."""
+        return maker in self.theme.weights
+
+    @initialize(number=st.integers(0, _CHOICES_OF_THEMES))
+    def choose_theme(self, number: int) -> None:
+        """Settle what sort of program this is; one that is given as a whole is taken."""
+        __tracebackhide__ = True
+        themes = (self.theme,) if self._known is None else self._known.themes
+        theme = themes[number % len(themes)]
+        if theme.heavy and number < _CHOICES_OF_THEMES - 10 * len(themes):
+            theme = themes[0]
+        self.theme = theme.with_name_set(number // len(themes))
+        self.session.watch_inputs = theme.watch_inputs
+        # Whatever is drawn here, a program that is given is given as a whole.
+        for step in () if theme.script is None else theme.script(Random(number)):
+            self.take(step)
+
+    @precondition(lambda self: not self.theme.weights)
+    @hypothesis_rule()
+    def rest(self) -> None:
+        """Do nothing, in a program that was given as a whole."""
 
     def teardown(self) -> None:
         """Look at the whole store once more, and close it."""
+        if not self._is_driven:
+            return
         try:
-            self.judge(self.session.finish())
+            known = len(self.session.breaches)
+            self.session.finish()
+            self._judge(known)
+            self._tell_hypothesis()
         finally:
             self._resources.close()
 
-    put = making_rule(checkpoints.put)
-    put_again = making_rule(checkpoints.put_again)
-    put_replacing = making_rule(checkpoints.put_replacing)
-    writes = making_rule(batches.writes)
-    writes_again = making_rule(batches.writes_again)
-    get = making_rule(reads.get)
-    list_tuples = making_rule(reads.list_)
+    def _tell_hypothesis(self) -> None:
+        """Have the statistics show what was judged, and the search go to where more is."""
+        if not currently_in_test_context():
+            return
+        judged = self.session.checked
+        for contract in judged:
+            hypothesis.event(f"judged {contract}")
+        hypothesis.target(float(len(judged)), label="contracts judged in one program")
+
+    def _repr_step(self, rule: Any, data: Any, result: Any) -> str:
+        """What Hypothesis prints of a step, if it prints any."""
+        del data, result
+        taken = self.session.taken[self._printed :]
+        self._printed = len(self.session.taken)
+        return "\n".join(f"state.{rule.function.__name__}: {describe(step)}" for step in taken)
+
+    # --- judging ---------------------------------------------------------------------------
+
+    def _judge(self, known: int) -> None:
+        """Raise if a breach after the first ``known`` is one of an enforced contract."""
+        fresh = tuple(self.session.breaches[known:])
+        if not fresh or not self._is_driven or self._known is None:
+            return
+        __tracebackhide__ = True
+        run = ProgramRun(tuple(self.session.taken), fresh)
+        if (violation := self._known.violation(self._trials, run)) is not None:
+            self._fail(violation)
+
+    def _fail(self, violation: Violation) -> None:
+        """The one place where machines fail: Hypothesis tells failures apart by it."""
+        __tracebackhide__ = True
+        text, found = self._told(violation)
+        raise ContractBroken(text, violation.program, found)
+
+    def _told(self, violation: Violation) -> tuple[str, Any]:
+        cls, name = type(self), target_of(type(self)).name
+        api = "crossed" if len(cls.apis) > 1 else cls.apis[0]
+        kept = _TOLD.get(id(violation))
+        if kept is not None and kept[0] is violation:
+            return kept[1:]
+        found = finding(target_of(cls), api, violation, own_sources(cls))
+        lines = [
+            f"{name} violates {found.contract}",
+            "",
+            f"{found.contract} ({api}, {found.phase}): {found.summary}",
+            *detail_lines(dataclasses.asdict(found), self.statement(found.contract)),
+        ]
+        if (path := script_of(found, name)) is not None:
+            lines += field("reproduce", f"python {path}")
+        _TOLD[id(violation)] = (violation, "\n".join(lines), found)
+        return "\n".join(lines), found
+
+    # --- what the author added, as the judging asks for it -----------------------------------
+
+    def objection(self, step: OwnStep) -> str | None:
+        """Why a step of the author's may not be taken now, or None if it may."""
+        known = self.own_rules.get(step.rule)
+        return "there is no such rule" if known is None else known.objection(step, self.model)
+
+    def perform(self, step: OwnStep) -> object:
+        """Do what the rule of a step does; raises what it raises."""
+        known = self.own_rules[step.rule]
+        return known.body(self, **known.values(step))
+
+    def statement(self, contract: str) -> str:
+        """What a rule or an invariant of the author's demands; "" if it is none."""
+        known: Iterable[OwnRule | OwnInvariant] = (*self.own_rules.values(), *self.own_invariants)
+        return next((each.statement for each in known if each.contract == contract), "")
+
+    def invariants_of_author(self) -> Iterable[tuple[str, Callable[[], object]]]:
+        """The author's invariants: the id of each, and a look that raises if it is broken."""
+        return [(each.contract, each.body.__get__(self)) for each in self.own_invariants]
+
+
+_TOLD: dict[int, tuple[Violation, str, Any]] = {}
+"""What was said of a violation: to write its script takes longer than to show it again."""
+
+
+def target_of(machine: type[SaverMachine]) -> Target:
+    """The target of a class of machines.
+
+    Raises:
+        TargetError: it names none.
+    """
+    found = inspect.getattr_static(machine, "target", None)
+    if isinstance(found, staticmethod):
+        found = found.__func__
+    if isinstance(found, Target):
+        return found if found.ref is not None else dataclasses.replace(found, ref=_ref_to(found))
+    if callable(found):
+        target = Target(name=machine.__name__.lower(), open=found)
+        return dataclasses.replace(target, ref=_ref_to(target))
+    raise TargetError(
+        f"{machine.__name__}.target: found {found!r:.60}, expected a target, or the function that "
+        "opens the saver"
+    )
+
+
+def _ref_to(target: Target) -> TargetRef | None:
+    """How a script finds a target: by the file of the function that opens it."""
+    function = inspect.unwrap(target.open)
+    name = getattr(function, "__qualname__", "")
+    try:
+        file = inspect.getsourcefile(function)
+    except TypeError:
+        return None
+    if file is None or not name.isidentifier():
+        return None
+    return TargetRef(saver=target.name, module=None, file=file, attribute=name)
+
+
+def own_sources(machine: type[SaverMachine]) -> OwnSources:
+    """What scripts need of the author's rules and invariants."""
+    added: list[OwnRule | OwnInvariant] = [*machine.own_rules.values(), *machine.own_invariants]
+    functions = {each.contract: own_source(each.body) for each in added}
+    return OwnSources(
+        {contract: source for contract, source in functions.items() if source is not None},
+        {each.contract: each.statement for each in added},
+    )
+
+
+def _with_own(theme: Theme, added: Iterable[OwnRule]) -> Theme:
+    """The theme with the rules of an author in place of those of a class it is derived from."""
+    if theme.script is not None:
+        return theme
+    weights = {maker: w for maker, w in theme.weights.items() if not isinstance(maker, OwnRule)}
+    return dataclasses.replace(theme, weights={**weights, **{own: own.weight for own in added}})
+
+
+def _begun(machine: type[SaverMachine], folder: Path, loop: Loop) -> KnownFailures:
+    """Get to know the saver, and settle what is enforced."""
+    target = target_of(machine)
+    found = survey(target, folder, loop)
+    enforced = {
+        each.id
+        for each in found.applicable(machine.enforces)
+        if machine.strict or each.level is Level.MUST or each.id in machine.contracts
+    }
+    if machine.contracts:
+        enforced &= machine.contracts
+    enforced |= own_sources(machine).statements.keys()
+    trials = Trials(target, folder, loop, machine.apis, machine=machine.over)
+    return KnownFailures(
+        f"saverproof:{machine.__module__}.{machine.__qualname__}".encode(),
+        found,
+        suited(machine.themes, found.serde, found.able),
+        ProgramSearch(trials, frozenset(enforced)),
+    )
+
+
+install(SaverMachine, SaverMachine.themes)

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from saverproof.contracts.tables import parity
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
+from saverproof.judging.facts import OWN
 from saverproof.judging.session import Breach
 from saverproof.machines.differences import Differences
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.programs.shrinking import shrink
-from saverproof.steps.definitions import Program
+from saverproof.steps.definitions import OwnStep, Program
 
 SAME = parity.SAME_ANSWERS.id
 _DISMISS_AFTER = 3
@@ -206,6 +207,8 @@ class ProgramSearch:
 
     def blamed(self, program: Program, breach: Breach) -> str:
         """The contract to blame for what the shortest program shows."""
+        if breach.difference.kind is OWN or isinstance(breach.step, OwnStep):
+            return breach.contract
         if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
             return SAME
         return self._culprit(program, breach)

@@ -26,11 +26,32 @@ class ProgramRun:
     breaches: tuple[Breach, ...]
 
 
+class Stepper:
+    """Takes the steps of one program, given or made by the rules of a theme."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        self.session = session
+        self.theme = theme
+
+    def take(self, step: Step) -> None:
+        """Take a step, if it is legal here, and judge it."""
+        self.session.take(step)
+
+    def step(self, choose: Random) -> None:
+        """Take a step that one of the theme's makers makes, each as often as its weight says."""
+        self.take(next_step(self.session.model, choose, self.theme))
+
+
+NOTHING = Theme("nothing")
+"""For programs that are given: no step of them is made."""
+
+
 @dataclass(slots=True)
 class Trials:
     """Where and how programs are run: one target through some of its APIs.
 
-    ``shared`` is a store that programs without a need for their own may use together.
+    ``machine`` takes the steps. ``shared`` is a store that programs without a need for their own
+    may use together.
     """
 
     target: Target
@@ -41,6 +62,7 @@ class Trials:
     shallow: bool = False
     on_step: Callable[[Step, int], None] | None = None
     shared: Store | None = None
+    machine: Callable[[Session, Theme], Stepper] = Stepper
     calls: int = 0
     seconds: float = 0.0
     checked: dict[str, int] = field(default_factory=dict)
@@ -51,8 +73,9 @@ class Trials:
         if theme.script is not None:
             return self.replay(theme.script(choose), watch_inputs=theme.watch_inputs, count=True)
         with self.session(theme) as session:
+            machine = self.machine(session, theme)
             for _ in range(theme.length):
-                session.take(next_step(session.model, choose, theme))
+                machine.step(choose)
             session.finish()
         return ProgramRun(tuple(session.taken), tuple(session.breaches))
 
@@ -109,8 +132,11 @@ class Trials:
                     shallow=self.shallow,
                     on_step=self.on_step,
                 )
+                machine = self.machine(session, NOTHING)
                 for step in program:
-                    if any(breach.contract == until for breach in session.take(step)):
+                    known = len(session.breaches)
+                    machine.take(step)
+                    if any(breach.contract == until for breach in session.breaches[known:]):
                         break
                 else:
                     session.finish()

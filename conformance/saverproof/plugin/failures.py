@@ -1,15 +1,12 @@
 """How an item says what it found."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saverproof.contracts.registry import UnknownContract, contract
 from saverproof.facts import Facts
+from saverproof.machines.telling import detail_lines, field
 from saverproof.plugin.run import Run
 from saverproof_reports.assembly import violation_name
-
-_STEPS_SHOWN = 30
 
 
 class Violated(Exception):  # noqa: N818 - named by what happened to the contracts
@@ -43,34 +40,8 @@ def finding_lines(finding: Mapping[str, Any], saver: str, run: Run) -> list[str]
     how = f"{finding['api']}, {finding['phase']}"
     lines = [f"{finding['contract']} ({how}): {finding['summary']}", *detail_lines(finding)]
     if finding["reproducer"]:
-        lines += _field("reproduce", f"python {reproducer_path(finding, saver, run)}")
+        lines += field("reproduce", f"python {reproducer_path(finding, saver, run)}")
     return lines
-
-
-def detail_lines(finding: Mapping[str, Any]) -> list[str]:
-    """Statement and source of the contract, what was expected and observed, and the program."""
-    lines: list[str] = []
-    try:
-        promised = contract(finding["contract"])
-    except UnknownContract:
-        promised = None
-    if promised is not None:
-        lines += _field("promise", promised.statement)
-        lines += _field("source", promised.source)
-    lines += _field("expected", finding["expected"])
-    lines += _field("observed", finding["observed"])
-    steps = list(finding["steps"])
-    if steps:
-        shown = steps[-_STEPS_SHOWN:]
-        left_out = len(steps) - len(shown)
-        lines.append(f"  steps     ({left_out} earlier ones left out)" if left_out else "  steps")
-        lines += [f"    {number}. {step}" for number, step in enumerate(shown, left_out + 1)]
-    return lines
-
-
-def _field(name: str, text: str) -> list[str]:
-    first, *rest = text.split("\n") or [""]
-    return [f"  {name:<9} {first}", *textwrap.indent("\n".join(rest), " " * 12).splitlines()]
 
 
 def reproducer_path(finding: Mapping[str, Any], saver: str, run: Run) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from saverproof.plugin.failures import detail_lines
+from saverproof.machines.telling import detail_lines
 from saverproof.plugin.run import Run
 from saverproof_reports import compare
 from saverproof_reports.comparison import VerdictChange

@@ -52,10 +52,20 @@ def _plainer(step: Step, name: str, value: Any, program: Program) -> Iterator[An
         case _, tuple():
             yield from _fewer(value)
             yield from _plainer_items(value, program)
+        case "arguments", Mapping():
+            yield from ({**value, k: n} for k, old in value.items() for n in _smaller(old))
         case _, Mapping():
             yield from ({k: v for k, v in value.items() if k != key} for key in value)
         case _, Extras():
             yield from _one_field_simpler(value, program)
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    """Smaller values of an argument; what its rule does not draw is not legal, and left out."""
+    if value is True:
+        yield False
+    elif type(value) is int:
+        yield from dict.fromkeys((0, 1, value // 2, value - 1))
 
 
 def _fewer(items: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

@@ -30,9 +30,10 @@ class Theme:
     ``weights`` says how often each maker is asked; ``groups`` names the groups of values that
     channels and writes hold; ``values`` are those of them that the saver's serializer keeps,
     filled in before programs are made. ``script`` gives the steps of a fixed scene instead.
-    ``whole_store`` programs need a workspace of their own; ``missing_parents`` lets puts name
-    parents that are not there. Where there are ``name_sets``, each program takes the threads and
-    namespaces of one of them: few names that a saver may confuse, so that they meet.
+    ``heavy`` programs take seconds; ``whole_store`` ones need a workspace of their own.
+    ``missing_parents`` lets puts name parents that are not there. Where there are ``name_sets``,
+    each program takes the threads and namespaces of one of them: few names that a saver may
+    confuse, so that they meet.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Theme:
     missing_parents: bool = False
     script: Callable[[Random], tuple[Step, ...]] | None = None
     needs: frozenset[str] = frozenset()
+    heavy: bool = False
     name_sets: tuple[NameSet, ...] = ()
 
     def with_name_set(self, number: int) -> Theme:

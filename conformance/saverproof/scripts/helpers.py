@@ -59,6 +59,7 @@ def helpers(writer: ScriptWriter, opening: Opening) -> list[str]:
     if "loop" in writer.helpers:
         lines += _loop()
     lines += [line for name in _HELPERS if name in writer.helpers for line in _HELPERS[name]]
+    lines += [line for source in writer.own.values() for line in source.lines]
     if "opened" in writer.helpers:
         lines += ["def opened(path):", f"    return {opening.expression}"]
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.judging.facts import Raised
+from saverproof.judging.facts import OWN, Raised
 from saverproof.judging.session import Breach
 from saverproof.scripts.answer_checks import check_answer, check_latest
 from saverproof.scripts.special_steps import check_scene
@@ -14,7 +14,7 @@ from saverproof.scripts.state_checks import (
     guarded,
     unequal,
 )
-from saverproof.scripts.statements import look_around, write, write_steps
+from saverproof.scripts.statements import lines_of, look_around, write, write_steps
 from saverproof.scripts.writer import Manner, ScriptWriter
 from saverproof.steps import definitions as steps
 
@@ -75,7 +75,9 @@ def write_program(writer: ScriptWriter, program: steps.Program, breach: Breach) 
     *before, last = program
     write_steps(writer, tuple(before))
     fact = breach.difference.fact
-    if fact == "raised":
+    if breach.difference.kind is OWN:
+        _check_own(writer, last, breach)
+    elif fact == "raised":
         _check_raised(writer, last, breach)
     elif fact.startswith(PARITY):
         _write_last(writer, last)
@@ -139,6 +141,16 @@ def _check_raised(writer: ScriptWriter, last: steps.Step, breach: Breach) -> Non
     lines = writer.blocks[-1][known:]
     del writer.blocks[-1][known:]
     guarded(writer, lines, expected, breach)
+
+
+def _check_own(writer: ScriptWriter, last: steps.Step, breach: Breach) -> None:
+    """A rule or an invariant of the author's raises."""
+    contract = str(breach.difference.detail)
+    lines = lines_of(last, writer)
+    if not (isinstance(last, steps.OwnStep) and last.contract == contract):
+        writer.say(*lines)
+        lines = [writer.call_own(contract, {})]
+    guarded(writer, lines, "no exception", breach)
 
 
 def _threads(step: steps.Step) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from saverproof.judging.facts import RAISED, Difference, Raised
 from saverproof.judging.session import Breach
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.program_script import program_script
 from saverproof.scripts.programs import manners, write_program
 from saverproof.scripts.script import promise_of
@@ -21,20 +22,27 @@ from saverproof.values import Value
 
 
 def reproducer(
-    target: Target, program: steps.Program, breach: Breach, api: str, *, name: str
+    target: Target,
+    program: steps.Program,
+    breach: Breach,
+    api: str,
+    *,
+    name: str,
+    own: OwnSources = NO_SOURCES,
 ) -> str:
     """The source of a script that shows a breach, or "" if none can be made that does.
 
     It was run, in a process of its own, and complained. ``program`` ends with the step that showed
     the breach; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
-    the script and its message begin.
+    the script and its message begin; ``own`` is what an author has added.
     """
     opening = opening_of(target)
     if opening is None or not program:
         return ""
     calls = CallSource(api, opening.managed)
-    looks = looks_of(target, program, calls)
-    return _shown(target, opening, program, breach, calls, looks, name)
+    looks = replace(looks_of(target, program, calls), own=own.functions)
+    statement = own.statements.get(name, "")
+    return _shown(target, opening, program, breach, calls, looks, name, statement)
 
 
 def _shown(
@@ -45,8 +53,9 @@ def _shown(
     calls: CallSource,
     looks: Looks,
     name: str,
+    statement: str = "",
 ) -> str:
-    promise = promise_of(name, breach.contract)
+    promise = f"{name}: {statement}" if statement else promise_of(name, breach.contract)
     tried = set()
     for manner in manners(program, breach, calls.api):
         writer = ScriptWriter(calls, looks, manner)

@@ -252,3 +252,13 @@ def _(step: steps.DropClone, writer: ScriptWriter) -> None:
     if writer.receiver == "clone":
         writer.say("del clone", "gc.collect()")
         writer.receiver = "saver"
+
+
+@write.register
+def _(step: steps.OwnStep, writer: ScriptWriter) -> None:
+    places = {"thread": step.thread, "task": step.task}
+    if step.number is not None:
+        # A script has no model that would say which checkpoint a number means.
+        raise NoScriptError("a rule that is given a checkpoint")
+    given = {name: value for name, value in places.items() if value is not None}
+    writer.say(writer.call_own(step.contract, given | dict(step.arguments or {})))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.execution.calls import PENDING_SEND
@@ -11,6 +11,7 @@ from saverproof.model.planning import versions_taken
 from saverproof.model.records import Address, PendingWrite, PlannedPut
 from saverproof.model.store import Model
 from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.own_source import OwnSource
 from saverproof.scripts.source import dict_source, keyword_arguments, literal, quoted
 from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
 from saverproof.steps.identifiers import mint, task_id
@@ -23,12 +24,14 @@ _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 class Looks:
     """What a script has to know of a saver: which methods it has beside those of the base class.
 
-    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``.
+    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``; ``own`` are the rules
+    and invariants of an author, by their ids as contracts.
     """
 
     takes_paths: bool = True
     setup: str = ""
     closers: tuple[str, ...] = ()
+    own: Mapping[str, OwnSource] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class ScriptWriter:
         self.tasks: set[int] = set()
         self.imports: set[str] = set()
         self.helpers: set[str] = set()
+        self.own: dict[str, OwnSource] = {}
+        """The author's own functions that the script calls."""
         self.receiver = "saver"
         self.guard = ""
         """If set, what is expected instead of an exception from anything in the script."""
@@ -250,6 +255,20 @@ class ScriptWriter:
     def first_listed(self, *arguments: str) -> list[str]:
         """Statements that leave a listing after its first item."""
         return self.calls.first(self._reading(), self.receiver, *arguments)
+
+    def call_own(self, contract: str, arguments: Mapping[str, Any]) -> str:
+        """A call of a rule or an invariant of the author's.
+
+        Raises:
+            KeyError: its source is not to be had.
+        """
+        source = self.own[contract] = self.looks.own[contract]
+        self.imports |= source.imports
+        subject = f"SimpleNamespace(saver={self.receiver})"
+        given = [subject, *(f"{name}={literal(value)}" for name, value in arguments.items())]
+        if self.calls.in_coroutine:
+            return f"await asyncio.to_thread({', '.join((source.name, *given))})"
+        return f"{source.name}({', '.join(given)})"
 
     def mint(self, older: Iterable[str] = (), channel: str = "") -> str:
         """Ask for a new version above the older ones; gives its name in the script.

@@ -266,4 +266,21 @@ class RefuseValue(Step):
     position: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class OwnStep(Step):
+    """A step of a rule that an author added to a machine, with the values drawn for it.
+
+    ``contract`` is what the rule demands: that it does not raise, and that nothing else differs
+    after it. ``arguments`` are those of the rule beside the four that name a place.
+    """
+
+    rule: str
+    contract: str
+    thread: str | None = None
+    namespace: str | None = None
+    number: int | None = None
+    task: int | None = None
+    arguments: Mapping[str, Json] | None = None
+
+
 Program: TypeAlias = tuple[Step, ...]

@@ -251,3 +251,15 @@ def _(step: steps.RefuseValue) -> str:
         parent = "" if step.parent is None else f", parent {step.parent}"
         return f"put({where}{parent}) with a value that cannot be serialized"
     return f"put_writes({where}), write {step.position % 5} cannot be serialized"
+
+
+@_line.register
+def _(step: steps.OwnStep) -> str:
+    return _call(
+        step.rule,
+        "" if step.thread is None else _text(step.thread),
+        "" if step.namespace is None else _text(step.namespace),
+        _number(step.number),
+        "" if step.task is None else f"task {step.task}",
+        *(f"{name}={show(value, _WIDTH)}" for name, value in (step.arguments or {}).items()),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +17,6 @@ from saverproof.execution.store import Store
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
-from saverproof.families.functional.findings import finding
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.replay import replay
 from saverproof.families.functional.signatures import judge_standing
@@ -25,17 +24,18 @@ from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan, Outcome
 from saverproof.judging.attribution import answered
 from saverproof.judging.attribution.features import of_family
+from saverproof.machines.findings import finding
+from saverproof.machines.registry import MACHINES
 from saverproof.machines.search import ProgramSearch
+from saverproof.machines.suiting import suited
 from saverproof.machines.trials import Trials
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes import themes
 from saverproof.scripts import death_reproducer
 from saverproof.steps.codec import from_json, step_from_json, step_to_json
 from saverproof.steps.definitions import Step
 from saverproof.steps.describing import describe
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
-from saverproof.values import roundtrips, values
 
 SLOW_TO_OPEN_MS = 20.0
 _LONGEST_REASON = 1_200
@@ -112,7 +112,7 @@ class FunctionalJudging:
         # What is settled by simpler programs was counted as whatever it first looked like.
         tally.checked.update(dict.fromkeys(search.found, 1) | standing.checked | trials.checked)
         tally.findings += standing.findings
-        tally.findings += [finding(plan, self.target, one) for one in search.found.values()]
+        tally.findings += [finding(self.target, plan.api, one) for one in search.found.values()]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         self._settle(search)
 
@@ -138,6 +138,7 @@ class FunctionalJudging:
             features=of_family(wanted),
             shallow=Capability.HISTORY not in plan.facts["capabilities"],
             on_step=self._journal(),
+            machine=MACHINES[plan.family].over,
         )
 
     @contextmanager
@@ -175,7 +176,13 @@ class FunctionalJudging:
             if theme.script is None:
                 search.watch_inputs = theme.watch_inputs
                 search_with_hypothesis(
-                    trials, search, theme, self.effort.examples, self.plan.seed, self._beat
+                    MACHINES[self.plan.family],
+                    trials,
+                    search,
+                    theme,
+                    self.effort.examples,
+                    self.plan.seed,
+                    self._beat,
                 )
 
     def _programs(self, chosen: list[Theme]) -> Iterator[tuple[Theme, int]]:
@@ -195,11 +202,8 @@ class FunctionalJudging:
             serde = store.saver.serde
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
-            return [
-                _within(theme, serde, able)
-                for theme in themes(plan.family)
-                if theme.needs <= able and (self.effort.bulk or not theme.name.startswith("bulk"))
-            ]
+            chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]
+            return list(suited(chosen, serde, able))
 
     def _beat(self, trials: Trials) -> None:
         self.tally.operations = trials.calls
@@ -216,26 +220,3 @@ class FunctionalJudging:
                 journal.write(json.dumps(step_to_json(step)) + "\n")
 
         return write
-
-
-def _within(theme: Theme, serde: Any, able: set[str]) -> Theme:
-    kept = tuple(v for v in values(*theme.groups) if roundtrips(serde, v) or v.group == "exception")
-    weights = {
-        m: w for m, w in theme.weights.items() if _NEEDS.get(m.__name__, "put") in able | {"put"}
-    }
-    return replace(theme, values=kept, weights=weights)
-
-
-_NEEDS = {
-    "delete_thread": "delete_thread",
-    "delete_runs": "delete_for_runs",
-    "copy_thread": "copy_thread",
-    "prune": "prune",
-    "prune_to_latest": "prune",
-    "delta_history": "delta_history",
-    "writes_early": "early_writes",
-    "reopen": "durable",
-    "set_up": "durable",
-    "close_again": "durable",
-}
-"""What a maker's steps need of the saver, by the maker's name."""

@@ -7,23 +7,18 @@ from itertools import count
 from random import Random
 
 import hypothesis
-import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import FlakyStrategyDefinition
-from hypothesis.stateful import RuleBasedStateMachine, initialize, run_state_machine_as_test
+from hypothesis.stateful import run_state_machine_as_test
 
-from saverproof.judging.session import Session
-from saverproof.machines.machine import making_rule
+from saverproof.machines.machine import SaverMachine
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun, Trials
-from saverproof.model.store import Model
-from saverproof.programs.legality import objection
-from saverproof.programs.theme import Maker, Theme
-
-_NAME_SETS = 999
+from saverproof.programs.theme import Theme
 
 
 def search_with_hypothesis(
+    family: type[SaverMachine],
     trials: Trials,
     search: ProgramSearch,
     theme: Theme,
@@ -31,7 +26,8 @@ def search_with_hypothesis(
     seed: int,
     tell: Callable[[Trials], None],
 ) -> None:
-    """Let Hypothesis make ``examples`` programs of a theme, and follow up what they show.
+    """Let Hypothesis make ``examples`` programs of one of a family's themes, and follow up what
+    they show.
 
     Hypothesis needs savers that do the same when asked the same. Where one does not, the random
     driver makes the programs that are left.
@@ -45,7 +41,7 @@ def search_with_hypothesis(
         search.follow_up(run)
         tell(trials)
 
-    machine = _machine(trials, theme, follow_up)
+    machine = _collecting(family, trials, theme, follow_up)
     hypothesis.seed(seed)(machine)
     # Every setting is given, so that no profile of the user's own can change what is searched.
     settings = hypothesis.settings(
@@ -69,30 +65,23 @@ def search_with_hypothesis(
             follow_up(trials.make(themed, Random(f"{seed}:{theme.name}:{number}")))
 
 
-def _machine(
-    trials: Trials, theme: Theme, finished: Callable[[ProgramRun], None]
-) -> type[RuleBasedStateMachine]:
-    class Machine(RuleBasedStateMachine):
-        """Takes steps of the theme on a saver of its own; it collects, and never fails."""
+def _collecting(
+    family: type[SaverMachine],
+    trials: Trials,
+    chosen: Theme,
+    finished: Callable[[ProgramRun], None],
+) -> type[SaverMachine]:
+    """The family's machine with one theme, on sessions of the search's: it collects, and never
+    fails.
+    """
+
+    class Collecting(family):  # type: ignore[misc, valid-type]
+        themes = (chosen,)
 
         def __init__(self) -> None:
+            self.opened = trials.session(chosen)
+            self.hand_over(self.opened.__enter__(), chosen)
             super().__init__()
-            self.theme = theme
-            self.opened = trials.session(theme)
-            self.session: Session = self.opened.__enter__()
-
-        @property
-        def model(self) -> Model:
-            return self.session.model
-
-        @initialize(number=st.integers(0, _NAME_SETS))
-        def take_names(self, number: int) -> None:
-            self.theme = theme.with_name_set(number)
-
-        def make(self, maker: Maker, choose: Random) -> None:
-            step = maker(self.model, choose, self.theme)
-            if step is not None and objection(step, self.model) is None:
-                self.session.take(step)
 
         def teardown(self) -> None:
             try:
@@ -102,6 +91,4 @@ def _machine(
                 self.opened.__exit__(None, None, None)
             finished(run)
 
-    for maker in theme.weights:
-        setattr(Machine, maker.__name__, making_rule(maker))
-    return Machine
+    return Collecting

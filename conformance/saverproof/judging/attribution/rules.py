@@ -7,6 +7,7 @@ above it; what none of them settles breaks the contract that made the fact expec
 
 from __future__ import annotations
 
+from saverproof.judging import facts
 from saverproof.judging.attribution import conditions
 from saverproof.judging.attribution.case import Case
 from saverproof.judging.attribution.rule import Rule
@@ -14,9 +15,21 @@ from saverproof.judging.attribution.rules_of_answers import ANSWERS
 from saverproof.judging.attribution.rules_of_changes import CHANGES
 from saverproof.judging.facts import Difference
 from saverproof.model.store import Model
-from saverproof.steps.definitions import Step
+from saverproof.steps.definitions import OwnStep, Step
 
-RULES: tuple[Rule, ...] = (*ANSWERS, *CHANGES)
+OWN = (
+    Rule(
+        "what an author's rule or invariant demands is its own contract",
+        lambda case: str(case.difference.detail),
+        {facts.OWN},
+    ),
+    Rule(
+        "after a step of an author's rule everything is as the model says",
+        lambda case: getattr(case.step, "contract", ""),
+        after=OwnStep,
+    ),
+)
+RULES: tuple[Rule, ...] = (*OWN, *ANSWERS, *CHANGES)
 
 
 def attribute(difference: Difference, step: Step, model: Model) -> str:

@@ -1,4 +1,4 @@
-"""Themes of the families about whole stores: kept apart, searched, cleared, opened again."""
+"""Machines of the families about whole stores: kept apart, searched, cleared, opened again."""
 
 from __future__ import annotations
 
@@ -6,14 +6,31 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, whole_threads
+from saverproof.contracts.tables import (
+    deletion,
+    delta_history,
+    filtering,
+    interface,
+    isolation,
+    lifecycle,
+    parity,
+)
+from saverproof.machines.machine import SaverMachine
+from saverproof.programs.makers import (
+    batches,
+    checkpoints,
+    reads,
+    saver_lifecycle,
+    scenes,
+    whole_threads,
+)
 from saverproof.programs.names import (
     HOSTILE,
     HOSTILE_FILTERS,
     NESTED,
 )
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes.weights import GENERAL, PUTS, WRITES, Weights
+from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
 from saverproof.steps.definitions import (
     CallOnLoop,
     CheckFiles,
@@ -24,7 +41,18 @@ from saverproof.steps.definitions import (
 from saverproof.values.metadata import FILTER_KEYS, FILTER_VALUES
 
 
-def isolation() -> tuple[Theme, ...]:
+def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
+    """A scene: each operation is the first on a new store, set up and not."""
+
+    def scene(choose: Random) -> tuple[Step, ...]:
+        return tuple(
+            FirstOperation(name, set_up) for name in operations for set_up in (True, False)
+        )
+
+    return scene
+
+
+def _isolation() -> tuple[Theme, ...]:
     whole: Weights = {**GENERAL, reads.list_all: 2, reads.list_in_form: 1}
     brief: Weights = {**PUTS, batches.writes: 4, reads.get: 3, reads.list_: 6, reads.list_all: 1}
     forget: Weights = {whole_threads.delete_thread: 1}
@@ -50,7 +78,14 @@ def isolation() -> tuple[Theme, ...]:
     )
 
 
-def filter_() -> tuple[Theme, ...]:
+class IsolationMachine(SaverMachine):
+    """Threads, namespaces and workspaces that are kept apart."""
+
+    enforces = isolation.TABLE.contracts
+    themes = _isolation()
+
+
+def _filter_() -> tuple[Theme, ...]:
     lists: Weights = {reads.list_filtered: 8, reads.get: 1}
     plain = tuple(v for v in FILTER_VALUES if not isinstance(v, bool))
     some = tuple({key: value} for key in FILTER_KEYS[:2] for value in plain)
@@ -88,7 +123,14 @@ def filter_() -> tuple[Theme, ...]:
     )
 
 
-def deletion() -> tuple[Theme, ...]:
+class FilterMachine(SaverMachine):
+    """Listings that are filtered by metadata."""
+
+    enforces = filtering.TABLE.contracts
+    themes = _filter_()
+
+
+def _deletion() -> tuple[Theme, ...]:
     steps: Weights = {**PUTS, **WRITES, reads.list_: 2}
     runs = ("run-1", "run-2", "run-10")
     threads = ("a", "a1", "b")
@@ -140,7 +182,14 @@ def deletion() -> tuple[Theme, ...]:
     )
 
 
-def delta_history() -> tuple[Theme, ...]:
+class DeletionMachine(SaverMachine):
+    """Threads and runs that are deleted, copied and pruned."""
+
+    enforces = deletion.TABLE.contracts
+    themes = _deletion()
+
+
+def _delta_history() -> tuple[Theme, ...]:
     steps: Weights = {
         checkpoints.put_delta: 8,
         checkpoints.put: 2,
@@ -159,9 +208,15 @@ def delta_history() -> tuple[Theme, ...]:
     )
 
 
-def parity() -> tuple[Theme, ...]:
+class DeltaHistoryMachine(SaverMachine):
+    """Channels that are stored as changes, and asked for as histories."""
+
+    enforces = delta_history.TABLE.contracts
+    themes = _delta_history()
+
+
+def _parity() -> tuple[Theme, ...]:
     forms: Weights = {reads.get_in_form: 2, reads.list_in_form: 1, reads.list_filtered: 1}
-    calls = ("get_tuple", "list", "delete_thread", "put", "put_writes")
     return (
         Theme(
             "crossed",
@@ -169,14 +224,24 @@ def parity() -> tuple[Theme, ...]:
             groups=("plain", "falsy", "scalar", "container"),
             whole_store=True,
         ),
-        Theme("deltas", {**delta_history()[0].weights}, needs=frozenset({"delta_history"})),
-        Theme("on the loop", script=lambda _: tuple(CallOnLoop(name, "a", 1) for name in calls)),
+        Theme("deltas", DeltaHistoryMachine.themes[0].weights, needs=frozenset({"delta_history"})),
+        Theme(
+            "on the loop",
+            script=lambda _: tuple(CallOnLoop(name, "a", 1) for name in scenes.ON_THE_LOOP),
+        ),
     )
 
 
-def lifecycle() -> tuple[Theme, ...]:
+class ParityMachine(SaverMachine):
+    """The sync and the async API, in turns on the same data."""
+
+    apis = ("sync", "async")
+    enforces = parity.TABLE.contracts
+    themes = _parity()
+
+
+def _lifecycle() -> tuple[Theme, ...]:
     life: Weights = {saver_lifecycle.set_up: 1, saver_lifecycle.close_again: 2, reads.abandon: 2}
-    first = ("put", "put_writes", "get_tuple", "list")
     later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
     return (
         Theme("abandoned", {**GENERAL, reads.abandon: 4}, whole_store=True),
@@ -196,7 +261,7 @@ def lifecycle() -> tuple[Theme, ...]:
         ),
         Theme(
             "first operations",
-            script=_first(*first),
+            script=_first(*scenes.FIRST_OPERATIONS),
         ),
         *(
             Theme(
@@ -209,16 +274,19 @@ def lifecycle() -> tuple[Theme, ...]:
     )
 
 
-def _first(*operations: str) -> Callable[[Random], tuple[Step, ...]]:
-    """A scene: each operation is the first on a new store, set up and not."""
+class LifecycleMachine(SaverMachine):
+    """Savers that are closed, opened again, set up again and cloned."""
 
-    def scene(choose: Random) -> tuple[Step, ...]:
-        return tuple(
-            FirstOperation(name, set_up) for name in operations for set_up in (True, False)
-        )
-
-    return scene
+    enforces = lifecycle.TABLE.contracts
+    themes = _lifecycle()
 
 
-def interface() -> tuple[Theme, ...]:
+def _interface() -> tuple[Theme, ...]:
     return (Theme("operations", {**GENERAL}, length=30),)
+
+
+class InterfaceMachine(SaverMachine):
+    """Every operation that a saver has to have."""
+
+    enforces = interface.TABLE.contracts
+    themes = _interface()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from saverproof.items import Finding, ItemPlan
+from saverproof.items import Finding
 from saverproof.judging.wording import fact_in_words, shown
 from saverproof.machines.search import Violation
 from saverproof.scripts import reproducer
+from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.steps.codec import to_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
@@ -13,26 +14,30 @@ from saverproof.targets.target import Target
 WIDTH = 1_200
 
 
-def finding(plan: ItemPlan, target: Target, violation: Violation) -> Finding:
-    """A violation as the report has it."""
+def finding(
+    target: Target,
+    api: str,
+    violation: Violation,
+    own: OwnSources = NO_SOURCES,
+) -> Finding:
+    """A violation as the report has it; ``own`` is what the author has added."""
     difference = violation.breach.difference
     where = "" if difference.address is None else f" ({_place(difference.address)})"
     summary = fact_in_words(difference) + where
     if not violation.steady:
         summary += " (seen once; a second run of the same program did not show it)"
     expected, observed = shown(difference, WIDTH)
+    name, program = violation.contract, violation.program
     return Finding(
-        contract=violation.contract,
-        api=plan.api,
+        contract=name,
+        api=api,
         phase="functional",
         summary=summary,
         expected=expected,
         observed=observed,
-        steps=tuple(describe(step) for step in violation.program),
-        program=to_json(violation.program),
-        reproducer=reproducer(
-            target, violation.program, violation.breach, plan.api, name=violation.contract
-        ),
+        steps=tuple(describe(step) for step in program),
+        program=to_json(program),
+        reproducer=reproducer(target, program, violation.breach, api, name=name, own=own),
     )
 
 

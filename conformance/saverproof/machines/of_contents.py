@@ -1,4 +1,4 @@
-"""Themes of the families about what is stored, and what is read of it."""
+"""Machines of the families about what is stored, and what is read of it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle
+from saverproof.contracts.tables import (
+    channels,
+    identity,
+    ordering,
+    pending_writes,
+    serialization,
+    upsert,
+)
+from saverproof.machines.machine import SaverMachine
+from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
 from saverproof.programs.names import (
     ODD_CHANNELS,
     ODD_NODES,
     ODD_PATHS,
 )
 from saverproof.programs.theme import Theme
-from saverproof.programs.themes.weights import PUTS, READS, SMALL, Weights
+from saverproof.programs.weights import PUTS, READS, SMALL, Weights
 from saverproof.steps.definitions import (
-    Bulk,
     CheckFiles,
     NextVersions,
     Step,
@@ -23,7 +31,11 @@ from saverproof.steps.definitions import (
 from saverproof.values.metadata import METADATA_KEYS, METADATA_VALUES
 
 
-def ordering() -> tuple[Theme, ...]:
+def _only(step: Step) -> Callable[[Random], tuple[Step, ...]]:
+    return lambda _: (step,)
+
+
+def _ordering() -> tuple[Theme, ...]:
     lists: Weights = {reads.list_: 10, reads.list_all: 2, reads.pages: 3, reads.get: 5}
     writes: Weights = {batches.writes: 10, batches.writes_again: 2, batches.writes_special: 2}
     many = tuple(range(7))
@@ -40,7 +52,14 @@ def ordering() -> tuple[Theme, ...]:
     )
 
 
-def upsert() -> tuple[Theme, ...]:
+class OrderingMachine(SaverMachine):
+    """Listings, pages and limits, what is the latest, and the order of pending writes."""
+
+    enforces = ordering.TABLE.contracts
+    themes = _ordering()
+
+
+def _upsert() -> tuple[Theme, ...]:
     puts: Weights = {
         checkpoints.put: 4,
         checkpoints.put_again: 5,
@@ -59,7 +78,14 @@ def upsert() -> tuple[Theme, ...]:
     )
 
 
-def pending_writes() -> tuple[Theme, ...]:
+class UpsertMachine(SaverMachine):
+    """What is put, or written, a second time."""
+
+    enforces = upsert.TABLE.contracts
+    themes = _upsert()
+
+
+def _pending_writes() -> tuple[Theme, ...]:
     writes: Weights = {batches.writes: 8, batches.writes_early: 4, batches.writes_again: 4}
     odd: Weights = {batches.writes_empty: 2, batches.writes_special: 5, batches.writes_to_root: 2}
     return (
@@ -71,7 +97,14 @@ def pending_writes() -> tuple[Theme, ...]:
     )
 
 
-def identity() -> tuple[Theme, ...]:
+class PendingWritesMachine(SaverMachine):
+    """Batches of pending writes: early, late, special, empty."""
+
+    enforces = pending_writes.TABLE.contracts
+    themes = _pending_writes()
+
+
+def _identity() -> tuple[Theme, ...]:
     forms: Weights = {
         reads.get_in_form: 6,
         reads.list_in_form: 4,
@@ -94,7 +127,14 @@ def identity() -> tuple[Theme, ...]:
     )
 
 
-def serialization() -> tuple[Theme, ...]:
+class IdentityMachine(SaverMachine):
+    """Addresses in every form that a config may have."""
+
+    enforces = identity.TABLE.contracts
+    themes = _identity()
+
+
+def _serialization() -> tuple[Theme, ...]:
     steps: Weights = {checkpoints.put: 8, batches.writes: 6, reads.get: 2, reads.list_: 1}
     values = ("plain", "falsy", "scalar", "container", "object", "message")
     metadata = tuple({k: v} for k in METADATA_KEYS for v in METADATA_VALUES)
@@ -141,8 +181,14 @@ def serialization() -> tuple[Theme, ...]:
             weights={checkpoints.put: 3, batches.writes: 2, batches.refuse: 5},
         ),
         *(
-            replace(SMALL, name=f"bulk {one.kind}", script=_only(one), needs=frozenset({"large"}))
-            for one in BULKS
+            replace(
+                SMALL,
+                name=f"bulk {one.kind}",
+                script=_only(one),
+                needs=frozenset({"large"}),
+                heavy=True,
+            )
+            for one in scenes.BULKS
         ),
         Theme(
             "encryption",
@@ -152,19 +198,14 @@ def serialization() -> tuple[Theme, ...]:
     )
 
 
-BULKS = (
-    Bulk("writes", "a", 1, 20_000),
-    Bulk("channels", "a", 1, 1_000),
-    Bulk("checkpoints", "a", 1, 5_000),
-)
-"""Each on a store of its own: some savers take longer for every operation, the more they hold."""
+class SerializationMachine(SaverMachine):
+    """Values, names and metadata of every kind."""
+
+    enforces = serialization.TABLE.contracts
+    themes = _serialization()
 
 
-def _only(step: Step) -> Callable[[Random], tuple[Step, ...]]:
-    return lambda _: (step,)
-
-
-def channels() -> tuple[Theme, ...]:
+def _channels() -> tuple[Theme, ...]:
     puts: Weights = {checkpoints.put: 10, checkpoints.put_copy: 3, checkpoints.put_omitting: 2}
     return (
         Theme("forks", {**puts, **READS}, threads=("a",)),
@@ -178,3 +219,10 @@ def channels() -> tuple[Theme, ...]:
         ),
         Theme("versions", script=lambda choose: (NextVersions(choose.randint(101, 140)),)),
     )
+
+
+class ChannelsMachine(SaverMachine):
+    """What forks and copies carry, and what they drop."""
+
+    enforces = channels.TABLE.contracts
+    themes = _channels()

@@ -1,0 +1,44 @@
+"""Takes the steps of rules that an author added, and looks at the author's own invariants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saverproof.judging import facts
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Raised
+from saverproof.judging.store_check import check_store
+from saverproof.steps.definitions import OwnStep
+
+
+def own_objection(step: Any, context: Context) -> str | None:
+    """Why a step of an author's rule may not be taken now; None for other steps."""
+    if not isinstance(step, OwnStep):
+        return None
+    return "there is no such rule" if context.own is None else context.own.objection(step)
+
+
+def take_own(step: OwnStep, context: Context) -> None:
+    """Do what the rule says; everything must then look as the model says."""
+    own = context.own
+    assert own is not None, "a step that nothing can take is not legal"
+    context.last_change = step
+    answer = context.attempt(lambda: own.perform(step))
+    if isinstance(answer, Raised):
+        _note(context, step.contract, answer)
+        return
+    check_store(context)
+
+
+def look_at_invariants(context: Context) -> None:
+    """Ask each invariant of the author's."""
+    if context.own is None:
+        return
+    for contract, look in context.own.invariants_of_author():
+        answer = context.attempt(look)
+        if isinstance(answer, Raised):
+            _note(context, contract, answer)
+
+
+def _note(context: Context, contract: str, answer: Raised) -> None:
+    context.facts.differ(facts.OWN, None, "no exception", answer, detail=contract)

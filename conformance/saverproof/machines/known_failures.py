@@ -1,0 +1,95 @@
+"""What is known of a class of machines: programs that broke a contract, and what was looked into.
+
+Programs that broke a contract before are taken first, and are kept in the example database of the
+settings. Hypothesis calls a test again with choices that it made before, and insists that it ends
+as it did: so what a program came to is decided once.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hypothesis import settings
+from hypothesis.database import ExampleDatabase
+
+from saverproof.errors import SaverproofError
+from saverproof.machines.search import ProgramSearch, Violation
+from saverproof.machines.survey import SaverSurvey
+from saverproof.machines.trials import ProgramRun, Trials
+from saverproof.programs.theme import Theme
+from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.definitions import Program
+
+
+@dataclass(slots=True)
+class KnownFailures:
+    """Of one class of machines, from its first machine to its last."""
+
+    key: bytes
+    survey: SaverSurvey
+    themes: tuple[Theme, ...]
+    search: ProgramSearch
+    again: Violation | None = None
+    """What a program from before has shown once more."""
+    _behind: dict[str, Violation] = field(default_factory=dict)
+    """The contract that a difference was first blamed on, and the violation behind it."""
+    _decided: dict[str, Violation | None] = field(default_factory=dict)
+
+    def try_again(self, trials: Trials, pinned: tuple[Program, ...]) -> None:
+        """Take the author's programs, and those in the database."""
+        for program in (*pinned, *self._kept()):
+            run = trials.replay(program, thorough=False, watch_inputs=True)
+            self.again = self.violation(trials, run)
+            if self.again is not None:
+                return
+            self._forget(program)
+
+    def violation(self, trials: Trials, run: ProgramRun) -> Violation | None:
+        """The shortest program that shows what a run showed, if that breaks a contract."""
+        shown = repr((run.program, [breach.contract for breach in run.breaches]))
+        if shown not in self._decided:
+            self._decided[shown] = self._look_into(trials, run)
+        return self._decided[shown]
+
+    def _look_into(self, trials: Trials, run: ProgramRun) -> Violation | None:
+        names = dict.fromkeys(breach.contract for breach in run.breaches)
+        if known := next((self._behind[name] for name in names if name in self._behind), None):
+            return known
+        self.search.trials, self.search.watch_inputs = trials, True
+        before = set(self.search.found)
+        self.search.follow_up(run)
+        found = next((v for name, v in self.search.found.items() if name not in before), None)
+        if found is not None:
+            self._behind |= dict.fromkeys(names, found)
+            self._keep(found.program)
+        return found
+
+    # --- the example database ----------------------------------------------------------------
+
+    def _kept(self) -> list[Program]:
+        programs: list[Program] = []
+        for kept in sorted(set(database.fetch(self.key))) if (database := _database()) else ():
+            # Another version of the kit, or of the machine, may have kept it.
+            with suppress(ValueError, SaverproofError):
+                programs.append(from_json(json.loads(kept)))
+        return programs
+
+    def _keep(self, program: Program) -> None:
+        if database := _database():
+            database.save(self.key, _as_bytes(program))
+
+    def _forget(self, program: Program) -> None:
+        if database := _database():
+            database.delete(self.key, _as_bytes(program))
+
+
+def _database() -> ExampleDatabase | None:
+    """That of the test which runs now."""
+    current = settings.default
+    return None if current is None else current.database
+
+
+def _as_bytes(program: Program) -> bytes:
+    return json.dumps(to_json(program), sort_keys=True).encode("ascii")

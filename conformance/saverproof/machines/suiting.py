@@ -1,0 +1,43 @@
+"""What a saver can do, and the themes that are left of a machine's for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
+from saverproof.programs.theme import Maker, Theme
+from saverproof.values import roundtrips, values
+
+DURABLE = "durable"
+_NEEDS: Mapping[Maker, str] = {
+    whole_threads.delete_thread: "delete_thread",
+    whole_threads.delete_runs: "delete_for_runs",
+    whole_threads.copy_thread: "copy_thread",
+    whole_threads.prune: "prune",
+    whole_threads.prune_to_latest: "prune",
+    reads.delta_history: "delta_history",
+    batches.writes_early: "early_writes",
+    saver_lifecycle.reopen: DURABLE,
+    saver_lifecycle.set_up: DURABLE,
+    saver_lifecycle.close_again: DURABLE,
+}
+"""What the steps of a maker need of the saver."""
+
+
+def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[Theme, ...]:
+    """The themes that a saver with these capabilities can take, with values that its serializer
+    keeps.
+    """
+    return tuple(_within(theme, serde, able) for theme in themes if theme.needs <= {*able})
+
+
+def _within(theme: Theme, serde: Any, able: Collection[str]) -> Theme:
+    kept = tuple(v for v in values(*theme.groups) if roundtrips(serde, v) or v.group == "exception")
+    weights = {
+        maker: weight
+        for maker, weight in theme.weights.items()
+        if maker not in _NEEDS or _NEEDS[maker] in able
+    }
+    return replace(theme, values=kept, weights=weights)

@@ -1,0 +1,67 @@
+"""What a machine has to know of its saver before it takes steps: found out by calling it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from saverproof.capability import Capability
+from saverproof.contracts.applicability import why_inapplicable
+from saverproof.contracts.contract import Contract
+from saverproof.facts import Facts
+from saverproof.machines.suiting import DURABLE
+from saverproof.targets.distribution import versions
+from saverproof.targets.event_loop import Loop
+from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.targets.probe_absent import absent_capabilities, apis_of
+from saverproof.targets.probe_calls import Prober, find_operations
+from saverproof.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class SaverSurvey:
+    """What a saver can do: its capabilities, and its serializer."""
+
+    facts: Facts
+    serde: Any
+
+    @property
+    def able(self) -> frozenset[str]:
+        """Its capabilities, and that it is durable if it is."""
+        durable = {DURABLE} if self.facts["durable"] else set()
+        return frozenset({*self.facts["capabilities"], *durable})
+
+    def applicable(self, contracts: Collection[Contract]) -> list[Contract]:
+        """Those of the contracts that apply to the saver."""
+        return [each for each in contracts if why_inapplicable(each, self.facts) is None]
+
+
+def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
+    """Open the saver on a workspace of its own, and call each of its operations.
+
+    Raises:
+        OpeningError: it could not be opened or closed.
+        TargetError: it has no API that may be used.
+    """
+    with fresh_workspace(folder, target) as workspace, opened(target, workspace, loop) as saver:
+        prober = Prober(saver, loop, lambda _: None)
+        operations = find_operations(prober)
+        apis = apis_of(target, operations)
+        absent = absent_capabilities(target, prober, operations, apis)
+        serde = getattr(saver, "serde", None)
+    return SaverSurvey(
+        cast(
+            Facts,
+            {
+                "durable": target.durable,
+                "apis": apis,
+                "operations": operations,
+                "capabilities": [str(name) for name in Capability if str(name) not in absent],
+                "absent": absent,
+                "packages": versions(None),
+            },
+        ),
+        serde,
+    )

@@ -1,0 +1,41 @@
+"""A violated contract as lines of text, for failures of items and of machines."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from saverproof.contracts.registry import UnknownContract, contract
+
+_STEPS_SHOWN = 30
+
+
+def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
+    """Statement and source of the contract, what was expected and observed, and the program.
+
+    ``promise`` is the statement of a contract that is not in the tables.
+    """
+    lines: list[str] = []
+    try:
+        promised = contract(finding["contract"])
+    except UnknownContract:
+        lines += field("promise", promise) if promise else []
+    else:
+        lines += field("promise", promised.statement)
+        lines += field("source", promised.source)
+    lines += field("expected", finding["expected"])
+    lines += field("observed", finding["observed"])
+    steps = list(finding["steps"])
+    if steps:
+        shown = steps[-_STEPS_SHOWN:]
+        left_out = len(steps) - len(shown)
+        lines.append(f"  steps     ({left_out} earlier ones left out)" if left_out else "  steps")
+        lines += [f"    {number}. {step}" for number, step in enumerate(shown, left_out + 1)]
+    return lines
+
+
+def field(name: str, text: str) -> list[str]:
+    """A named text, the lines after its first below it."""
+    first, *rest = text.split("\n") or [""]
+    return [f"  {name:<9} {first}", *textwrap.indent("\n".join(rest), " " * 12).splitlines()]
