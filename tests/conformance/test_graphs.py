@@ -17,9 +17,10 @@ from tests.conformance.graph_plans import judged, memory_target, plan
 from typing_extensions import TypedDict
 
 from saverproof.capability import Capability
+from saverproof.families.answer import Status
 from saverproof.families.graph import scenarios
 from saverproof.families.graph.family import GraphFamily, plays
-from saverproof.families.graph.replaying import replay
+from saverproof.families.graph.replay import replay
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
@@ -191,10 +192,10 @@ def test_a_finding_can_be_replayed_from_its_data(tmp_path: Path) -> None:
     wrong = memory_target(graph_savers.LosesParents)
     (finding,) = judged(wrong, tmp_path, "sync").findings
     data = json.loads(json.dumps(finding.program))
-    again = replay(plan(tmp_path, "sync"), wrong, data)
-    assert again is not None
-    assert again.contract == finding.contract
-    assert replay(plan(tmp_path, "sync"), memory_target(graph_savers.Base), data) is None
+    where, contract = plan(tmp_path, "sync"), finding.contract
+    assert replay(where, wrong, contract, data).status is Status.FAILING
+    mended = replay(where, memory_target(graph_savers.Base), contract, data)
+    assert mended.status is Status.FIXED
 
 
 @pytest.mark.parametrize(
@@ -210,4 +211,4 @@ def test_what_is_no_recorded_program_is_refused_in_one_line(
 ) -> None:
     data = {"contract": SAME, "scenario": "x", "graph": "sequence", "durability": "sync"}
     with pytest.raises(ValueError, match=complaint):
-        replay(plan(tmp_path, "sync"), targets.memory, {**data, "steps": [], **change})
+        replay(plan(tmp_path, "sync"), targets.memory, SAME, {**data, "steps": [], **change})

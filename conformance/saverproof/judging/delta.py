@@ -18,7 +18,7 @@ from saverproof.values import same
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class ChannelHistory:
     """What one channel's ancestors contribute: the writes, oldest first, and the seed.
 
     ``seed`` is a one-element tuple, or empty if there is none; ``unclear`` says that a stored
@@ -30,10 +30,10 @@ class Walked:
     unclear: bool = False
 
 
-UNCLEAR = Walked((), (), unclear=True)
+UNCLEAR = ChannelHistory((), (), unclear=True)
 
 
-def walk(context: Context, config: dict[str, Any], channel: str) -> Walked:
+def walk(context: Context, config: dict[str, Any], channel: str) -> ChannelHistory:
     """Follow the parents of a checkpoint to the nearest value of the channel."""
     writes: list[Any] = []
     target = context.attempt(lambda: context.reader.get_tuple(config))
@@ -54,9 +54,9 @@ def walk(context: Context, config: dict[str, Any], channel: str) -> Walked:
         if channel in values:
             if values[channel] is None:
                 return UNCLEAR
-            return Walked(tuple(reversed(writes)), (values[channel],))
+            return ChannelHistory(tuple(reversed(writes)), (values[channel],))
         cursor = field(found, "parent_config")
-    return Walked(tuple(reversed(writes)), ())
+    return ChannelHistory(tuple(reversed(writes)), ())
 
 
 def rebuilt(context: Context, address: Address, channel: str) -> Any:
@@ -66,11 +66,11 @@ def rebuilt(context: Context, address: Address, channel: str) -> Any:
     checkpoint = field(target, "checkpoint")
     values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
     if values and channel in values:
-        return Walked((), (values[channel],), unclear=values[channel] is None)
+        return ChannelHistory((), (values[channel],), unclear=values[channel] is None)
     return walk(context, config, channel)
 
 
-def same_rebuilt(before: Walked, after: Walked) -> bool:
+def same_rebuilt(before: ChannelHistory, after: ChannelHistory) -> bool:
     """Whether a channel is rebuilt from the same, or has its value stored now."""
     if before.unclear or after.unclear:
         return True
@@ -78,7 +78,7 @@ def same_rebuilt(before: Walked, after: Walked) -> bool:
     return bool(stored_now) or _equal(before, after)
 
 
-def _equal(left: Walked, right: Walked) -> bool:
+def _equal(left: ChannelHistory, right: ChannelHistory) -> bool:
     return same(left.seed, right.seed) and same(left.writes, right.writes)
 
 
@@ -99,7 +99,7 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
             continue
         entry = answer[channel]
         seed = (entry["seed"],) if "seed" in entry else ()
-        shown = Walked(tuple(tuple(write) for write in entry.get("writes", ())), seed)
+        shown = ChannelHistory(tuple(tuple(write) for write in entry.get("writes", ())), seed)
         if _equal(expected, shown):
             context.facts.agree(facts.HISTORY)
         else:

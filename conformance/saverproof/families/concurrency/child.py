@@ -77,6 +77,17 @@ class Scene:
         else:
             self.loop.run(_awaited(caller, operations))
 
+    def prepare(self, saver: Any, operations: Iterable[Operation]) -> None:
+        """Make calls of which none may raise.
+
+        Raises:
+            RuntimeError: one did.
+        """
+        self.alone(saver, BEFORE, operations)
+        wrong = next((event.error for event in self.callers[-1].events if event.error), None)
+        if wrong is not None:
+            raise RuntimeError(f"preparing it raised {wrong}")
+
     def together(self, users: Sequence[User]) -> None:
         """Let callers begin at the same moment, in threads or in tasks; wait for all of them."""
         in_step = self._arguments["in_step"]

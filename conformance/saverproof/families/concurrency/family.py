@@ -21,16 +21,16 @@ from saverproof.families.concurrency.contract_ids import (
     TORN,
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
-from saverproof.families.concurrency.endings import ended
 from saverproof.families.concurrency.histories import (
     Sharing,
+    ended,
     locked,
     play,
     rehearsal,
     script_of,
 )
 from saverproof.families.concurrency.iteration import By
-from saverproof.families.concurrency.judging import Judgement, judge_history, semantics_of
+from saverproof.families.concurrency.judging import CUT_OFF, Judgement, judge_history, semantics_of
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.replaying import replay
@@ -219,7 +219,7 @@ class ConcurrencyJudging:
         tally.agreed(TORN, judgement.reads)
         tally.agreed(ORDER, 0 if self.unordered else judgement.keys)
         if judgement.cut_off:
-            tally.unknown[ORDER] = "cut off: the orders of a history are too many to be searched"
+            tally.unknown[ORDER] = CUT_OFF
         if name == PROCESSES:
             self.record.raised.update(error[:120] for error in judgement.errors)
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 from saverproof.errors import describe
 from saverproof.families.concurrency.child import Scene, operations_in
-from saverproof.families.concurrency.schedules import PausingInterceptor, could_run
+from saverproof.families.concurrency.schedules import could_run, pause_around_calls
 from saverproof.families.concurrency.watching import watch
 from saverproof.steps.codec import encode
-from saverproof_faults.drivers import KNOWN_DRIVERS
-from saverproof_faults.interceptor import INTERCEPTORS
 from saverproof_faults.kill import Acks
 from saverproof_faults.sqlite import raw
 
@@ -52,7 +49,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
         meeting = Meeting(Path(arguments["meeting"]), number, arguments["racers"])
         with meeting:
             if arguments["side_by_side"]:
-                install(meeting.step)
+                pause_around_calls(meeting.step)
                 meeting.step()
             else:
                 meeting.tell(1)
@@ -66,14 +63,6 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
     events = [encode(event) for caller in scene.callers for event in caller.events]
     return told | {"events": events, "standstill": encode(still)}
-
-
-def install(pause: Callable[[], object]) -> None:
-    """Pause before and after each call of the database drivers that are loaded."""
-    INTERCEPTORS.current = PausingInterceptor(pause)
-    for driver in KNOWN_DRIVERS.values():
-        if any(module in sys.modules for module in driver.modules):
-            driver.install()
 
 
 class Meeting:

@@ -10,8 +10,10 @@ from typing import Any
 
 from saverproof.families.concurrency import child, lockheld
 from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import PROCESSES, THREADS
 from saverproof.families.concurrency.effort import SceneEffort
 from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule, schedule_of
 from saverproof.families.concurrency.workload import (
@@ -213,3 +215,18 @@ def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:
         elif still is not None:
             slow = f"not over after {still['seconds']:g} s"
     return Played(script, tuple(events), trouble, hung, slow, died)
+
+
+def ended(played: Played) -> list[Problem]:
+    """The problem of a history that never ended, or whose process did."""
+    sharing = played.script.sharing
+    name = THREADS if sharing is Sharing.SHARED else PROCESSES
+    if played.died:
+        how = played.died.partition("\n")[0]
+        return [Problem(name, how, "no call to end the process", how, stacks=played.died)]
+    if played.hung:
+        how, _, stacks = played.hung.partition("\n")
+        expected = "every call to be answered"
+        last = played.events[-8:]
+        return [Problem(name, f"{sharing.value}: {how}", expected, how, last, stacks=stacks)]
+    return []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
 from saverproof.errors import describe
 from saverproof.families.concurrency.calling import Caller
-from saverproof.families.concurrency.child import BEFORE, Scene
+from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.records import PLACES, CallKind, Operation
 from saverproof.families.concurrency.watching import (
     PATIENCE_S,
@@ -91,10 +92,7 @@ class Iterating:
         """All of it. What goes wrong beside the listing is kept as trouble."""
         try:
             with self.scene.saver() as saver:
-                self.scene.alone(saver, BEFORE, PREPARED)
-                wrong = next((e.error for e in self.scene.callers[0].events if e.error), None)
-                if wrong is not None:
-                    raise RuntimeError(f"preparing it raised {wrong}")
+                self.scene.prepare(saver, PREPARED)
                 caller = self.scene.caller(saver, 0)
                 if self.scene.api == "sync":
                     self._sync(saver, caller)
@@ -107,7 +105,8 @@ class Iterating:
 
     def _sync(self, saver: Any, caller: Caller) -> None:
         self.listing = iter(saver.list(_listed()))
-        self._step(lambda: next(self.listing, None))
+        with self._next():
+            next(self.listing, None)
         for operation in self._between:
             self._begin(operation)
             if self.by is By.SAME:
@@ -119,9 +118,11 @@ class Iterating:
                 self.listing.close()
                 return
             if self.by is not By.LEFT:
-                self._step(lambda: next(self.listing, None))
+                with self._next():
+                    next(self.listing, None)
         if self.by is not By.LEFT:
-            self._step(lambda: list(self.listing))
+            with self._next():
+                list(self.listing)
 
     def _beside(self, caller: Caller, operation: Operation) -> None:
         other = threading.Thread(
@@ -139,7 +140,8 @@ class Iterating:
 
     async def _async(self, saver: Any, caller: Caller) -> None:
         self.listing = aiter(saver.alist(_listed()))
-        await self._await_step(anext(self.listing, None))
+        with self._next():
+            await anext(self.listing, None)
         for operation in self._between:
             self._begin(operation)
             if self.by is By.SAME:
@@ -150,9 +152,12 @@ class Iterating:
             if self._give_up.is_set():
                 return
             if self.by is not By.LEFT:
-                await self._await_step(anext(self.listing, None))
+                with self._next():
+                    await anext(self.listing, None)
         if self.by is not By.LEFT:
-            await self._await_step(_drained(self.listing))
+            with self._next():
+                async for _ in self.listing:
+                    pass
 
     async def _await_beside(self, caller: Caller, operation: Operation) -> None:
         other = asyncio.create_task(caller.await_call(operation), name="the other one")
@@ -162,16 +167,6 @@ class Iterating:
             await self.listing.aclose()
             await other
 
-    async def _await_step(self, step: Any) -> None:
-        self.under_way = "the next item"
-        try:
-            await step
-        except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
-            self.calls.append(["the next item", describe(error)])
-        else:
-            self.calls.append(["the next item", None])
-        self.scene.progress.tick()
-
     # --- both ------------------------------------------------------------------------------
 
     def _begin(self, operation: Operation) -> None:
@@ -180,14 +175,15 @@ class Iterating:
     def _end(self, operation: Operation, caller: Caller) -> None:
         self.calls.append([operation.describe(), caller.events[-1].error])
 
-    def _step(self, step: Callable[[], object]) -> None:
-        self.under_way = "the next item"
+    @contextmanager
+    def _next(self) -> Iterator[None]:
+        """An item of the listing is asked for in the block, or all that are left."""
+        self.under_way, raised = "the next item", None
         try:
-            step()
+            yield
         except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
-            self.calls.append(["the next item", describe(error)])
-        else:
-            self.calls.append(["the next item", None])
+            raised = describe(error)
+        self.calls.append(["the next item", raised])
         self.scene.progress.tick()
 
     def released(self, stage: threading.Thread, still: Standstill) -> bool | None:
@@ -205,11 +201,6 @@ class Iterating:
 
 def _listed() -> dict[str, Any]:
     return {"configurable": {"thread_id": PLACES[LISTED][0]}}
-
-
-async def _drained(listing: Any) -> None:
-    async for _ in listing:
-        pass
 
 
 def method_of(operation: Operation) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
-    PLACES,
     CallKind,
     Operation,
     Phase,
@@ -18,6 +17,7 @@ from saverproof.families.concurrency.records import (
 )
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, orders
 
+CUT_OFF = "cut off: the orders of a history are too many to be searched"
 Key = tuple[int, int]
 """A place and the number of a checkpoint there."""
 
@@ -123,8 +123,7 @@ class EventIndex:
             if other.operation.kind is CallKind.DELETE
             and event.operation.kind.reads
             and other.operation.place == event.operation.place
-            and other.began < event.ended
-            and other.ended > event.began
+            and other.overlaps(event)
         ]
         return Problem(
             TORN if halves else THREADS,
@@ -255,7 +254,7 @@ class EventIndex:
         return Problem(
             TORN,
             f"{event.operation.kind.value} shows {observed}",
-            f"{expected}, at {_at(event.operation)}",
+            f"{expected}, at {event.operation.at}",
             shown.describe(),
             (*self._about(event.operation.place, shown, event), *also, event),
         )
@@ -270,11 +269,7 @@ class EventIndex:
             and event.operation.place == place
             and (
                 said & {f"p{event.operation.tag}", *texts_of(event.operation)}
-                or (
-                    event.operation.kind is CallKind.DELETE
-                    and event.began < read.ended
-                    and event.ended > read.began
-                )
+                or (event.operation.kind is CallKind.DELETE and event.overlaps(read))
             )
         )
 
@@ -282,15 +277,13 @@ class EventIndex:
         self, event: TimedCall, summary: str, observed: str, operations: Iterable[TimedCall] = ()
     ) -> Problem:
         expected = "every operation that returned to have taken effect once"
-        return Problem(
-            self.contract, f"{summary}, at {_at(event.operation)}", expected, observed,
-            (*operations, event),
-        )  # fmt: skip
+        said = f"{summary}, at {event.operation.at}"
+        return Problem(self.contract, said, expected, observed, (*operations, event))
 
     def _undone(self, event: TimedCall, operation: TimedCall) -> Problem:
         return Problem(
             self.contract,
-            f"{operation.operation.kind.value} raised and took effect, at {_at(event.operation)}",
+            f"{operation.operation.kind.value} raised and took effect, at {event.operation.at}",
             "nothing of an operation that raised",
             f"it raised {operation.error}, and what it was given is there",
             (operation, event),
@@ -300,8 +293,3 @@ class EventIndex:
 def texts_of(operation: Operation) -> tuple[str, ...]:
     """The values of a batch."""
     return tuple(f"w{operation.tag}.{place}" for place in range(operation.count))
-
-
-def _at(operation: Operation) -> str:
-    thread, namespace = PLACES[operation.place]
-    return f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")

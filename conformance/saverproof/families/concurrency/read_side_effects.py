@@ -14,7 +14,7 @@ from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.execution.view import listed_facts
-from saverproof.families.concurrency.child import BEFORE, Scene
+from saverproof.families.concurrency.child import Scene
 from saverproof.families.concurrency.records import CallKind, Operation
 from saverproof.families.concurrency.watching import PATIENCE_S, watch
 from saverproof.steps.codec import encode
@@ -57,10 +57,7 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     def guarded() -> None:
         try:
             with scene.saver() as saver:
-                scene.alone(saver, BEFORE, _PREPARED)
-                wrong = next((e.error for e in scene.callers[0].events if e.error), None)
-                if wrong is not None:
-                    raise RuntimeError(f"preparing it raised {wrong}")
+                scene.prepare(saver, _PREPARED)
                 _ask(scene, saver, told, in_memory=not arguments["durable"])
         except Exception as error:  # noqa: BLE001 - a saver may raise anything
             told["trouble"] = describe(error)

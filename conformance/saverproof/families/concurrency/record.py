@@ -26,7 +26,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ShownProblem:
     """A problem and the scene that showed it, as plain data."""
 
     problem: Problem
@@ -43,7 +43,7 @@ class SceneRecord:
     """What all scenes of an item came to, beside the tally."""
 
     tally: Tally
-    found: dict[str, Sighting] = field(default_factory=dict)
+    found: dict[str, ShownProblem] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
     """Contract -> how many scenes showed it broken."""
     scenes: Counter[str] = field(default_factory=Counter)
@@ -56,7 +56,7 @@ class SceneRecord:
             self.seen[contract] += 1
         for problem in problems:
             self.tally.differences.note(problem.contract)
-            keep_plainest(self.found, problem.contract, Sighting(problem, scene))
+            keep_plainest(self.found, problem.contract, ShownProblem(problem, scene))
 
     def as_data(self) -> dict[str, Any]:
         """For the report."""

@@ -46,10 +46,15 @@ class Operation:
     task: int = 0
     count: int = 0
 
+    @property
+    def at(self) -> str:
+        """Its place in words."""
+        thread, namespace = PLACES[self.place]
+        return f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")
+
     def describe(self) -> str:
         """One line for people."""
-        thread, namespace = PLACES[self.place]
-        at = f"thread {thread!r}" + (f", namespace {namespace!r}" if namespace else "")
+        at = self.at
         match self.kind:
             case CallKind.PUT:
                 return f"put checkpoint {self.number} with values p{self.tag}, {at}"
@@ -110,6 +115,10 @@ class TimedCall:
     def returned(self) -> bool:
         """Whether it was acknowledged."""
         return self.error is None
+
+    def overlaps(self, other: TimedCall) -> bool:
+        """Whether each began before the other ended."""
+        return self.began < other.ended and other.began < self.ended
 
     def at(self, phase: Phase) -> TimedCall:
         """The same in another phase."""

@@ -9,17 +9,17 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
-from saverproof.families.concurrency.endings import ended
 from saverproof.families.concurrency.histories import (
     CallPlan,
     Played,
     Sharing,
+    ended,
     locked,
     play,
     rehearsal,
 )
 from saverproof.families.concurrency.iteration import By
-from saverproof.families.concurrency.judging import judge_history, semantics_of
+from saverproof.families.concurrency.judging import CUT_OFF, judge_history, semantics_of
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import Operation
 from saverproof.families.concurrency.scenes import ask, iterate, race
@@ -59,9 +59,8 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         return ReplayAnswer(Status.FAILING, shown.summary, shown.expected, shown.observed)
     if record.tally.unknown:
         # What was not seen to the end is not mended.
-        return unclear(
-            record.tally.unknown.get(contract, next(iter(record.tally.unknown.values())))
-        )
+        unknown = record.tally.unknown
+        return unclear(unknown.get(contract, next(iter(unknown.values()))))
     if times > 1:
         return ReplayAnswer(Status.FIXED, f"played {times} times, it shows no flaw")
     return ReplayAnswer(Status.FIXED, "the same scene shows no flaw")
@@ -120,13 +119,10 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Sc
     record.saw(problems, {})
     others = sorted({problem.contract for problem in problems} - {contract})
     if others and (end or contract == ORDER):
-        record.tally.unknown[contract] = (
-            f"it breaks {', '.join(others)} instead, which hides the rest"
-        )
+        why = f"it breaks {', '.join(others)} instead, which hides the rest"
+        record.tally.unknown[contract] = why
     elif judgement.cut_off and contract == ORDER:
-        record.tally.unknown[contract] = (
-            "cut off: the orders of a history are too many to be searched"
-        )
+        record.tally.unknown[contract] = CUT_OFF
 
 
 def _script(data: Mapping[str, Any]) -> CallPlan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saverproof.families.concurrency.record import Problem, Sighting
+from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import TimedCall
 from saverproof.families.concurrency.scripts import reproducer
 from saverproof.items import Finding, ItemPlan
@@ -15,9 +15,9 @@ WIDTH_OF_STACKS = 3_600
 _MOST_STEPS = 40
 
 
-def finding(plan: ItemPlan, target: Target, sighting: Sighting) -> Finding:
+def finding(plan: ItemPlan, target: Target, shown: ShownProblem) -> Finding:
     """A broken contract as the report has it."""
-    problem = sighting.problem
+    problem = shown.problem
     return Finding(
         contract=problem.contract,
         api=plan.api,
@@ -26,8 +26,8 @@ def finding(plan: ItemPlan, target: Target, sighting: Sighting) -> Finding:
         expected=problem.expected[:WIDTH],
         observed=_observed(problem),
         steps=_steps(problem),
-        program=sighting.scene,
-        reproducer=reproducer(target, problem, sighting.scene, plan.api),
+        program=shown.scene,
+        reproducer=reproducer(target, problem, shown.scene, plan.api),
     )
 
 

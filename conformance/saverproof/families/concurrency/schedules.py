@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -82,12 +82,8 @@ class Pauses:
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
         sys.setswitchinterval(self.schedule.switch_s)
-        if not self.schedule.statements:
-            return
-        INTERCEPTORS.current = PausingInterceptor(lambda: self.at(self.schedule.statements))
-        for driver in KNOWN_DRIVERS.values():
-            if any(module in sys.modules for module in driver.modules):
-                driver.install()
+        if self.schedule.statements:
+            pause_around_calls(lambda: self.at(self.schedule.statements))
 
     def trace(self, saver: Any) -> None:
         """Let threads that start from now on pause between lines of the saver's own modules."""
@@ -182,8 +178,19 @@ def _is_shared(module: str) -> bool:
     return module.count(".") < 1
 
 
+def pause_around_calls(pause: Callable[[], object]) -> None:
+    """Pause before and after each call of the database drivers that are loaded."""
+    INTERCEPTORS.current = PausingInterceptor(pause)
+    for driver in KNOWN_DRIVERS.values():
+        if any(module in sys.modules for module in driver.modules):
+            driver.install()
+
+
 class PausingInterceptor(Interceptor):
-    """Lets every call of a database driver through, with a pause before and after it."""
+    """Lets every call of a database driver through, with a pause before and after it.
+
+    Awaited calls have none: the loop's own turns are all that a pause could bring about there.
+    """
 
     def __init__(self, pause: Callable[[], object]) -> None:
         super().__init__(lambda error: None)
@@ -218,18 +225,3 @@ class PausingInterceptor(Interceptor):
             return result
         finally:
             result = run = None  # type: ignore[assignment]
-
-    async def await_call(
-        self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Awaitable[Result]]
-    ) -> Result:
-        # The loop's own turns are all that a pause could bring about here.
-        return await run()
-
-    async def await_batch(
-        self,
-        sql: str,
-        rows: Iterable[Any],
-        errors: ModuleType,
-        run: Callable[[Iterable[Any]], Awaitable[Result]],
-    ) -> Result:
-        return await run(rows)

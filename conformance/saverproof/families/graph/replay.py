@@ -1,35 +1,51 @@
-"""Plays the recorded program of a graph again."""
+"""Plays the recorded program of a graph again: an artefact's "program" as a finding gave it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langsmith.run_helpers import tracing_context
 
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.families.graph.replaying import replay as play_again
+from saverproof.families.graph.bench import GraphBench, Play
+from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.runner import MEANING
+from saverproof.families.graph.scenarios import GRAPHS, GraphScenario
+from saverproof.families.graph.steps import from_json
 from saverproof.items import ItemPlan
+from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 from saverproof.values import show
 
 WIDTH = 1_200
+_KEYS = ("contract", "scenario", "graph", "durability", "steps")
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
     """Whether a recorded graph still goes otherwise than on InMemorySaver.
 
     Raises:
-        ValueError: the data is no recorded program.
+        ValueError: the data is no recorded program; the one line says what was found and expected.
         OpeningError: the saver could not be opened or closed.
     """
-    with tracing_context(enabled=False):
-        difference = play_again(plan, target, data)
+    play = _read(data)
+    with tracing_context(enabled=False), loop_for(plan.api) as loop:
+        differences = GraphBench(target, plan, loop).alone(play).differences
+    difference = differences.get(play.scenario.contract)
     if difference is None:
         return ReplayAnswer(Status.FIXED, "the graph does what it does on InMemorySaver")
-    return ReplayAnswer(
-        Status.FAILING,
-        MEANING[difference.kind],
-        show(difference.expected, WIDTH),
-        show(difference.observed, WIDTH),
-    )
+    expected, observed = (show(it, WIDTH) for it in (difference.expected, difference.observed))
+    return ReplayAnswer(Status.FAILING, MEANING[difference.kind], expected, observed)
+
+
+def _read(data: object) -> Play:
+    """The play of a finding's ``program``."""
+    if not isinstance(data, Mapping) or any(key not in data for key in _KEYS):
+        raise ValueError(f"found {data!r:.60}, expected an object with {', '.join(_KEYS)}")
+    for key, known in (("graph", GRAPHS), ("durability", durability_modes())):
+        if data[key] not in known:
+            raise ValueError(f"{key}: found {data[key]!r:.60}, expected one of {', '.join(known)}")
+    program = from_json(data["steps"])
+    scenario = GraphScenario(str(data["scenario"]), str(data["contract"]), data["graph"], program)
+    return Play(scenario, data["durability"])
