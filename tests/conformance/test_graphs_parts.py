@@ -20,7 +20,7 @@ from saverproof.families.graph.random_programs import drawn
 from saverproof.families.graph.runner import Observation, Player
 from saverproof.families.graph.scenarios import FUNCTIONAL, REPLAY, SAME, SCENARIOS, maker, scenario
 from saverproof.families.graph.steps import Invoke, from_json, to_json
-from saverproof.targets.calling import SyncApi
+from saverproof.targets.calling import Api
 from saverproof.values import same
 
 SYNC = durability_modes()["sync"]
@@ -93,14 +93,14 @@ def test_each_kind_of_observation_stands_for_one_contract(
 
 
 def test_a_program_ends_where_there_is_no_checkpoint_to_go_back_to() -> None:
-    player = Player(maker("sequence", "sync"), InMemorySaver(), SyncApi(), how=SYNC)
+    player = Player(maker("sequence", "sync"), InMemorySaver(), Api(), how=SYNC)
     program = (Invoke({"log": []}), Invoke(None, at=99), Invoke({"log": []}))
     assert {seen.position for seen in player.play(program)} == {0}
 
 
 def test_a_finished_task_is_not_called_again_and_a_failed_one_is() -> None:
     known = scenario("a failing task")
-    player = Player(maker(known.graph, "sync"), InMemorySaver(), SyncApi(), how=SYNC)
+    player = Player(maker(known.graph, "sync"), InMemorySaver(), Api(), how=SYNC)
     nodes = [seen.value for seen in player.play(known.program) if seen.kind == "nodes"]
     assert nodes == [["fetch", "store"], ["store"]]
 

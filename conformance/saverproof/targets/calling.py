@@ -5,7 +5,7 @@ one, blocking or awaited: every other module calls savers by way of this one.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from saverproof.targets.event_loop import Loop
 
@@ -15,54 +15,26 @@ Each = Callable[[Any], object]
 LEAVE = object()
 
 
-class Api(Protocol):
-    """One way to call. All of these raise what the method raises."""
+class Api:
+    """One way to call: this one by the sync API, on the calling thread.
 
-    name: str
-
-    def method(self, name: str) -> str:
-        """The name that a method of the sync API has in this one."""
-        ...
-
-    def call(self, thing: Any, method: str, /, *arguments: Any, **named: Any) -> Any:
-        """The answer of a method."""
-        ...
-
-    def items(
-        self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
-    ) -> list[Any]:
-        """What an iterating method yields."""
-        ...
-
-    async def ask(self, thing: Any, method: str, /, *arguments: Any, **named: Any) -> Any:
-        """The answer of a method, awaited by a coroutine on the API's event loop."""
-        ...
-
-    async def ask_items(
-        self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
-    ) -> list[Any]:
-        """The same of what an iterating method yields."""
-        ...
-
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine that awaits nothing else than this API."""
-        ...
-
-
-class SyncApi:
-    """The sync API, on the calling thread."""
+    All of it raises what the method raises.
+    """
 
     name = "sync"
 
     def method(self, name: str) -> str:
+        """The name that a method of the sync API has in this one."""
         return name
 
     def call(self, thing: Any, method: str, /, *arguments: Any, **named: Any) -> Any:
+        """The answer of a method."""
         return getattr(thing, method)(*arguments, **named)
 
     def items(
         self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
     ) -> list[Any]:
+        """What an iterating method yields."""
         found: list[Any] = []
         for item in getattr(thing, method)(*arguments, **named):
             found.append(item)
@@ -71,14 +43,17 @@ class SyncApi:
         return found
 
     async def ask(self, thing: Any, method: str, /, *arguments: Any, **named: Any) -> Any:
+        """The answer of a method, awaited by a coroutine on the API's event loop."""
         return self.call(thing, method, *arguments, **named)
 
     async def ask_items(
         self, thing: Any, method: str, each: Each, /, *arguments: Any, **named: Any
     ) -> list[Any]:
+        """The same of what an iterating method yields."""
         return self.items(thing, method, each, *arguments, **named)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine that awaits nothing else than this API."""
         try:
             coroutine.send(None)
         except StopIteration as ended:
@@ -87,7 +62,7 @@ class SyncApi:
         raise AssertionError("the coroutine awaited something else than the sync API")
 
 
-class AsyncApi:
+class AsyncApi(Api):
     """The async API, on an event loop in a thread of its own."""
 
     name = "async"
@@ -125,7 +100,7 @@ class AsyncApi:
 
 def api_of(name: str, loop: Loop) -> Api:
     """The API called "sync" or "async"."""
-    return SyncApi() if name == "sync" else AsyncApi(loop)
+    return Api() if name == "sync" else AsyncApi(loop)
 
 
 def every(item: Any) -> None:
