@@ -61,7 +61,7 @@ What there is
         A fired plan as some 25 lines of plain Python, for reproducers without this package.
     Driver, ClassDriver, KNOWN_DRIVERS, WITHOUT_HOOKS, loaded_drivers, why_nothing_passed
         What is known, loaded, and how to declare another driver.
-    InjectedFault, was_injected, FaultsError, PlanError, HookFailed, Unavailable
+    InjectedFault, was_injected, FaultsError, PlanError, HookFailed, NotSettled, Unavailable
         Errors raised on purpose, and errors of this package.
 
 Subpackages: ``io`` (SQLite's file I/O failed and recorded), ``power`` (disk images of power cuts),
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         FaultsError,
         HookFailed,
         InjectedFault,
+        NotSettled,
         PlanError,
         Unavailable,
         was_injected,
@@ -120,6 +121,7 @@ _HOMES = {
         "FaultsError",
         "HookFailed",
         "InjectedFault",
+        "NotSettled",
         "PlanError",
         "Unavailable",
         "was_injected",
@@ -160,6 +162,7 @@ __all__ = [
     "Injector",
     "Lasts",
     "Moment",
+    "NotSettled",
     "OutsideView",
     "Place",
     "Places",

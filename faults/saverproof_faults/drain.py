@@ -11,7 +11,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Self
 
-from saverproof_faults.errors import FaultsError
+from saverproof_faults.errors import NotSettled
 
 PATIENCE = 10.0
 """Seconds after which work that is still not done is reported, not awaited."""
@@ -54,7 +54,7 @@ class Handoffs:
             self._undo.pop()()
 
     async def drain(self, patience: float = PATIENCE) -> None:
-        """Return when all work noted is done. Raises FaultsError after ``patience`` seconds."""
+        """Return when all work noted is done. Raises NotSettled after ``patience`` seconds."""
         try:
             async with asyncio.timeout(patience):
                 while pending := self._unfinished():
@@ -64,7 +64,7 @@ class Handoffs:
                 # Callbacks of work that was done in between.
                 await asyncio.sleep(0)
         except TimeoutError as problem:
-            raise FaultsError(f"work handed to threads is not done after {patience} s") from problem
+            raise NotSettled(f"work handed to threads is not done after {patience} s") from problem
 
     def _unfinished(self) -> list["concurrent.futures.Future[Any]"]:
         with self._lock:

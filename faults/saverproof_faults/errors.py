@@ -13,6 +13,10 @@ class Unavailable(FaultsError):  # noqa: N818 - a state of this machine, not a m
     """Something that this machine or this Python does not offer; the message says why."""
 
 
+class NotSettled(FaultsError):  # noqa: N818 - a state of the program, not a mistake
+    """Work that was handed to threads is not done in time; it may still be."""
+
+
 class HookFailed(FaultsError):  # noqa: N818 - named by what happened
     """A callback inside the engine raised: what was counted or failed since cannot be trusted."""
 

@@ -132,7 +132,7 @@ class NeverReleasing(Database):
     @contextmanager
     def writing(self) -> Iterator[None]:
         # Short waits, so that the thread can be ended.
-        while not self.gate.acquire(timeout=0.02):
+        while not self.gate.acquire(timeout=self.wait_s):
             if self.given_up.is_set():
                 raise RuntimeError("nobody waits any more")
         with super().writing():
@@ -140,6 +140,11 @@ class NeverReleasing(Database):
         self.gate.release()
 
     given_up = threading.Event()
+    wait_s = 0.02
+
+
+class AlwaysAskingAgain(NeverReleasing):
+    wait_s = 0.0
 
 
 class TwoCommits(SqliteReference):
@@ -176,19 +181,33 @@ def test_an_operation_in_two_transactions_is_torn(tmp_path: Path) -> None:
     assert "delete_thread" in finding.summary or "prune" in finding.summary
 
 
-def test_a_lock_that_is_never_released_is_blamed_and_cuts_the_sweep_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("database", "limit_s", "blamed", "unknown"),
+    [
+        (NeverReleasing, worker.LIMIT_S, {"usable-after"}, {"all-or-nothing": "cut off"}),
+        (AlwaysAskingAgain, 0.5, set(), {"usable-after": "something still moves"}),
+    ],
+)
+def test_a_lock_that_is_never_released_is_blamed_if_nothing_moves_and_cuts_the_sweep_off(
+    database: type[Database],
+    limit_s: float,
+    blamed: set[str],
+    unknown: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     NeverReleasing.given_up.clear()
+    monkeypatch.setattr(worker, "LIMIT_S", limit_s)
     monkeypatch.setattr(bench, "Worker", lambda *_: worker.Worker(0.5))
-    outcome = judged(target_of(NeverReleasing), tmp_path, operations=["put", "put_writes"])
+    outcome = judged(target_of(database), tmp_path, operations=["put", "put_writes"])
     left = [thread for thread in threading.enumerate() if thread.name == worker.NAME]
     assert left
     NeverReleasing.given_up.set()
     for thread in left:
         thread.join()
-    assert found(outcome) == {"usable-after"}
-    assert "cut off" in outcome.unknown["atomicity/all-or-nothing"]
+    assert found(outcome) == blamed
+    for contract, why in unknown.items():
+        assert why in outcome.unknown[f"atomicity/{contract}"]
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])

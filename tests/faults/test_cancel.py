@@ -14,10 +14,10 @@ from saverproof_faults import (
     Ending,
     Event,
     Fault,
-    FaultsError,
     Handoffs,
     Injector,
     Moment,
+    NotSettled,
     Place,
     Plan,
     PlanError,
@@ -178,7 +178,7 @@ def test_work_that_never_ends_is_reported() -> None:
         with Handoffs() as handoffs:
             await cancel_at(lambda: asyncio.to_thread(may_end.wait, 5), cancelling(1))
             try:
-                with pytest.raises(FaultsError, match="not done after"):
+                with pytest.raises(NotSettled, match="not done after"):
                     await handoffs.drain(patience=0.01)
             finally:
                 may_end.set()

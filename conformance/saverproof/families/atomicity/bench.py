@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
-from saverproof.families.atomicity.worker import Worker
+from saverproof.families.atomicity.worker import SlowError, Worker
 from saverproof.items import ItemPlan
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 from saverproof_faults import Driver as FaultDriver
-from saverproof_faults import FaultsError, Injector
+from saverproof_faults import FaultsError, Injector, NotSettled
 
 T = TypeVar("T")
 
@@ -67,8 +67,15 @@ class FaultBench:
             loop.close()
 
     def on_worker(self, work: Callable[[], T]) -> T:
-        """Do it on the worker's thread. Raises HungError if a call of the saver never returns."""
-        return self.worker.run(work)
+        """Do it on the worker's thread.
+
+        Raises:
+            UnansweredError: a call of the saver does not return, or leaves work that is not done.
+        """
+        try:
+            return self.worker.run(work)
+        except NotSettled as undone:
+            raise SlowError(str(undone)) from undone
 
     def renew(self) -> None:
         """Go on with another thread and another event loop: the saver hangs on those in use."""

@@ -31,14 +31,16 @@ from saverproof.families.atomicity.reporting import Told, finding, finding_of_ra
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, swept
-from saverproof.families.atomicity.worker import HungError
+from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
-MOST_HANGS = 2
-"""A saver that hangs this often is not asked any further: each time costs the worker's patience."""
+MOST_UNANSWERED = 2
+"""A saver that does not answer this often is not asked any further: each time costs the worker's
+patience.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class AtomicityJudging:
     record: FaultRecord = field(init=False)
     violations: dict[str, Told] = field(default_factory=dict)
     """Contracts that random programs broke, and a short program that does."""
-    _hangs: Counter[bool] = field(default_factory=Counter)
+    _unanswered: Counter[bool] = field(default_factory=Counter)
     _journal: Journal = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,9 +145,9 @@ class AtomicityJudging:
                 self._journal.note((*scenario.start, scenario.step), None)
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
-            except (NoCleanRunError, OpeningError, HungError) as problem:
+            except (NoCleanRunError, OpeningError, UnansweredError) as problem:
                 self.tally.note(f"not judged, it does not work without faults either: {problem}")
-                if isinstance(problem, HungError):
+                if isinstance(problem, UnansweredError):
                     bench.renew()
                 continue
             self.record.counted(sweep)
@@ -166,8 +168,9 @@ class AtomicityJudging:
             self.tally.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
         for sweep, injection in chosen:
             # One class of faults is not to use up what the other is allowed.
-            if self._hangs[injection.kind == "cancellation"] >= MOST_HANGS:
-                self.record.not_tried(injection, f"cut off: the saver hung {MOST_HANGS} times")
+            if self._unanswered[injection.kind == "cancellation"] >= MOST_UNANSWERED:
+                why = f"cut off: the saver did not answer {MOST_UNANSWERED} times"
+                self.record.not_tried(injection, why)
                 continue
             self._try(sweep, injection)
             self._beat(bench)
@@ -181,8 +184,8 @@ class AtomicityJudging:
             random_trial = RandomTrial(bench, source, self._journal.note_random)
             try:
                 violation = bench.on_worker(random_trial.run)
-            except HungError as hung:
-                self.tally.note(f"a random program hung: {hung}")
+            except UnansweredError as problem:
+                self.tally.note(f"a random program was given up: {problem}")
                 bench.renew()
                 break
             self.record.tried_randomly(random_trial.injected)
@@ -207,7 +210,11 @@ class AtomicityJudging:
         except (NoCleanRunError, OpeningError) as problem:
             self.record.not_tried(injection, f"the trial could not begin: {problem}")
             return
-        self._hangs[injection.kind == "cancellation"] += bool(observation.hung)
+        except SlowError as slow:
+            self._unanswered[injection.kind == "cancellation"] += 1
+            self.record.not_tried(injection, f"the trial was given up: {slow}")
+            return
+        self._unanswered[injection.kind == "cancellation"] += bool(observation.hung)
         self.record.tried(
             sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
         )

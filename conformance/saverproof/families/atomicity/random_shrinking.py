@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.random_programs import PlannedStep, RecordedSteps
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
-from saverproof.families.atomicity.worker import HungError
+from saverproof.families.atomicity.worker import UnansweredError
 from saverproof.programs.simplifying import simpler
 from saverproof.programs.spans import with_simpler_items, without_spans
 from saverproof_faults import FaultsError, Places
@@ -76,7 +76,7 @@ class _Trials:
         random_trial = RandomTrial(self.bench, RecordedSteps(program, faults))
         try:
             return self.bench.on_worker(random_trial.run)
-        except HungError:
+        except UnansweredError:
             self.bench.renew()
             return None
 
@@ -87,6 +87,6 @@ def places_of(bench: FaultBench, violation: ProgramViolation, position: int) -> 
     with suppress(FaultsError):
         try:
             bench.on_worker(random_trial.run)
-        except HungError:
+        except UnansweredError:
             bench.renew()
     return random_trial.places

@@ -16,7 +16,7 @@ from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
-from saverproof.families.atomicity.worker import HungError
+from saverproof.families.atomicity.worker import HungError, SlowError
 from saverproof.items import ItemPlan
 from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
@@ -46,6 +46,8 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
             return _again(sweep, injection, contract)
     except (NoCleanRunError, HungError) as problem:
         return unclear(f"the operation does not work without the fault either: {problem}")
+    except SlowError as slow:
+        return unclear(f"a call took too long to tell: {slow}")
 
 
 def _read(data: object) -> tuple[FaultScenario, Injection | None]:

@@ -11,7 +11,7 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.record import Found, plainness
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
-from saverproof.families.atomicity.worker import HungError
+from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.programs import small
 from saverproof.steps.definitions import SetUp
 
@@ -50,7 +50,7 @@ def shortened(bench: FaultBench, found: Found, stack: ExitStack) -> list[Found]:
                 count = partial(swept, bench, smaller, stack, also_lasting=False)
                 try:
                     sweep = bench.on_worker(count)
-                except HungError:
+                except UnansweredError:
                     # What is left of another trial may hold this one up: none is to follow.
                     bench.renew()
                     return [found]
@@ -71,7 +71,10 @@ def _shown(sweep: FaultSweep, found: Found) -> Iterator[Found]:
     )
     count = 0
     for injection in chosen[:_MOST_TRIALS]:
-        observation = sweep.tried(injection)
+        try:
+            observation = sweep.tried(injection)
+        except SlowError:
+            return
         verdict = sweep.verdict(injection, observation)
         same = verdict.outcome == found.verdict.outcome
         if verdict.contract == found.verdict.contract and same:

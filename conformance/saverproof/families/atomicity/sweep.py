@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from saverproof.errors import NoCleanRunError
 from saverproof.execution.settled_calls import awaiting
@@ -24,7 +25,7 @@ from saverproof.families.atomicity.prepared_store import PreparedStore, prepared
 from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.trial import FaultTrial
-from saverproof.families.atomicity.worker import HungError, call_quietly
+from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof_faults import Places, Plan, count_awaits
 
@@ -60,13 +61,19 @@ class FaultSweep:
         trial.run(lambda running: inject(running, injection))
 
     def tried(self, injection: Injection) -> TrialObservation:
-        """What one trial came to; one in which the saver hangs is given up."""
+        """One trial. That a call never returned is part of what was seen.
+
+        Raises:
+            SlowError: a call took so long that nothing is known.
+        """
         observation = TrialObservation()
         try:
-            self.bench.on_worker(lambda: self.inject(injection, observation))
-        except HungError as hung:
-            observation.hung = str(hung)
+            self.bench.on_worker(partial(self.inject, injection, observation))
+        except UnansweredError as problem:
             self.bench.renew()
+            if not isinstance(problem, HungError):
+                raise
+            observation.hung = str(problem)
         return observation
 
     def verdict(self, injection: Injection, observation: TrialObservation) -> FaultVerdict:

@@ -9,18 +9,31 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from saverproof.process import heartbeat
+from saverproof.process.standstill import MovementWatch
 
 T = TypeVar("T")
 
-PATIENCE_S = 5.0
-"""Seconds after which a single call of a saver, on a store that nobody else uses, has hung."""
-_EVERY_S = 0.5
+PATIENCE_S = 6.0
+"""Seconds for which nothing moves before a call of a saver, on a store that nobody else uses, has
+hung. More than the five that Python's connections to SQLite wait for a lock by default.
+"""
+LIMIT_S = 30.0
+"""Seconds that a stage may take in which something does move; then nothing is known of it."""
+_POLL_S = 0.1
 NAME = "saverproof-faults"
 """What the threads of workers are called."""
 
 
-class HungError(Exception):
+class UnansweredError(Exception):
     """A call of the saver did not return; the text says which."""
+
+
+class HungError(UnansweredError):
+    """It never will: nothing moves any more."""
+
+
+class SlowError(UnansweredError):
+    """It may still: nothing is known of it."""
 
 
 class AbandonedError(BaseException):
@@ -37,7 +50,7 @@ class Worker:
         self.patience_s = patience_s
         self.abandoned = False
         self._stage = "starting"
-        self._heard = time.monotonic()
+        self._stages = 0
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name=NAME, daemon=True)
         self._thread.start()
@@ -51,13 +64,16 @@ class Worker:
         if self.abandoned:
             raise AbandonedError
         heartbeat.beat(0)
-        self._stage, self._heard = stage, time.monotonic()
+        self._stage = stage
+        self._stages += 1
 
     def run(self, work: Callable[[], T]) -> T:
         """Do the work on the worker's thread, and give what it gives or raise what it raises.
 
         Raises:
-            HungError: a stage took longer than the worker's patience; the worker is of no more use.
+            HungError: nothing has moved for as long as the worker's patience lasts.
+            SlowError: something moved, but a stage took longer than any should. The worker is of
+                no more use after either.
         """
         answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
 
@@ -67,24 +83,32 @@ class Worker:
             except BaseException as error:  # noqa: BLE001 - carried to the caller, who raises it
                 answers.put((None, error))
 
-        self._heard = time.monotonic()
+        stages, movement = self._stages, MovementWatch()
         self._work.put(answered)
         while True:
+            before = time.monotonic()
             try:
-                value, error = answers.get(timeout=_EVERY_S)
+                value, error = answers.get(timeout=_POLL_S)
             except queue.Empty:
-                self._check()
+                if stages != self._stages:
+                    stages, movement = self._stages, MovementWatch()
+                # If this process was itself suspended, so was the call: no single wait counts for
+                # much.
+                movement.look(min(time.monotonic() - before, 5 * _POLL_S))
+                self._check(movement)
                 continue
             if error is not None:
                 raise error
             return value  # type: ignore[return-value]
 
-    def _check(self) -> None:
+    def _check(self, movement: MovementWatch) -> None:
         heartbeat.beat(0)
-        waited = time.monotonic() - self._heard
-        if waited > self.patience_s:
+        if movement.for_ever(self.patience_s):
             self.abandoned = True
-            raise HungError(f"{self._stage}: no answer in {self.patience_s:g} s")
+            raise HungError(f"{self._stage}: no answer in {movement.total_s:.0f} s")
+        if movement.total_s >= LIMIT_S:
+            self.abandoned = True
+            raise SlowError(f"{self._stage}: no answer in {LIMIT_S:g} s, but something still moves")
 
     def close(self) -> None:
         """Let the thread end; one that hangs ends with the process.

@@ -9,11 +9,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import AsyncGeneratorType, FrameType
 from typing import Any
 
+from saverproof.process.standstill import MovementWatch
 from saverproof.targets.event_loop import EventLoop
 
 PATIENCE_S = 3.0
@@ -23,11 +24,8 @@ LIMIT_S = 18.0
 """How long a scene may take that does move; longer than this and nothing is known of it."""
 
 _POLL_S = 0.02
-_BUSY = 0.1
 _LONGEST = 6_000
 _KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-Where = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,41 +69,18 @@ def await_end(
     stage: threading.Thread, progress: Progress, loop: EventLoop | None, patience_s: float
 ) -> Standstill | None:
     """Wait for the end of a scene's thread."""
-    still, total = 0.0, 0.0
-    last: tuple[int, frozenset[tuple[int, Where]]] | None = None
-    used = time.process_time()
+    movement = MovementWatch()
     while True:
         before = time.monotonic()
         stage.join(_POLL_S)
         if not stage.is_alive():
             return None
         # If this process was itself suspended, so was the scene: no single wait counts for much.
-        waited = min(time.monotonic() - before, 5 * _POLL_S)
-        total += waited
-        now = (progress.answers, _positions())
-        if now == last:
-            still += waited
-        else:
-            last, still, used = now, 0.0, time.process_time()
-        if still >= patience_s and time.process_time() - used < _BUSY * still:
-            return Standstill(True, round(still, 1), stacks(loop))
-        if total >= LIMIT_S:
-            return Standstill(False, round(total, 1), stacks(loop))
-
-
-def _positions() -> frozenset[tuple[int, Where]]:
-    own = threading.get_ident()
-    return frozenset(
-        (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
-        for thread, frame in sys._current_frames().items()
-        if thread != own
-    )
-
-
-def _frames(frame: FrameType | None) -> Iterable[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
+        movement.look(min(time.monotonic() - before, 5 * _POLL_S), progress.answers)
+        if movement.for_ever(patience_s):
+            return Standstill(True, round(movement.still_s, 1), stacks(loop))
+        if movement.total_s >= LIMIT_S:
+            return Standstill(False, round(movement.total_s, 1), stacks(loop))
 
 
 # --- stacks --------------------------------------------------------------------------------------

@@ -1,0 +1,95 @@
+"""Tells a wait that is for ever from one that takes long, on a machine however busy.
+
+A wait is for ever where nothing in this process moves: each thread stays in its line, none has used
+any processor time to speak of, and none is ready to run or waits for a disk. A thread that only is
+not given a processor is ready to run, so that load alone never looks like a standstill.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+
+_BUSY = 0.1
+"""Which part of the time a thread may be at work in a process that stands still: a wait that looks
+up now and then, as SQLite's for a lock does, is one all the same.
+"""
+_AT_WORK = frozenset("RD")
+"""The states of a thread, as Linux calls them, that will end by themselves."""
+_TASKS = "/proc/self/task"
+
+Position = tuple[int, tuple[tuple[str, int], ...]]
+"""A thread, and the file and line of each of its frames."""
+
+
+@dataclass(slots=True)
+class MovementWatch:
+    """Looks, every few moments, whether anything but the thread that looks moves.
+
+    ``still_s`` says for how many seconds nothing has moved, ``total_s`` for how long it was looked.
+    """
+
+    still_s: float = 0.0
+    total_s: float = 0.0
+    _last: tuple[int, frozenset[Position]] | None = None
+    _at_work_s: float = 0.0
+    _used_s: float = field(default_factory=time.process_time)
+
+    def look(self, waited_s: float, answers: int = 0) -> None:
+        """Look once more, so long after the last time; ``answers`` grows with what is done."""
+        self.total_s += waited_s
+        now = (answers, _positions())
+        if now != self._last:
+            self._last, self._used_s = now, time.process_time()
+            self.still_s = self._at_work_s = 0.0
+            return
+        self.still_s += waited_s
+        if any_at_work():
+            self._at_work_s += waited_s
+
+    def for_ever(self, patience_s: float) -> bool:
+        """Whether nothing has moved for so long, and nothing will."""
+        used_s = time.process_time() - self._used_s
+        return self.still_s >= patience_s and max(used_s, self._at_work_s) < _BUSY * self.still_s
+
+
+def any_at_work() -> bool:
+    """Whether some other thread runs, could run or waits for a disk; False where none can tell."""
+    return not _AT_WORK.isdisjoint(_states())
+
+
+def _states() -> Iterator[str]:
+    own = str(threading.get_native_id())
+    try:
+        threads = os.listdir(_TASKS)
+    except OSError:
+        return
+    for thread in threads:
+        if thread == own:
+            continue
+        try:
+            with open(f"{_TASKS}/{thread}/stat", encoding="utf-8", errors="replace") as stat:
+                # The name before it is in brackets, and may have anything in it.
+                yield stat.read().rpartition(")")[2].split()[0]
+        except OSError:
+            continue  # It has ended.
+
+
+def _positions() -> frozenset[Position]:
+    own = threading.get_ident()
+    return frozenset(
+        (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
+        for thread, frame in sys._current_frames().items()
+        if thread != own
+    )
+
+
+def _frames(frame: FrameType | None) -> Iterable[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
