@@ -169,7 +169,5 @@ def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
     for (thread, latest, channel), expected in before.items():
         address = (thread, "", latest)
         shown = rebuilt(context, address, channel)
-        if same_rebuilt(expected, shown):
-            context.facts.agree(facts.REBUILT)
-        else:
-            context.facts.differ(facts.REBUILT, address, expected, shown)
+        alike = same_rebuilt(expected, shown)
+        context.facts.judge(alike, facts.REBUILT, address, expected, shown)

@@ -100,7 +100,4 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
         entry = answer[channel]
         seed = (entry["seed"],) if "seed" in entry else ()
         shown = ChannelHistory(tuple(tuple(write) for write in entry.get("writes", ())), seed)
-        if _equal(expected, shown):
-            context.facts.agree(facts.HISTORY)
-        else:
-            context.facts.differ(facts.HISTORY, None, expected, shown)
+        context.facts.judge(_equal(expected, shown), facts.HISTORY, None, expected, shown)

@@ -254,7 +254,19 @@ class FactLog:
         detail: str | None = None,
     ) -> None:
         """Compare two plain values (exact by ``==``) and note which it was."""
-        if expected == observed:
+        self.judge(expected == observed, fact, address, expected, observed, detail)
+
+    def judge(
+        self,
+        holds: bool,
+        fact: Fact,
+        address: Address | None,
+        expected: Any,
+        observed: Any,
+        detail: str | None = None,
+    ) -> None:
+        """Note whether a fact holds, however it was compared."""
+        if holds:
             self.judged[fact] += 1
         else:
             self.differ(fact, address, expected, observed, detail=detail)

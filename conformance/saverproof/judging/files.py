@@ -40,6 +40,7 @@ def _judge_modes(context: Context) -> None:
 
     answer = context.attempt(store)
     if isinstance(answer, Raised):
+        context.facts.differ(facts.RAISED, None, "the checkpoint's config", answer)
         return
     for path in files_below(context.store.workspace.path):
         mode = stat.S_IMODE(path.stat().st_mode)

@@ -203,12 +203,8 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
     else:
         count = min(step.limit, len(whole))
         right = len(shown) == count and not Counter(shown) - Counter(whole)
-    if right:
-        context.facts.agree(facts.LIMIT)
-    else:
-        expected = [_named(a) for a in whole[: step.limit]]
-        found = [_named(a) for a in shown]
-        context.facts.differ(facts.LIMIT, None, expected, found)
+    expected = [_named(a) for a in whole[: step.limit]]
+    context.facts.judge(right, facts.LIMIT, None, expected, [_named(a) for a in shown])
 
 
 def take_walk_pages(step: WalkPages, context: Context) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from saverproof.errors import OpeningError
 from saverproof.execution.calls import put_call, put_writes_call, read_config
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
@@ -46,10 +48,7 @@ def _compare(
     context: Context, what: str, answers: list[Any], equal: Callable[[Any, Any], bool]
 ) -> None:
     first, second = answers
-    if equal(first, second):
-        context.facts.agree(facts.SAME_ANSWERS)
-    else:
-        context.facts.differ(facts.SAME_ANSWERS, None, first, second, detail=what)
+    context.facts.judge(equal(first, second), facts.SAME_ANSWERS, None, first, second, what)
 
 
 def _alike_lists(left: Any, right: Any) -> bool:
@@ -65,43 +64,37 @@ def _alike_lists(left: Any, right: Any) -> bool:
 def take_call_on_loop(step: CallOnLoop, context: Context) -> None:
     """A sync call on the event loop's own thread answers or raises; it must not wait for itself."""
     fact = facts.WRITE_HANG if step.operation in ("put", "put_writes") else facts.HANG
-    outcome: list[str | None] = []
+    outcome: list[Raised | None] = []
     worker = threading.Thread(
         target=lambda: outcome.append(_call_on_loop(context, step)), daemon=True
     )
     worker.start()
     worker.join(PATIENCE_S)
-    if outcome:
-        if outcome[0] is not None:
-            context.facts.agree(fact)
+    if not outcome:
+        expected = f"{step.operation} to answer or raise"
+        context.facts.differ(fact, None, expected, f"no answer within {PATIENCE_S:g} s")
+    elif outcome[0] is None:
+        context.facts.agree(fact)
+    elif isinstance(outcome[0].error, OpeningError):
+        context.facts.differ(facts.RAISED, None, "a second workspace", outcome[0])
     else:
-        context.facts.differ(
-            fact,
-            None,
-            f"{step.operation} to answer or raise",
-            f"no answer within {PATIENCE_S:g} s",
-        )
+        context.facts.differ(facts.VERSION_RAISED, None, "a version", outcome[0])
 
 
-def _call_on_loop(context: Context, step: CallOnLoop) -> str | None:
-    """Open a store on a loop of its own and call the saver there; what came of it.
-
-    None if it did not come to the call.
-    """
+def _call_on_loop(context: Context, step: CallOnLoop) -> Raised | None:
+    """Open a store on a loop of its own and call the saver there; why it did not come to that."""
     own = context.store
 
-    async def on_the_loop(call: Callable[[], Any]) -> str:
-        try:
+    async def on_the_loop(call: Callable[[], Any]) -> None:
+        with suppress(Exception):  # to raise is a right answer here
             call()
-        except Exception as error:  # noqa: BLE001 - to raise is a right answer here
-            return type(error).__name__
-        return "answered"
 
     try:
         with EventLoop() as loop, Store(own.target, own.folder, loop, ("sync",)) as store:
-            return loop.run(on_the_loop(_prepared(store, step)))
-    except Exception:  # noqa: BLE001 - a saver that cannot get so far is told of elsewhere
-        return None
+            loop.run(on_the_loop(_prepared(store, step)))
+    except Exception as error:  # noqa: BLE001 - a saver may raise anything
+        return Raised(error)
+    return None
 
 
 def _prepared(store: Store, step: CallOnLoop) -> Callable[[], Any]:

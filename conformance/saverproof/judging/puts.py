@@ -114,20 +114,14 @@ def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> 
         increases = all(old < new for old in older)  # type: ignore[operator]
     except TypeError:
         increases = False
-    if increases:
-        context.facts.agree(facts.VERSION)
-    else:
-        context.facts.differ(facts.VERSION, address, f"above {older}", new)
+    context.facts.judge(increases, facts.VERSION, address, f"above {older}", new)
 
 
 def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any) -> None:
     of_put = ("checkpoint", "metadata", "new_versions", "config")
     for name in of_put if isinstance(call, PutCall) else ("writes", "config"):
         before, after = getattr(untouched, name), getattr(call, name)
-        if _unchanged(before, after):
-            context.facts.agree(facts.INPUT)
-        else:
-            context.facts.differ(facts.INPUT, address, before, after, detail=name)
+        context.facts.judge(_unchanged(before, after), facts.INPUT, address, before, after, name)
 
 
 def _unchanged(before: Any, after: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -44,10 +43,18 @@ def _visit(context: Context, step: steps.Elsewhere) -> tuple[list[Any], Any]:
     with Store(own.target, own.folder, own.loop, own.apis[:1]) as other:
         driver = other.drivers[0]
         everything = {"filter": None, "before": None, "limit": None}
-        shown = list(_quietly(lambda: driver.list_tuples(None, everything)) or ())
+        shown = context.attempt(lambda: list(driver.list_tuples(None, everything)))
+        if isinstance(shown, Raised):
+            cause = Cause.EMPTY_THREAD
+            context.facts.differ(facts.RAISED, None, "an empty listing", shown, cause=cause)
+            shown = []
         for address in context.model.addresses():
             config = read_config(address, context.real(address[0]))
-            shown.append(_quietly(partial(driver.get_tuple, config)))
+            found = context.attempt(partial(driver.get_tuple, config))
+            if isinstance(found, Raised):
+                cause = Cause.ANY_UNKNOWN
+                context.facts.differ(facts.UNKNOWN_RAISES, address, None, found, cause=cause)
+            shown.append(found)
         seen = [field(item, "config") for item in shown if shown_id(item) is not None]
         put = steps.Put(step.thread, "", step.number, changes=(("notes", Value("integer", -1)),))
         planned = _planned(put, other)
@@ -56,14 +63,6 @@ def _visit(context: Context, step: steps.Elsewhere) -> tuple[list[Any], Any]:
         checkpoint = field(there, "checkpoint")
         values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else checkpoint
         return seen, values
-
-
-def _quietly(ask: Callable[[], Any]) -> Any:
-    """An answer, or None: whether what is unknown may raise is asked elsewhere."""
-    try:
-        return ask()
-    except Exception:  # noqa: BLE001 - a saver may raise anything
-        return None
 
 
 def _planned(step: steps.Put, store: Store) -> PlannedPut:

@@ -8,7 +8,7 @@ from saverproof.judging.attribution import conditions, writes
 from saverproof.judging.attribution.expected import BY_CAUSE, BY_REMOVAL, answered
 from saverproof.judging.attribution.rule import Rule, after
 from saverproof.judging.facts import OF_WRITES, Cause
-from saverproof.steps.definitions import Put, PutWrites
+from saverproof.steps.definitions import CallOnLoop, CheckFiles, Put, PutWrites
 
 SETTLED = frozenset(
     {
@@ -128,6 +128,18 @@ REFUSALS = (
             writes.regular_stored_already,
         ),
         Rule("only special writes were stored", conditions.contract_of_batch, {facts.RAISED}),
+    ),
+    Rule(
+        "what is put before its files are looked at is a plain checkpoint",
+        identity.PUT_RETURNS_ADDRESS.id,
+        {facts.RAISED},
+        lambda case: isinstance(case.step, CheckFiles) and case.step.look_for == "private",
+    ),
+    Rule(
+        "it did not come to the call on a loop, in a workspace of its own",
+        isolation.WORKSPACES.id,
+        {facts.RAISED},
+        after=CallOnLoop,
     ),
     Rule("the call leans on this", lambda case: answered(case.step), {facts.RAISED}),
 )
