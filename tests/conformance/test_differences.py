@@ -10,11 +10,21 @@ import pytest
 from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
-from saverproof.contracts.tables import isolation
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import channels, identity, isolation
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
 from saverproof.machines.trials import Trials
-from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put
+from saverproof.steps.definitions import (
+    CallOnLoop,
+    CheckFiles,
+    Elsewhere,
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    Step,
+)
 from saverproof.steps.identifiers import mint
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
@@ -83,6 +93,24 @@ class CannotReadHostile(ReferenceSaver):
         return super().get_tuple(config)
 
 
+class CannotListNothing(ReferenceSaver):
+    def list(self, config: Any, **given: Any) -> Any:
+        found = list(super().list(config, **given))
+        if not found:
+            raise LookupError("nothing to list")
+        return iter(found)
+
+
+class CannotPut(ReferenceSaver):
+    def put(self, *given: Any) -> Any:
+        raise OSError("cannot be stored")
+
+
+class HasNoVersions(ReferenceSaver):
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        raise OSError("no versions")
+
+
 @pytest.fixture
 def loop() -> Iterator[EventLoop]:
     with EventLoop() as running:
@@ -121,6 +149,26 @@ def test_what_follows_from_a_difference_is_counted_with_it(
     assert first.kind is shown
     assert [other.kind for other in first.explains] == [explained]
     assert first.times == 2
+
+
+@pytest.mark.parametrize(
+    ("saver", "step", "contract"),
+    [
+        (CannotListNothing, Elsewhere("a", 3), identity.UNKNOWN_IS_NONE),
+        (CannotPut, CheckFiles("private"), identity.PUT_RETURNS_ADDRESS),
+        (HasNoVersions, CallOnLoop("get_tuple", "a"), channels.VERSIONS_INCREASE),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_what_raises_beside_the_point_of_a_step_is_a_difference(
+    saver: type[ReferenceSaver],
+    step: Step,
+    contract: Contract,
+    loop: EventLoop,
+    tmp_path: Path,
+) -> None:
+    run = trials_of(saver, loop, tmp_path).replay((step,))
+    assert contract.id in {breach.contract for breach in run.breaches}
 
 
 def test_a_hostile_id_that_is_refused_counts_as_judged(loop: EventLoop, tmp_path: Path) -> None:
