@@ -9,7 +9,7 @@ from saverproof.judging.facts import Raised
 from saverproof.judging.session import Breach
 from saverproof.model.records import Address
 from saverproof.scripts.source import literal
-from saverproof.scripts.state_checks import complain, guarded, names, say, unequal
+from saverproof.scripts.state_checks import compare, complain, guarded, names, say, unequal
 from saverproof.scripts.statements import (
     NoScriptError,
     delta_history,
@@ -49,8 +49,7 @@ def _(step: steps.GetTuple, writer: ScriptWriter, breach: Breach) -> None:
             guarded(writer, [f"observed = shown({read(step, writer)})"], "an answer", breach)
             complain(writer, _unequal_answers(breach))
         case "extra" if not isinstance(breach.difference.observed, Raised):
-            say(writer, read(step, writer), "None")
-            complain(writer, "observed is not None")
+            compare(writer, read(step, writer), "None", "observed is not None")
         case "extra" | "unreadable":
             guarded(writer, [read(step, writer)], "None", breach)
         case "input:config":
@@ -180,8 +179,7 @@ def _(step: steps.DeltaHistory, writer: ScriptWriter, breach: Breach) -> None:
         return
     config = writer.config(step.thread, step.namespace, step.number)
     walk = _walk(writer, config, literal(step.channels))
-    say(writer, call, walk)
-    complain(writer, unequal(breach.difference))
+    compare(writer, call, walk, unequal(breach.difference))
 
 
 @check_answer.register
@@ -213,8 +211,7 @@ def _(step: steps.Put, writer: ScriptWriter, breach: Breach) -> None:
         case "returned":
             put(step, writer, answer="answer")
             expected = names(writer, [(step.thread, step.namespace, step.number)])[1:-1]
-            say(writer, "address(answer)", expected)
-            complain(writer, "observed != expected")
+            compare(writer, "address(answer)", expected)
         case "input":
             _check_input(writer, breach, name, put(step, writer, named=name))
         case "version" if writer.manner.via == "row":
@@ -248,8 +245,7 @@ def _(step: steps.PutWrites, writer: ScriptWriter, breach: Breach) -> None:
 
 
 def _check_input(writer: ScriptWriter, breach: Breach, name: str, sources: dict[str, str]) -> None:
-    say(writer, f"given_{name}", sources[name])
-    complain(writer, unequal(breach.difference))
+    compare(writer, f"given_{name}", sources[name], unequal(breach.difference))
 
 
 # --- prune -------------------------------------------------------------------------------------
@@ -264,8 +260,7 @@ def _(step: steps.Prune, writer: ScriptWriter, breach: Breach) -> None:
             write(step, writer)
             places = ", ".join(writer.at(address) for address in kept)
             found = writer.ask("get_tuple", "at")
-            say(writer, f"[at for at in [{places}] if {found}]", "[]")
-            complain(writer, "observed != expected")
+            compare(writer, f"[at for at in [{places}] if {found}]", "[]")
         case "delta" if difference.address is not None:
             _check_rebuilt(step, writer, difference.address)
         case fact:

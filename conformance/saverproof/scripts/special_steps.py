@@ -9,7 +9,7 @@ from saverproof.judging.parity import PATIENCE_S
 from saverproof.judging.session import Breach
 from saverproof.scripts.script import complaint
 from saverproof.scripts.source import literal, quoted
-from saverproof.scripts.state_checks import complain, say
+from saverproof.scripts.state_checks import compare, complain, say
 from saverproof.scripts.statements import (
     NoScriptError,
     put,
@@ -150,8 +150,7 @@ def _check_long_history(step: steps.Bulk, writer: ScriptWriter, start: str) -> N
         f"    {writer.change('put', *given)}",
         f"    at, seen = {at}, new",
     )
-    say(writer, f"len({writer.listing(writer.config(step.thread))})", str(step.count))
-    complain(writer, "observed != expected")
+    compare(writer, f"len({writer.listing(writer.config(step.thread))})", str(step.count))
 
 
 # --- first operations --------------------------------------------------------------------------
@@ -205,8 +204,12 @@ def _(step: steps.CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
             'files = [file for file in Path(path).rglob("*") if file.is_file()]',
             "modes = {file.name: file.stat().st_mode & 0o777 for file in files}",
         )
-        say(writer, "{name: oct(mode) for name, mode in modes.items() if mode & 0o077}", "{}")
-        complain(writer, "observed")
+        compare(
+            writer,
+            "{name: oct(mode) for name, mode in modes.items() if mode & 0o077}",
+            "{}",
+            "observed",
+        )
         return
     # Only what is closed is sure to be in the files.
     writer.close()
@@ -215,8 +218,7 @@ def _(step: steps.CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
         'stored = b"".join(file.read_bytes() for file in Path(path).rglob("*") if file.is_file())',
         f"secrets = {secrets}",
     )
-    say(writer, "[secret for secret in secrets if secret in stored]", "[]")
-    complain(writer, "observed")
+    compare(writer, "[secret for secret in secrets if secret in stored]", "[]", "observed")
 
 
 # --- event loops -------------------------------------------------------------------------------

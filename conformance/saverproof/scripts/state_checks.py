@@ -123,17 +123,19 @@ def check_fact(writer: ScriptWriter, breach: Breach, address: Address) -> None:
             writer.say("expected, observed = 'a CheckpointTuple', found")
             complain(writer, 'not isinstance(getattr(found, "checkpoint", None), dict)')
         case "address":
-            say(writer, "address(found.config)", names(writer, [address])[1:-1])
-            complain(writer, "observed != expected")
+            compare(writer, "address(found.config)", names(writer, [address])[1:-1])
         case "parent":
             _check_parent(writer, record, address)
         case "metadata":
             expected = (record.merged | record.metadata)[detail]
-            say(writer, f"found.metadata.get({quoted(detail)}, {ABSENT})", literal(expected))
-            complain(writer, unequal(breach.difference))
+            compare(
+                writer,
+                f"found.metadata.get({quoted(detail)}, {ABSENT})",
+                literal(expected),
+                unequal(breach.difference),
+            )
         case "stale":
-            say(writer, f"found.metadata.get({quoted(detail)}, {ABSENT})", ABSENT)
-            complain(writer, "observed != expected")
+            compare(writer, f"found.metadata.get({quoted(detail)}, {ABSENT})", ABSENT)
         case "value":
             _check_value(writer, breach, record, detail)
         case "write":
@@ -145,6 +147,14 @@ def check_fact(writer: ScriptWriter, breach: Breach, address: Address) -> None:
 def say(writer: ScriptWriter, observed: str, expected: str) -> None:
     """Set what the script compares."""
     writer.say(f"observed = {observed}", f"expected = {expected}")
+
+
+def compare(
+    writer: ScriptWriter, observed: str, expected: str, wrong: str = "observed != expected"
+) -> None:
+    """Set what the script compares, and end with the message if ``wrong`` holds."""
+    say(writer, observed, expected)
+    complain(writer, wrong)
 
 
 def _check_parent(writer: ScriptWriter, record: Record, address: Address) -> None:
@@ -187,8 +197,12 @@ def _check_field(writer: ScriptWriter, breach: Breach, record: Record) -> None:
         changed = [] if step.copy_of is not None else sorted(name for name, _ in step.changes)
         expected[name] = literal(changed)
     otherwise = " or None" if expected[name] == "None" else ""
-    say(writer, f"found.checkpoint.get({quoted(name)}){otherwise}", expected[name])
-    complain(writer, unequal(breach.difference))
+    compare(
+        writer,
+        f"found.checkpoint.get({quoted(name)}){otherwise}",
+        expected[name],
+        unequal(breach.difference),
+    )
 
 
 # --- pending writes ----------------------------------------------------------------------------

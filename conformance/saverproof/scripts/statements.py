@@ -54,12 +54,83 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
     Raises:
         NoScriptError: there are no statements for such a step here.
     """
-    raise NoScriptError(f"no statements for a {type(step).__name__} step")
+    match step:
+        case steps.Put():
+            put(step, writer)
+        case steps.PutWrites():
+            put_writes(step, writer)
+        case steps.GetTuple():
+            _write_read(step, writer)
+        case steps.ListTuples():
+            writer.say(writer.listing(*writer.list_arguments(step)))
+        case steps.WalkPages():
+            writer.say(
+                writer.listing(writer.config(step.thread, step.namespace), f"limit={step.size}")
+            )
+        case steps.DeleteThread():
+            writer.say(writer.change("delete_thread", quoted(step.thread)))
+            writer.model.delete_thread(step.thread)
+        case steps.DeleteForRuns():
+            writer.say(writer.change("delete_for_runs", literal(step.runs)))
+            writer.model.delete_for_runs(step.runs)
+        case steps.CopyThread():
+            writer.say(writer.change("copy_thread", quoted(step.source), quoted(step.target)))
+            writer.model.copy_thread(step.source, step.target)
+        case steps.Prune():
+            strategy = f"strategy={quoted(step.strategy)}"
+            writer.say(writer.change("prune", literal(step.threads), strategy))
+            writer.model.prune(step)
+        case steps.DeltaHistory():
+            writer.say(delta_history(step, writer))
+        case steps.NextVersions():
+            pass  # asking for versions changes nothing
+        case steps.Reopen():
+            writer.reopen()
+        case steps.SetUp():
+            if writer.looks.setup:
+                writer.say(writer.looks.setup)
+        case steps.CloseAgain():
+            for close in writer.looks.closers:
+                writer.say(close, close)
+            writer.reopen()
+        case steps.AbandonList():
+            writer.say(*writer.first_listed(writer.config(step.thread)))
+        case steps.Clone():
+            writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
+            writer.receiver = "clone"
+        case steps.CloseClone():
+            if writer.receiver == "clone":
+                writer.say("clone.close()")
+                writer.receiver = "saver"
+        case steps.DropClone():
+            if writer.receiver == "clone":
+                writer.say("del clone", "gc.collect()")
+                writer.receiver = "saver"
+        case steps.OwnStep():
+            _write_own(step, writer)
+        case _:
+            raise NoScriptError(f"no statements for a {type(step).__name__} step")
 
 
-@write.register
-def _(step: steps.Put, writer: ScriptWriter) -> None:
-    put(step, writer)
+def _write_read(step: steps.GetTuple, writer: ScriptWriter) -> None:
+    call = read(step, writer)
+    if not step.mutate_result:
+        writer.say(call)
+        return
+    writer.helpers.add("spoil")
+    writer.say(f"found = {call}")
+    writer.say("spoil(found.checkpoint)", "spoil(found.metadata)")
+    if writer.model.writes:
+        writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
+
+
+def _write_own(step: steps.OwnStep, writer: ScriptWriter) -> None:
+    places = {"thread": step.thread, "task": step.task}
+    if step.number is not None:
+        # A script has no model that would say which checkpoint a number means.
+        raise NoScriptError("a rule that is given a checkpoint")
+    given = {name: value for name, value in places.items() if value is not None}
+    writer.say(writer.call_own(step.contract, given | dict(step.arguments or {})))
 
 
 def put(
@@ -114,11 +185,6 @@ def _named(writer: ScriptWriter, sources: dict[str, str], named: set[str]) -> di
     return {name: f"given_{name}" if name in named else sources[name] for name in sources}
 
 
-@write.register
-def _(step: steps.PutWrites, writer: ScriptWriter) -> None:
-    put_writes(step, writer)
-
-
 def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") -> dict[str, str]:
     """Write a put_writes; see :func:`put`."""
     namespace = step.namespace if step.give_namespace else None
@@ -140,63 +206,10 @@ def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") 
     return sources
 
 
-@write.register
-def _(step: steps.GetTuple, writer: ScriptWriter) -> None:
-    call = read(step, writer)
-    if not step.mutate_result:
-        writer.say(call)
-        return
-    writer.helpers.add("spoil")
-    writer.say(f"found = {call}")
-    writer.say("spoil(found.checkpoint)", "spoil(found.metadata)")
-    if writer.model.writes:
-        writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
-
-
 def read(step: steps.GetTuple, writer: ScriptWriter) -> str:
     """The read as an expression."""
     config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
     return writer.ask("get_tuple", config)
-
-
-@write.register
-def _(step: steps.ListTuples, writer: ScriptWriter) -> None:
-    writer.say(writer.listing(*writer.list_arguments(step)))
-
-
-@write.register
-def _(step: steps.WalkPages, writer: ScriptWriter) -> None:
-    writer.say(writer.listing(writer.config(step.thread, step.namespace), f"limit={step.size}"))
-
-
-@write.register
-def _(step: steps.DeleteThread, writer: ScriptWriter) -> None:
-    writer.say(writer.change("delete_thread", quoted(step.thread)))
-    writer.model.delete_thread(step.thread)
-
-
-@write.register
-def _(step: steps.DeleteForRuns, writer: ScriptWriter) -> None:
-    writer.say(writer.change("delete_for_runs", literal(step.runs)))
-    writer.model.delete_for_runs(step.runs)
-
-
-@write.register
-def _(step: steps.CopyThread, writer: ScriptWriter) -> None:
-    writer.say(writer.change("copy_thread", quoted(step.source), quoted(step.target)))
-    writer.model.copy_thread(step.source, step.target)
-
-
-@write.register
-def _(step: steps.Prune, writer: ScriptWriter) -> None:
-    strategy = f"strategy={quoted(step.strategy)}"
-    writer.say(writer.change("prune", literal(step.threads), strategy))
-    writer.model.prune(step)
-
-
-@write.register
-def _(step: steps.DeltaHistory, writer: ScriptWriter) -> None:
-    writer.say(delta_history(step, writer))
 
 
 def delta_history(step: steps.DeltaHistory, writer: ScriptWriter) -> str:
@@ -204,61 +217,3 @@ def delta_history(step: steps.DeltaHistory, writer: ScriptWriter) -> str:
     config = writer.config(step.thread, step.namespace, step.number)
     channels = literal(step.channels)
     return writer.ask("get_delta_channel_history", f"config={config}", f"channels={channels}")
-
-
-@write.register
-def _(step: steps.NextVersions, writer: ScriptWriter) -> None:
-    """Asking for versions changes nothing."""
-
-
-@write.register
-def _(step: steps.Reopen, writer: ScriptWriter) -> None:
-    writer.reopen()
-
-
-@write.register
-def _(step: steps.SetUp, writer: ScriptWriter) -> None:
-    if writer.looks.setup:
-        writer.say(writer.looks.setup)
-
-
-@write.register
-def _(step: steps.CloseAgain, writer: ScriptWriter) -> None:
-    for close in writer.looks.closers:
-        writer.say(close, close)
-    writer.reopen()
-
-
-@write.register
-def _(step: steps.AbandonList, writer: ScriptWriter) -> None:
-    writer.say(*writer.first_listed(writer.config(step.thread)))
-
-
-@write.register
-def _(step: steps.Clone, writer: ScriptWriter) -> None:
-    writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
-    writer.receiver = "clone"
-
-
-@write.register
-def _(step: steps.CloseClone, writer: ScriptWriter) -> None:
-    if writer.receiver == "clone":
-        writer.say("clone.close()")
-        writer.receiver = "saver"
-
-
-@write.register
-def _(step: steps.DropClone, writer: ScriptWriter) -> None:
-    if writer.receiver == "clone":
-        writer.say("del clone", "gc.collect()")
-        writer.receiver = "saver"
-
-
-@write.register
-def _(step: steps.OwnStep, writer: ScriptWriter) -> None:
-    places = {"thread": step.thread, "task": step.task}
-    if step.number is not None:
-        # A script has no model that would say which checkpoint a number means.
-        raise NoScriptError("a rule that is given a checkpoint")
-    given = {name: value for name, value in places.items() if value is not None}
-    writer.say(writer.call_own(step.contract, given | dict(step.arguments or {})))

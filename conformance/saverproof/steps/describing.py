@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import singledispatch
 from typing import Any
 
 from saverproof.steps import definitions as steps
@@ -63,13 +62,67 @@ def _extras(extras: steps.Extras) -> Iterator[str]:
     yield _json("config metadata", extras.metadata)
 
 
-@singledispatch
 def _line(step: steps.Step) -> str:
+    match step:
+        case steps.Put():
+            return _put(step)
+        case steps.PutWrites():
+            return _put_writes(step)
+        case steps.GetTuple():
+            return _get_tuple(step)
+        case steps.ListTuples():
+            return _list_tuples(step)
+        case steps.WalkPages():
+            where = f"{_text(step.thread)}, {_text(step.namespace)}"
+            return f"list({where}, limit={step.size}), page by page"
+        case steps.DeleteThread():
+            return _call("delete_thread", _text(step.thread))
+        case steps.DeleteForRuns():
+            return f"delete_for_runs([{', '.join(map(_text, step.runs))}])"
+        case steps.CopyThread():
+            return _call("copy_thread", _text(step.source), _text(step.target))
+        case steps.Prune():
+            threads = ", ".join(map(_text, step.threads))
+            return _call("prune", f"[{threads}]", f"strategy={_text(step.strategy)}")
+        case steps.DeltaHistory():
+            return _delta_history(step)
+        case steps.NextVersions():
+            return f"get_next_version(…), {step.count} times in a row"
+        case steps.Reopen():
+            return "close the saver and open it again"
+        case steps.SetUp():
+            return "call setup() again"
+        case steps.CloseAgain():
+            return "close the saver twice and open it again"
+        case steps.AbandonList():
+            return f"list({_text(step.thread)}), left after its first item"
+        case steps.Clone():
+            return "go on with a shallow copy that has another serializer"
+        case steps.DropClone():
+            return "drop the shallow copy and go on with the saver"
+        case steps.CloseClone():
+            return "close the shallow copy and go on with the saver"
+        case steps.Elsewhere():
+            return f"in a second workspace: put({_text(step.thread)}, '', {_number(step.number)})"
+        case steps.CheckFiles():
+            return f"look at the files of the workspace: {step.look_for}"
+        case steps.CallOnLoop():
+            call = _call(step.operation, _text(step.thread), _number(step.number))
+            return f"{call} on the thread of a running event loop"
+        case steps.Bulk():
+            where = f"thread {_text(step.thread)}, from {_number(step.number)} on"
+            return f"{step.count} {step.kind} in {where}"
+        case steps.FirstOperation():
+            set_up = "set up" if step.set_up else "not set up"
+            return f"{step.operation}(…) as the first call on a new store, {set_up}"
+        case steps.RefuseValue():
+            return _refuse_value(step)
+        case steps.OwnStep():
+            return _own_step(step)
     raise NotImplementedError(f"no words for a {type(step).__name__} step")
 
 
-@_line.register
-def _(step: steps.Put) -> str:
+def _put(step: steps.Put) -> str:
     kept = [f"{_name(name)}={_value(value)}" for name, value in step.changes if value is not None]
     dropped = [_name(name) for name, value in step.changes if value is None]
     return _call(
@@ -92,8 +145,7 @@ def _(step: steps.Put) -> str:
     ) + (", then change what was given" if step.mutate_inputs else "")
 
 
-@_line.register
-def _(step: steps.PutWrites) -> str:
+def _put_writes(step: steps.PutWrites) -> str:
     writes = ", ".join(f"({_text(name)}, {_value(value)})" for name, value in step.writes)
     return _call(
         "put_writes",
@@ -107,8 +159,7 @@ def _(step: steps.PutWrites) -> str:
     ) + (", then change what was given" if step.mutate_inputs else "")
 
 
-@_line.register
-def _(step: steps.GetTuple) -> str:
+def _get_tuple(step: steps.GetTuple) -> str:
     return _call(
         "get_tuple",
         _text(step.thread),
@@ -119,8 +170,7 @@ def _(step: steps.GetTuple) -> str:
     ) + (", then change what was returned" if step.mutate_result else "")
 
 
-@_line.register
-def _(step: steps.ListTuples) -> str:
+def _list_tuples(step: steps.ListTuples) -> str:
     if step.thread is None:
         where = ["None"]
     else:
@@ -137,35 +187,7 @@ def _(step: steps.ListTuples) -> str:
     )
 
 
-@_line.register
-def _(step: steps.WalkPages) -> str:
-    where = f"{_text(step.thread)}, {_text(step.namespace)}"
-    return f"list({where}, limit={step.size}), page by page"
-
-
-@_line.register
-def _(step: steps.DeleteThread) -> str:
-    return _call("delete_thread", _text(step.thread))
-
-
-@_line.register
-def _(step: steps.DeleteForRuns) -> str:
-    return f"delete_for_runs([{', '.join(map(_text, step.runs))}])"
-
-
-@_line.register
-def _(step: steps.CopyThread) -> str:
-    return _call("copy_thread", _text(step.source), _text(step.target))
-
-
-@_line.register
-def _(step: steps.Prune) -> str:
-    threads = ", ".join(map(_text, step.threads))
-    return _call("prune", f"[{threads}]", f"strategy={_text(step.strategy)}")
-
-
-@_line.register
-def _(step: steps.DeltaHistory) -> str:
+def _delta_history(step: steps.DeltaHistory) -> str:
     return _call(
         "get_delta_channel_history",
         _text(step.thread),
@@ -175,77 +197,7 @@ def _(step: steps.DeltaHistory) -> str:
     )
 
 
-@_line.register
-def _(step: steps.NextVersions) -> str:
-    return f"get_next_version(…), {step.count} times in a row"
-
-
-@_line.register
-def _(step: steps.Reopen) -> str:
-    return "close the saver and open it again"
-
-
-@_line.register
-def _(step: steps.SetUp) -> str:
-    return "call setup() again"
-
-
-@_line.register
-def _(step: steps.CloseAgain) -> str:
-    return "close the saver twice and open it again"
-
-
-@_line.register
-def _(step: steps.AbandonList) -> str:
-    return f"list({_text(step.thread)}), left after its first item"
-
-
-@_line.register
-def _(step: steps.Clone) -> str:
-    return "go on with a shallow copy that has another serializer"
-
-
-@_line.register
-def _(step: steps.DropClone) -> str:
-    return "drop the shallow copy and go on with the saver"
-
-
-@_line.register
-def _(step: steps.CloseClone) -> str:
-    return "close the shallow copy and go on with the saver"
-
-
-@_line.register
-def _(step: steps.Elsewhere) -> str:
-    return f"in a second workspace: put({_text(step.thread)}, '', {_number(step.number)})"
-
-
-@_line.register
-def _(step: steps.CheckFiles) -> str:
-    return f"look at the files of the workspace: {step.look_for}"
-
-
-@_line.register
-def _(step: steps.CallOnLoop) -> str:
-    call = _call(step.operation, _text(step.thread), _number(step.number))
-    return f"{call} on the thread of a running event loop"
-
-
-@_line.register
-def _(step: steps.Bulk) -> str:
-    return (
-        f"{step.count} {step.kind} in thread {_text(step.thread)}, from {_number(step.number)} on"
-    )
-
-
-@_line.register
-def _(step: steps.FirstOperation) -> str:
-    set_up = "set up" if step.set_up else "not set up"
-    return f"{step.operation}(…) as the first call on a new store, {set_up}"
-
-
-@_line.register
-def _(step: steps.RefuseValue) -> str:
+def _refuse_value(step: steps.RefuseValue) -> str:
     where = f"{_text(step.thread)}, {_text(step.namespace)}, {_number(step.number)}"
     if step.operation == "put":
         parent = "" if step.parent is None else f", parent {step.parent}"
@@ -253,8 +205,7 @@ def _(step: steps.RefuseValue) -> str:
     return f"put_writes({where}), write {step.position % 5} cannot be serialized"
 
 
-@_line.register
-def _(step: steps.OwnStep) -> str:
+def _own_step(step: steps.OwnStep) -> str:
     return _call(
         step.rule,
         "" if step.thread is None else _text(step.thread),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-
 from saverproof.families.graph import steps
 from saverproof.values import show
 
@@ -14,69 +12,43 @@ def describe(step: steps.GraphStep) -> str:
     return text if step.thread == "a" else f"on thread {step.thread!r}: {text}"
 
 
-@singledispatch
 def _said(step: steps.GraphStep) -> str:
+    match step:
+        case steps.Invoke():
+            what = "go on" if step.given is None else f"invoke the graph with {show(step.given)}"
+            return what + _from(step.at)
+        case steps.Stream():
+            what = (
+                "go on, streaming"
+                if step.given is None
+                else f"stream the graph on {show(step.given)}"
+            )
+            inside = " of it and its subgraphs" if step.subgraphs else ""
+            return f"{what}: {', '.join(step.modes)}{inside}"
+        case steps.Answer():
+            update = "" if step.update is None else f", with the update {show(step.update)}"
+            return f"resume with {show(step.answer)}{update}{_from(step.at)}"
+        case steps.AnswerEach():
+            answers = ", ".join(f"{q!r} by {show(a)}" for q, a in step.answers.items())
+            return f"resume, answering {answers}"
+        case steps.Update():
+            node = "" if step.as_node is None else f" as node {step.as_node!r}"
+            return f"update the state with {show(step.values)}{node}{_from(step.at)}"
+        case steps.UpdateInside():
+            node = "" if step.as_node is None else f" as node {step.as_node!r}"
+            return f"update the waiting subgraph's state with {show(step.values)}{node}"
+        case steps.UpdateMany():
+            return f"update the state in supersteps: {show(step.supersteps)}"
+        case steps.Copy():
+            return f"fork by a copy of checkpoint {step.at}"
+        case steps.Look():
+            return f"get the state at checkpoint {step.at}"
+        case steps.History():
+            parts = [] if step.limit is None else [f"at most {step.limit}"]
+            parts += [] if step.before is None else [f"before checkpoint {step.before}"]
+            parts += [] if step.source is None else [f"of source {step.source!r}"]
+            return f"get the history{': ' if parts else ''}{', '.join(parts)}"
     raise TypeError(f"no words for a step of class {type(step).__name__}")
-
-
-@_said.register
-def _(step: steps.Invoke) -> str:
-    what = "go on" if step.given is None else f"invoke the graph with {show(step.given)}"
-    return what + _from(step.at)
-
-
-@_said.register
-def _(step: steps.Stream) -> str:
-    what = "go on, streaming" if step.given is None else f"stream the graph on {show(step.given)}"
-    inside = " of it and its subgraphs" if step.subgraphs else ""
-    return f"{what}: {', '.join(step.modes)}{inside}"
-
-
-@_said.register
-def _(step: steps.Answer) -> str:
-    update = "" if step.update is None else f", with the update {show(step.update)}"
-    return f"resume with {show(step.answer)}{update}{_from(step.at)}"
-
-
-@_said.register
-def _(step: steps.AnswerEach) -> str:
-    answers = ", ".join(f"{q!r} by {show(a)}" for q, a in step.answers.items())
-    return f"resume, answering {answers}"
-
-
-@_said.register
-def _(step: steps.Update) -> str:
-    node = "" if step.as_node is None else f" as node {step.as_node!r}"
-    return f"update the state with {show(step.values)}{node}{_from(step.at)}"
-
-
-@_said.register
-def _(step: steps.UpdateInside) -> str:
-    node = "" if step.as_node is None else f" as node {step.as_node!r}"
-    return f"update the waiting subgraph's state with {show(step.values)}{node}"
-
-
-@_said.register
-def _(step: steps.UpdateMany) -> str:
-    return f"update the state in supersteps: {show(step.supersteps)}"
-
-
-@_said.register
-def _(step: steps.Copy) -> str:
-    return f"fork by a copy of checkpoint {step.at}"
-
-
-@_said.register
-def _(step: steps.Look) -> str:
-    return f"get the state at checkpoint {step.at}"
-
-
-@_said.register
-def _(step: steps.History) -> str:
-    parts = [] if step.limit is None else [f"at most {step.limit}"]
-    parts += [] if step.before is None else [f"before checkpoint {step.before}"]
-    parts += [] if step.source is None else [f"of source {step.source!r}"]
-    return f"get the history{': ' if parts else ''}{', '.join(parts)}"
 
 
 def _from(at: int | None) -> str:
