@@ -23,7 +23,7 @@ from saverproof.families.concurrency.contract_ids import ITERATION, NOTHING
 from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
 from saverproof.families.concurrency.judging import judge_history
-from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan, Outcome
@@ -222,7 +222,8 @@ def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleti
     problems = judge_history(events, shared=True).problems
     assert len(problems) == 1
     plan = ItemPlan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")
-    judging = ConcurrencyJudging(plan, SAVERS.no_lock, Tally(plan))
+    tally = Tally(plan)
+    judging = ConcurrencyJudging(plan, SAVERS.no_lock, tally, SceneRecord(tally))
     assert judging._others(problems) == problems
     known = Problem(ITERATION, "", "", f"the next item: raised {error}")
     judging.record.saw([known], {})

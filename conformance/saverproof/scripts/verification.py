@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from saverproof.process import heartbeat
@@ -60,6 +61,11 @@ def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> 
         ) as process:
             said = _said(process, patience_s)
     return process.returncode == 1 and promise in said
+
+
+def first_to_complain(texts: Iterable[str], promise: str) -> str:
+    """The first script that complains in a process of its own; "" if none does."""
+    return next((text for text in texts if complains_alone(text, promise)), "")
 
 
 def _said(process: subprocess.Popen[bytes], patience_s: float) -> str:

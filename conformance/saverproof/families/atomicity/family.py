@@ -51,7 +51,7 @@ class AtomicityFamily:
 
     def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
         """Sweep every scenario, then run random programs with faults among their steps."""
-        judging = AtomicityJudging(plan, target, tally)
+        judging = AtomicityJudging(plan, target, tally, FaultRecord(tally), Journal(plan.journal))
         with room_in(plan.folder):
             judging.run()
 
@@ -74,15 +74,11 @@ class AtomicityJudging:
     plan: ItemPlan
     target: Target
     tally: Tally
-    record: FaultRecord = field(init=False)
+    record: FaultRecord
+    journal: Journal
     violations: dict[str, Told] = field(default_factory=dict)
     """Contracts that random programs broke, and a short program that does."""
     _unanswered: Counter[bool] = field(default_factory=Counter)
-    _journal: Journal = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._journal = Journal(self.plan.journal)
-        self.record = FaultRecord(self.tally)
 
     def run(self) -> None:
         """Sweep every scenario, and tell the tally."""
@@ -142,7 +138,7 @@ class AtomicityJudging:
         sweeps: list[FaultSweep] = []
         for scenario in suited([*SCENARIOS, *(RARE if effort.rare else ())], frozenset(able)):
             try:
-                self._journal.note((*scenario.start, scenario.step), None)
+                self.journal.note((*scenario.start, scenario.step), None)
                 prepare = partial(swept, bench, scenario, stack, also_lasting=effort.lasting)
                 sweep = bench.on_worker(prepare)
             except (NoCleanRunError, OpeningError, UnansweredError) as problem:
@@ -181,7 +177,7 @@ class AtomicityJudging:
         for number in range(effort.random_programs):
             choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
             source = DrawnSteps(choose, able, effort.length, _kinds(bench))
-            random_trial = RandomTrial(bench, source, self._journal.note_random)
+            random_trial = RandomTrial(bench, source, self.journal.note_random)
             try:
                 violation = bench.on_worker(random_trial.run)
             except UnansweredError as problem:
@@ -204,7 +200,7 @@ class AtomicityJudging:
 
     def _try(self, sweep: FaultSweep, injection: Injection) -> None:
         scenario = sweep.scenario
-        self._journal.note((*scenario.start, scenario.step), injection)
+        self.journal.note((*scenario.start, scenario.step), injection)
         try:
             observation = sweep.tried(injection)
         except (NoCleanRunError, OpeningError) as problem:

@@ -14,7 +14,7 @@ from saverproof.scripts.opening import Opening, looks_of, opening_of
 from saverproof.scripts.script import LONGEST, complaint, main, script
 from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
-from saverproof.scripts.verification import complains_alone
+from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import Manner, ScriptWriter
 from saverproof.steps.definitions import CopyThread, SetUp
 from saverproof.targets.target import Target
@@ -48,10 +48,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
         texts.append(script(promise, target.name, opening, body, writer.imports))
     # The plainest fault comes first, and a short script before any that is not.
     texts.sort(key=lambda text: text.count("\n") > LONGEST)
-    for text in texts[:_MOST_TRIED]:
-        if complains_alone(text, found.contract):
-            return text
-    return ""
+    return first_to_complain(texts[:_MOST_TRIED], found.contract)
 
 
 class _Body:

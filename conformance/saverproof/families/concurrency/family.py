@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
@@ -59,7 +59,7 @@ class ConcurrencyFamily:
         Raises:
             HarnessError: no process could be started for the scenes.
         """
-        judging = ConcurrencyJudging(plan, target, tally)
+        judging = ConcurrencyJudging(plan, target, tally, SceneRecord(tally))
         if tally.wanted:
             judging.run()
         found = judging.record.found
@@ -86,12 +86,9 @@ class ConcurrencyJudging:
     plan: ItemPlan
     target: Target
     tally: Tally
-    record: SceneRecord = field(init=False)
+    record: SceneRecord
     unordered: bool = False
     """Whether answers fit no order of the calls even where one caller makes them all."""
-
-    def __post_init__(self) -> None:
-        self.record = SceneRecord(self.tally)
 
     def run(self) -> None:
         """Play every scene, each in processes of its own: one that hangs stops no other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
@@ -34,7 +34,7 @@ class DurabilityFamily:
         """Kill, cut the power, resume graphs, and tell the tally."""
         if tally.wanted:
             with room_in(plan.folder):
-                DurabilityJudging(plan, target, tally).run()
+                DurabilityJudging(plan, target, tally, KillRecord(tally)).run()
 
     def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
         """Whether a recorded kill or power cut still breaks the contract."""
@@ -52,10 +52,7 @@ class DurabilityJudging:
     plan: ItemPlan
     target: Target
     tally: Tally
-    record: KillRecord = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.record = KillRecord(self.tally)
+    record: KillRecord
 
     def run(self) -> None:
         """Kill, cut, resume, and sum up."""

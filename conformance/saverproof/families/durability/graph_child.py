@@ -26,16 +26,6 @@ OPERATIONS, RESUMED, NODES = "operations.jsonl", "resumed.jsonl", "nodes.txt"
 THREAD = "a"
 
 
-class _Notes(FileNotes):
-    """Notes in a file, with as much of a list as a player needs."""
-
-    def __len__(self) -> int:
-        return len(self.names())
-
-    def __getitem__(self, which: slice) -> list[str]:
-        return self.names()[which]
-
-
 def program_of(name: str) -> tuple[str, Program]:
     """The graph and the program of a scenario."""
     scenario = next(known for known in SCENARIOS if known.name == name)
@@ -89,7 +79,7 @@ def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> 
         how=durability_modes()[arguments["mode"]],
         deep=arguments["deep"],
     )
-    player.notes = _Notes(Path(arguments["notes"], NODES))  # type: ignore[assignment]
+    player.notes = FileNotes(Path(arguments["notes"], NODES))  # type: ignore[assignment]
     return player
 
 

@@ -6,11 +6,12 @@ import functools
 import inspect
 import itertools
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from saverproof.families.graph.node_log import append_line
 
 WRITES = "put_writes"
 _ORDER = {
@@ -124,12 +125,7 @@ class GraphLog:
         return acall if inspect.iscoroutinefunction(method) else call
 
     def _write(self, line: dict[str, Any]) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        descriptor = os.open(self.path, flags, 0o600)
-        try:
-            os.write(descriptor, (json.dumps(line) + "\n").encode())
-        finally:
-            os.close(descriptor)
+        append_line(self.path, json.dumps(line))
 
 
 def _told(name: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.power_scripts import power_reproducer
-from saverproof.families.durability.recordings import from_text
 from saverproof.families.durability.sweep import trouble_in
 from saverproof.families.durability.workloads import Workload, drawn, workloads
 from saverproof.items import Finding
@@ -95,7 +94,7 @@ class Power:
             result = self.bench.harness.trial(power_child.record, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
-            recording = from_text(file.read_text(encoding="utf-8"))
+            recording = power_child.from_text(file.read_text(encoding="utf-8"))
         self.settings = result.value["settings"]
         if not self.settings:
             self.inapplicable = NOT_SQLITE

@@ -10,7 +10,7 @@ from saverproof.families.durability.shortening import SMALL
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.opening import opening_of
 from saverproof.scripts.script import complaint
-from saverproof.scripts.verification import complains_alone
+from saverproof.scripts.verification import first_to_complain
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.targets.target import Target
 
@@ -25,12 +25,8 @@ def power_reproducer(target: Target, api: str) -> str:
     if opening is None or opening.drop:
         return ""
     longest_first = sorted(_programs(), key=len, reverse=True)
-    for program in longest_first[:3]:
-        run = KillScript(opening, program, api, target.name)
-        text = run.assembled(POWER, (), list(_main(run)))
-        if complains_alone(text, POWER):
-            return text
-    return ""
+    runs = (KillScript(opening, program, api, target.name) for program in longest_first[:3])
+    return first_to_complain((run.assembled(POWER, (), list(_main(run))) for run in runs), POWER)
 
 
 def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:

@@ -12,7 +12,7 @@ from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
-from saverproof.scripts.verification import complains_alone
+from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import Looks, Manner, ScriptWriter
 from saverproof.steps.definitions import CopyThread, Program
 from saverproof.targets.target import Target
@@ -33,10 +33,7 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
             except (NoScriptError, KeyError):
                 return ""
             texts[run.script(contract, trial, death)] = None
-    for text in list(texts)[:_MOST_TRIED]:
-        if complains_alone(text, contract):
-            return text
-    return ""
+    return first_to_complain(list(texts)[:_MOST_TRIED], contract)
 
 
 _CHECK = (

@@ -22,26 +22,36 @@ class Notes(list[str]):
         return self.count(name)
 
 
-class FileNotes:
-    """Notes in a file, which are there after the process was killed; one name a line.
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file, which is there after the process was killed.
 
-    A line is one write to a descriptor opened with O_APPEND, so that threads and processes do not
-    mix theirs.
+    It is one write to a descriptor opened with O_APPEND, so that threads and processes do not mix
+    their lines.
     """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        os.write(descriptor, f"{line}\n".encode())
+    finally:
+        os.close(descriptor)
+
+
+class FileNotes:
+    """Notes in a file, one name a line, with as much of a list as a player needs."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.gate = threading.Event()
 
     def __call__(self, name: str) -> int:
-        descriptor = os.open(
-            self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
-        try:
-            os.write(descriptor, f"{name}\n".encode())
-        finally:
-            os.close(descriptor)
+        append_line(self.path, name)
         return self.names().count(name)
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def __getitem__(self, which: slice) -> list[str]:
+        return self.names()[which]
 
     def names(self) -> list[str]:
         """The names noted so far, oldest first."""
