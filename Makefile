@@ -11,6 +11,9 @@ SOURCES := $(PACKAGES) tests
 WORKERS ?= 3
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
+# Tests start hundreds of interpreters, and each would compile the whole kit again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test lint types imports check tests nightly selftest-full oldest bench lock clean
 
 run: $(VENV)/ready
