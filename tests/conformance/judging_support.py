@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,12 @@ def facts_of(target: Target, folder: Path) -> dict[str, Any]:
     return facts_from(operations, durable=target.durable)
 
 
+@cache
+def installed() -> dict[str, str]:
+    """The versions of the packages that matter: finding them out takes long."""
+    return versions(None)
+
+
 def facts_from(operations: dict[str, list[str]], *, durable: bool = True) -> dict[str, Any]:
     """What judging has to know of a saver with these operations."""
     there = {name for api in APIS for name in operations[api]}
@@ -47,7 +54,7 @@ def facts_from(operations: dict[str, list[str]], *, durable: bool = True) -> dic
         "capabilities": [str(name) for name in Capability if str(name) not in absent],
         "absent": absent,
         "opens_ms": 1.0,
-        "packages": versions(None),
+        "packages": dict(installed()),
         "operations": operations,
     }
 

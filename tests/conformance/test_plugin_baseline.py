@@ -1,5 +1,6 @@
 """``--saver-baseline``: only what got worse fails a run, and what got better is told."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,26 +10,29 @@ OLD, NEW = "upsert/put-replaces", "upsert/put-is-idempotent"
 ONLY = "--saver-families=upsert"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A folder with an earlier report, in which one contract is broken."""
-    project = Project(tmp_path)
+@pytest.fixture(scope="module")
+def old_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An earlier report, in which one contract is broken."""
+    project = Project(tmp_path_factory.mktemp("earlier"))
     project.script(upsert={"findings": [OLD]})
     project.judge(ONLY, "--saver-report=old")
-    return project
+    return project.folder / "old"
 
 
-def judged(
-    project: Project, *broken: str, saver: str = "toys.py:toy", **environment: str
-) -> Result:
+@pytest.fixture
+def project(old_report: Path, tmp_path: Path) -> Project:
+    """A folder with the earlier report."""
+    shutil.copytree(old_report, tmp_path / "old")
+    return Project(tmp_path)
+
+
+def judged(project: Project, *broken: str, options: str = "", **environment: str) -> Result:
     project.script(upsert={"findings": broken})
-    return project.judge(
-        ONLY, "--saver-baseline=old/report.json", "-n2", saver=saver, **environment
-    )
+    return project.judge(ONLY, "--saver-baseline=old/report.json", *options.split(), **environment)
 
 
 def test_what_was_broken_before_fails_nothing(project: Project) -> None:
-    result = judged(project, OLD, GITHUB_ACTIONS="true")
+    result = judged(project, OLD, options="-n2", GITHUB_ACTIONS="true")
     assert result.status == 0
     assert f"VIOLATED as in the baseline {OLD} (sync, async)" in result.output
     assert "baseline old/report.json: Nothing got worse" in result.output
@@ -40,7 +44,7 @@ def test_what_was_broken_before_fails_nothing(project: Project) -> None:
 
 
 def test_what_got_worse_fails_and_what_got_better_is_told(project: Project) -> None:
-    result = judged(project, NEW)
+    result = judged(project, NEW, options="-n2")
     assert result.status == 1
     assert f"toy: got worse: {NEW}: it is gone" in result.output
     assert f"toy: got better: {OLD}" in result.output

@@ -1,21 +1,33 @@
 """What a run tells: on the terminal, in the report, by its exit status."""
 
+import shutil
 import stat
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from tests.conformance.plugin_support import Project
+from tests.conformance.plugin_support import Project, Result
 
 from saverproof_reports import validate
 
 FLAW = {"pending_writes": {"findings": ["pending-writes/complete", "pending-writes/scoped"]}}
+API = ("sync", "async")
 ONLY = "--saver-families=pending-writes,filter"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def flawed(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """A run in which contracts are broken: starting it takes longer than to look at it."""
+    project = Project(tmp_path_factory.mktemp("flawed"))
+    project.script(**FLAW)
+    return project.judge(
+        ONLY, "--junitxml=junit.xml", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY="summary.md"
+    )
 
 
 def test_a_passing_run_leaves_nothing_behind(project: Project) -> None:
@@ -26,10 +38,16 @@ def test_a_passing_run_leaves_nothing_behind(project: Project) -> None:
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
-def test_a_violated_contract_is_told_in_full(project: Project, workers: tuple[str, ...]) -> None:
+def test_a_violated_contract_is_told_in_full(flawed: Result) -> None:
+    assert_told_in_full(flawed, workers=1)
+
+
+def test_a_violated_contract_is_told_in_full_by_workers(project: Project) -> None:
     project.script(**FLAW)
-    result = project.judge(ONLY, *workers)
+    assert_told_in_full(project.judge(ONLY, "-n", "2"), workers=2)
+
+
+def assert_told_in_full(result: Result, workers: int) -> None:
     assert result.status == 1
     assert result.outcomes["failed"] == 2
     for text in (
@@ -46,7 +64,7 @@ def test_a_violated_contract_is_told_in_full(project: Project, workers: tuple[st
     report = result.report()
     assert validate(report) == []
     assert report["complete"]
-    assert report["run"]["workers"] == (2 if workers else 1)
+    assert report["run"]["workers"] == workers
     broken = {
         contract["id"]: contract
         for contract in report["savers"][0]["contracts"]
@@ -73,21 +91,17 @@ def test_a_judge_in_which_a_call_was_given_up_judges_no_more(project: Project) -
     assert len(judges) == len(set(judges)) == 2
 
 
-def test_results_are_for_the_owner_alone_and_out_of_git(project: Project) -> None:
-    project.script(**FLAW)
-    project.judge(ONLY)
-    folder = project.folder / ".saverproof"
+def test_results_are_for_the_owner_alone_and_out_of_git(flawed: Result) -> None:
+    folder = flawed.folder / ".saverproof"
     for path in [folder, *folder.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
     assert (folder / ".gitignore").read_text() == "*\n"
     assert not (folder / "spool.jsonl").exists()
 
 
-def test_a_fixed_saver_takes_the_earlier_report_away(project: Project) -> None:
-    project.script(**FLAW)
-    project.judge(ONLY)
-    project.script()
-    project.judge(ONLY)
+def test_a_fixed_saver_takes_the_earlier_report_away(flawed: Result, project: Project) -> None:
+    shutil.copytree(flawed.folder / ".saverproof", project.folder / ".saverproof")
+    assert project.judge(ONLY).status == 0
     assert not (project.folder / ".saverproof").exists()
 
 
@@ -175,19 +189,17 @@ def test_the_first_failure_stops_the_run_on_request(project: Project) -> None:
     assert verdicts["lifecycle/abandoned-list"] == "not-exercised"
 
 
-def test_junit_names_the_items_and_their_figures(project: Project) -> None:
-    project.script(**FLAW)
-    project.judge(ONLY, "--junitxml=junit.xml", "--saver-api=sync")
-    cases = {
-        case.get("name"): case
-        for case in ElementTree.parse(project.folder / "junit.xml").iter("testcase")
-    }
-    assert list(cases) == ["pending-writes[toy-sync]", "filter[toy-sync]"]
+def test_junit_names_the_items_and_their_figures(flawed: Result) -> None:
+    root = ElementTree.parse(flawed.folder / "junit.xml").getroot()
+    cases = {case.get("name"): case for case in root.iter("testcase")}
+    assert list(cases) == [
+        f"{family}[toy-{api}]" for family in ("pending-writes", "filter") for api in API
+    ]
     failing = cases["pending-writes[toy-sync]"]
     assert failing.find("failure") is not None
     properties = {one.get("name"): one.get("value") for one in failing.iter("property")}
     assert properties["saverproof.operations"] == "100"
-    suite = ElementTree.parse(project.folder / "junit.xml").getroot().find("testsuite")
+    suite = root.find("testsuite")
     assert suite is not None
     shared = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
     assert shared["saverproof.profile"] == "default"
@@ -208,8 +220,6 @@ def test_a_folder_that_cannot_be_written_is_told(project: Project) -> None:
     assert "Traceback" not in result.output
 
 
-def test_github_gets_annotations_and_a_summary(project: Project) -> None:
-    project.script(**FLAW)
-    result = project.judge(ONLY, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY="summary.md")
-    assert "::error title=toy%3A pending-writes/complete::" in result.output
-    assert "pending-writes/complete" in (project.folder / "summary.md").read_text()
+def test_github_gets_annotations_and_a_summary(flawed: Result) -> None:
+    assert "::error title=toy%3A pending-writes/complete::" in flawed.output
+    assert "pending-writes/complete" in (flawed.folder / "summary.md").read_text()
