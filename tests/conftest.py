@@ -1,0 +1,20 @@
+"""Where tests put their files."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from saverproof.process.scratch import in_memory, scratch_folder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Spare tests the waits for a disk, unless somebody says where their files are to be."""
+    memory = in_memory()
+    if memory is None or config.option.basetemp is not None:
+        return
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    config.option.basetemp = str(stack.enter_context(scratch_folder(root=memory)) / "pytest")
