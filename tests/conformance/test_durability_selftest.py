@@ -9,8 +9,9 @@ from tests.conformance.test_durability import judged
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
-from saverproof.families.durability import graph_scripts, power_scripts, scripting
+from saverproof.families.durability import graph_scripts
 from saverproof.items import Outcome
+from saverproof.scripts import verification
 from saverproof.scripts.verification import complains_alone
 from saverproof_faults.io import available
 
@@ -42,7 +43,7 @@ def complaining(monkeypatch: pytest.MonkeyPatch) -> set[str]:
             scripts.add(text)
         return shown
 
-    for module in (scripting, graph_scripts, power_scripts):
+    for module in (verification, graph_scripts):
         monkeypatch.setattr(module, "complains_alone", recorded)
     return scripts
 
