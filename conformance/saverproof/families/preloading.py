@@ -53,25 +53,25 @@ def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> Non
     load(ref)
     if not hasattr(os, "fork"):
         return
-    for name in _told_by_child(partial(_used_once, ref, apis, Path(scratch))) or ():
+    for name in _answer_of_child(partial(_used_once, ref, apis, Path(scratch))) or ():
         try:
             importlib.import_module(name)
         except Exception:  # noqa: BLE001 - a module may not be one to be imported by its name
             continue
-    if _told_by_child(_threads_left_by_warming) == 1:
+    if _answer_of_child(_threads_left_by_warming) == 1:
         _warm()
 
 
-def _told_by_child(find_out: Callable[[], Any]) -> Any:
+def _answer_of_child(find_out: Callable[[], Any]) -> Any:
     """What a function gives in a child process; None if it does not come to its end there."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
-            told = json.dumps(find_out()).encode()
+            answer = json.dumps(find_out()).encode()
             with os.fdopen(writing, "wb") as pipe:
-                pipe.write(told)
+                pipe.write(answer)
         finally:
             os._exit(0)
     os.close(writing)

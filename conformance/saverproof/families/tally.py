@@ -69,7 +69,7 @@ class Tally:
     _inapplicable: dict[str, str] = field(default_factory=dict)
     _ruled_out: dict[str, str] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
-    _told: float = 0.0
+    _last_beat: float = 0.0
 
     def __post_init__(self) -> None:
         for contract in contracts(self.plan.family):
@@ -122,8 +122,8 @@ class Tally:
     def beat(self, **figures: int) -> None:
         """Say how far it is, if that was not said just now: operations, and further figures."""
         now = time.perf_counter()
-        if now - self._told >= _EVERY_S:
-            self._told = now
+        if now - self._last_beat >= _EVERY_S:
+            self._last_beat = now
             self.progress({"operations": self.operations, **figures})
 
     def outcome(self) -> Outcome:

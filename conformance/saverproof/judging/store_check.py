@@ -54,13 +54,13 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
     """Compare the answer to a read of one address; the model goes on with what was seen."""
     model = context.model
     present = model.record(address) is not None
-    told = context.unreadable.pop(address, None)
+    known = context.unreadable.pop(address, None)
     if isinstance(observed, Raised):
         if present:
-            context.unreadable[address] = told or log.differ(
+            context.unreadable[address] = known or log.differ(
                 facts.UNREADABLE, address, "the checkpoint", observed
             )
-        elif told is None:
+        elif known is None:
             # What comes for anything unknown has nothing to do with what happened here.
             alike = answers_unknown_alike(context, address, observed)
             cause = Cause.ANY_UNKNOWN if alike else None

@@ -27,7 +27,7 @@ from saverproof.families.atomicity.random_shrinking import places_of, shortest_p
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.atomicity.replay import replay
-from saverproof.families.atomicity.reporting import Told, finding, finding_of_random
+from saverproof.families.atomicity.reporting import ShrunkViolation, finding, finding_of_random
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, swept
@@ -76,7 +76,7 @@ class AtomicityJudging:
     tally: Tally
     record: FaultRecord
     journal: Journal
-    violations: dict[str, Told] = field(default_factory=dict)
+    violations: dict[str, ShrunkViolation] = field(default_factory=dict)
     """Contracts that random programs broke, and a short program that does."""
     _unanswered: Counter[bool] = field(default_factory=Counter)
 
@@ -115,17 +115,17 @@ class AtomicityJudging:
         """Tell of every flaw by the shortest trials; what follows from one is not another."""
         wanted, record = self.tally.wanted, self.record
         shown = [
-            shortened(bench, found, stack) for name in record.found for found in record.told(name)
+            shortened(bench, found, stack) for name in record.found for found in record.shown(name)
         ]
         self.tally.findings += [
-            finding(self.plan, self.target, trials, record.untold(trials[0].contract))
+            finding(self.plan, self.target, trials, record.other_operations(trials[0].contract))
             for trials in shown
             if trials[0].contract in wanted
         ]
         known = {name for found in record.found for name in (found, *contract(found).implies)}
         self.tally.findings += [
-            finding_of_random(self.plan, self.target, told)
-            for name, told in self.violations.items()
+            finding_of_random(self.plan, self.target, violation)
+            for name, violation in self.violations.items()
             if name in wanted - known
         ]
 
@@ -196,7 +196,7 @@ class AtomicityJudging:
             return
         shortest = shortest_program(bench, violation)
         places = {at: places_of(bench, shortest, at) for at in shortest.faults}
-        self.violations[contract] = Told(shortest, places)
+        self.violations[contract] = ShrunkViolation(shortest, places)
 
     def _try(self, sweep: FaultSweep, injection: Injection) -> None:
         scenario = sweep.scenario

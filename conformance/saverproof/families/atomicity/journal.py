@@ -28,8 +28,8 @@ class Journal:
 
     def note_random(self, program: Program, faults: Mapping[int, Injection]) -> None:
         """A step of a random program is taken, the last of these."""
-        told = {str(at): injection.as_data() for at, injection in faults.items()}
-        self._write({"program": to_json(program), "faults": told})
+        lines = {str(at): injection.as_data() for at, injection in faults.items()}
+        self._write({"program": to_json(program), "faults": lines})
 
     def _write(self, line: dict[str, Any]) -> None:
         if self._path is not None:
@@ -40,10 +40,10 @@ def blamed(journal: Sequence[Any]) -> Blame:
     """What to say of a saver that ended its process, from the lines of a journal."""
     last = journal[-1]
     program = from_json(last["program"])
-    told = [describe(step) for step in program]
+    lines = [describe(step) for step in program]
     given = last.get("faults") or {str(len(program) - 1): last.get("fault")}
     faults = {int(at): Injection.from_data(data) for at, data in given.items() if data is not None}
     for at in sorted(faults, reverse=True):
-        told.insert(at, f"fault: {faults[at].describe()}")
+        lines.insert(at, f"fault: {faults[at].describe()}")
     cancelled = any(injection.kind == "cancellation" for injection in faults.values())
-    return Blame(contract=CANCELLED if cancelled else USABLE, steps=tuple(told), program=last)
+    return Blame(contract=CANCELLED if cancelled else USABLE, steps=tuple(lines), program=last)

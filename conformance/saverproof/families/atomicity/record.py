@@ -176,7 +176,7 @@ class FaultRecord:
         keep_plainest(self.found, contract, found)
         keep_plainest(self._operations.setdefault(contract, {}), operation, found)
 
-    def told(self, contract: str) -> list[Found]:
+    def shown(self, contract: str) -> list[Found]:
         """The trials of a broken contract that are to be told of: one, or one for each operation
         where each has a flaw of its own.
         """
@@ -185,10 +185,10 @@ class FaultRecord:
         found = sorted(self._operations[contract].values(), key=lambda one: one.rank)
         return found[:MOST_OPERATIONS]
 
-    def untold(self, contract: str) -> list[str]:
+    def other_operations(self, contract: str) -> list[str]:
         """The other operations that break it."""
-        told = {found.sweep.scenario.operation for found in self.told(contract)}
-        return sorted(self._operations[contract].keys() - told)
+        shown = {found.sweep.scenario.operation for found in self.shown(contract)}
+        return sorted(self._operations[contract].keys() - shown)
 
     def as_data(self) -> dict[str, Any]:
         """The section "faults" of a report."""

@@ -81,16 +81,16 @@ def _ending(found: Found) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ShrunkViolation:
     """A program that broke a contract, and what each of its failed steps passes undisturbed."""
 
     violation: ProgramViolation
     places: Mapping[int, Places]
 
 
-def finding_of_random(plan: ItemPlan, target: Target, told: Told) -> Finding:
+def finding_of_random(plan: ItemPlan, target: Target, shown: ShrunkViolation) -> Finding:
     """A contract that a random program broke, as the report has it."""
-    violation = told.violation
+    violation = shown.violation
     steps: list[str] = []
     for number, step in enumerate(violation.program):
         if number in violation.faults:
@@ -99,7 +99,7 @@ def finding_of_random(plan: ItemPlan, target: Target, told: Told) -> Finding:
     steps[-1] += f"  -> {violation.ending}"
     contract, database = str(violation.verdict.contract), next(iter(violation.databases), "")
     faults = {
-        at: list(faults_anywhere(injection, told.places[at], database))
+        at: list(faults_anywhere(injection, shown.places[at], database))
         for at, injection in violation.faults.items()
     }
     return Finding(

@@ -42,7 +42,7 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     calls of the database while others made theirs; "standstill".
     """
     scene = Scene(arguments)
-    told: dict[str, Any] = {"opening": None, "met": False}
+    seen: dict[str, Any] = {"opening": None, "met": False}
 
     def guarded() -> None:
         number = arguments["caller"]
@@ -57,12 +57,12 @@ def race(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 with scene.saver() as saver:
                     scene.alone(saver, number, operations_in(arguments["callers"][number]))
             except Exception as error:  # noqa: BLE001 - a saver may raise anything; an answer
-                told["opening"] = describe(error)
-            told["met"] = meeting.met
+                seen["opening"] = describe(error)
+            seen["met"] = meeting.met
 
     still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
     events = [encode(event) for caller in scene.callers for event in caller.events]
-    return told | {"events": events, "standstill": encode(still)}
+    return seen | {"events": events, "standstill": encode(still)}
 
 
 class Meeting:

@@ -52,21 +52,21 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
     found, each with the reads that left it; "trouble"; "standstill".
     """
     scene = Scene({**arguments, "schedule": {"seed": "", "switch_s": 0.005}})
-    told: dict[str, Any] = {"read": 0, "looked": [], "traces": [], "trouble": None}
+    seen: dict[str, Any] = {"read": 0, "looked": [], "traces": [], "trouble": None}
 
     def guarded() -> None:
         try:
             with scene.saver() as saver:
                 scene.prepare(saver, _PREPARED)
-                _ask(scene, saver, told, in_memory=not arguments["durable"])
+                _ask(scene, saver, seen, in_memory=not arguments["durable"])
         except Exception as error:  # noqa: BLE001 - a saver may raise anything
-            told["trouble"] = describe(error)
+            seen["trouble"] = describe(error)
 
     still = watch(guarded, scene.progress, scene.loop, PATIENCE_S)
-    return told | {"standstill": encode(still)}
+    return seen | {"standstill": encode(still)}
 
 
-def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> None:
+def _ask(scene: Scene, saver: Any, seen: dict[str, Any], *, in_memory: bool) -> None:
     driver = driver_of(saver, scene.api, scene.loop)
     listed = listed_facts(driver, ("a",))
     # A first read may still set something up; what matters is what the next ones do.
@@ -76,21 +76,21 @@ def _ask(scene: Scene, saver: Any, told: dict[str, Any], *, in_memory: bool) -> 
         for one in unknown(number):
             _read(driver, one)
             scene.progress.tick()
-            told["read"] += 1
+            seen["read"] += 1
     after = dumped(scene.workspace.path)
-    traces = told["traces"]
+    traces = seen["traces"]
     if before or after:
-        told["looked"].append("the tables of its SQLite files")
+        seen["looked"].append("the tables of its SQLite files")
         traces += _changed(before, after)
     databases = {*sqlite_files(scene.workspace.path)}
     files = [p for p in _files(scene.workspace.path) if not _is_of_sqlite(p, databases)]
     if files:
-        told["looked"].append("its files")
+        seen["looked"].append("its files")
         traces += [f"{p.name} names what was asked for" for p in files if _names(p)]
     if in_memory:
-        told["looked"].append("the objects that it holds")
+        seen["looked"].append("the objects that it holds")
         traces += _held(saver)
-    if not told["looked"]:
+    if not seen["looked"]:
         # On a server, say: what can be seen is what another saver shows of it.
         with scene.saver() as other:
             traces += _shown(driver_of(other, scene.api, scene.loop))

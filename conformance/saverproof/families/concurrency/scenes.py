@@ -49,28 +49,28 @@ def iterate(bench: CallerBench, by: By, record: SceneRecord) -> bool:
     if end is not None:
         record.saw([end], scene)
         return True
-    told = _told(result, record, ITERATION)
-    if told is None:
+    seen = _seen_in(result, record, ITERATION)
+    if seen is None:
         return False
-    record.tally.operations += len(told["calls"])
-    record.tally.agreed(ITERATION, len(told["calls"]))
-    record.saw(list(_wrong_in_iteration(told, by)), scene | {"calls": _to_blame(told)})
-    return told["standstill"] is not None
+    record.tally.operations += len(seen["calls"])
+    record.tally.agreed(ITERATION, len(seen["calls"]))
+    record.saw(list(_wrong_in_iteration(seen, by)), scene | {"calls": _to_blame(seen)})
+    return seen["standstill"] is not None
 
 
-def _wrong_in_iteration(told: Mapping[str, Any], by: By) -> Iterator[Problem]:
+def _wrong_in_iteration(seen: Mapping[str, Any], by: By) -> Iterator[Problem]:
     steps = ["list of thread 'a', its first item taken"]
     steps += [
-        f"{what}  -> {'raised ' + error if error else 'returned'}" for what, error in told["calls"]
+        f"{what}  -> {'raised ' + error if error else 'returned'}" for what, error in seen["calls"]
     ]
     expected = f"between two items of list, {by.value} may call any operation"
-    still = told["standstill"]
+    still = seen["standstill"]
     if still is not None and still["hung"]:
-        what = told["operation"]
+        what = seen["operation"]
         observed = f"{what}, called by {by.value}: no answer for {still['seconds']:g} s"
-        if told["released"]:
+        if seen["released"]:
             observed += "; it was answered as soon as the listing had been closed"
-        stood = f"the listing, between two items:\n{told['listing']}\n" if told["listing"] else ""
+        stood = f"the listing, between two items:\n{seen['listing']}\n" if seen["listing"] else ""
         yield Problem(
             ITERATION,
             f"{what} is not answered while list is between two items",
@@ -80,7 +80,7 @@ def _wrong_in_iteration(told: Mapping[str, Any], by: By) -> Iterator[Problem]:
             stacks=stood + still["stacks"],
         )
         return
-    for number, (what, error) in enumerate(told["calls"]):
+    for number, (what, error) in enumerate(seen["calls"]):
         if error is not None:
             yield Problem(
                 ITERATION,
@@ -94,27 +94,27 @@ def _wrong_in_iteration(told: Mapping[str, Any], by: By) -> Iterator[Problem]:
 _NEXT = "the next item"
 
 
-def _to_blame(told: Mapping[str, Any]) -> list[str]:
+def _to_blame(seen: Mapping[str, Any]) -> list[str]:
     """The calls that matter to the first breach: the one that failed, or all before an item did."""
     made: list[str] = []
-    for what, error in told["calls"]:
+    for what, error in seen["calls"]:
         if error is not None:
             return made if what == _NEXT else [what]
         made += [what] if what != _NEXT else []
-    return [told["operation"]]
+    return [seen["operation"]]
 
 
-def _told(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
-    """What a scene told, or None, and why nothing is known, if it could not be played."""
+def _seen_in(result: TrialResult, record: SceneRecord, contract: str) -> Mapping[str, Any] | None:
+    """What was seen in a scene, or None, and why nothing is known, if it could not be played."""
     if result.died_by is not DiedBy.FINISHED:
         record.tally.unknown[contract] = f"{result.ending()} {result.stacks}".strip()[:1_000]
         return None
-    told: Mapping[str, Any] = result.value
-    if told.get("trouble"):
-        record.tally.unknown[contract] = told["trouble"]
+    seen: Mapping[str, Any] = result.value
+    if seen.get("trouble"):
+        record.tally.unknown[contract] = seen["trouble"]
     else:
-        _note_slow(told["standstill"], record, contract)
-    return told
+        _note_slow(seen["standstill"], record, contract)
+    return seen
 
 
 def _note_slow(still: Mapping[str, Any] | None, record: SceneRecord, contract: str) -> None:
@@ -132,34 +132,34 @@ def ask(bench: CallerBench, record: SceneRecord) -> None:
             read_side_effects.ask, store | {"durable": bench.plan.facts["durable"]}
         )
     record.scenes["unknown reads"] += 1
-    told = _told(result, record, NOTHING)
-    if told is None or NOTHING in record.tally.unknown:
+    seen = _seen_in(result, record, NOTHING)
+    if seen is None or NOTHING in record.tally.unknown:
         return
-    if told["standstill"] is not None:
+    if seen["standstill"] is not None:
         record.tally.unknown[NOTHING] = (
-            f"no answer to a read of something unknown\n{told['standstill']}"
+            f"no answer to a read of something unknown\n{seen['standstill']}"
         )
         return
-    if told["traces"]:
-        traces = "; ".join(told["traces"])
+    if seen["traces"]:
+        traces = "; ".join(seen["traces"])
         problem = Problem(
             NOTHING,
-            f"reads of something unknown leave a trace: {told['traces'][0]}",
+            f"reads of something unknown leave a trace: {seen['traces'][0]}",
             "nothing in the store to change",
-            f"after {told['read']} reads of unknown threads, namespaces and ids: {traces}",
+            f"after {seen['read']} reads of unknown threads, namespaces and ids: {traces}",
             steps=(
                 "get_tuple of unknown threads, namespaces and ids",
                 "list of unknown threads and namespaces",
             ),
         )
         record.saw([problem], {"scene": "unknown reads"})
-    elif not told["looked"]:
+    elif not seen["looked"]:
         record.tally.unknown[NOTHING] = (
             "the store is not in files of its workspace: another saver lists nothing new, but what "
             "no saver shows cannot be seen"
         )
         return
-    record.tally.agreed(NOTHING, told["read"])
+    record.tally.agreed(NOTHING, seen["read"])
 
 
 # --- races for a new store -----------------------------------------------------------------------
@@ -225,18 +225,18 @@ def race(
     return files[0] if files and met else None
 
 
-def _wrong_in_race(told: Mapping[str, Any], *, one_more: bool) -> Iterator[Problem]:
+def _wrong_in_race(seen: Mapping[str, Any], *, one_more: bool) -> Iterator[Problem]:
     expected = "every process to open the store, and to write to it"
     also = ", which one more holds for a moment" if one_more else ""
     racing = f"{RACERS} processes at once on a new store{also}"
     steps = (f"{racing}: each opens it and puts a checkpoint",)
-    still = told["standstill"]
+    still = seen["standstill"]
     if still is not None and still["hung"]:
         observed = f"no answer for {still['seconds']:g} s"
         summary = "a process that creates the store while others do is never answered"
         yield Problem(FIRST, summary, expected, observed, steps=steps, stacks=still["stacks"])
-    errors = [] if told["opening"] is None else [told["opening"]]
-    for data in told["events"]:
+    errors = [] if seen["opening"] is None else [seen["opening"]]
+    for data in seen["events"]:
         event = decode(TimedCall, data)
         if event.error is not None:
             errors.append(f"{event.operation.kind.value} raised {event.error}")

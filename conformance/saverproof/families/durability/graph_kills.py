@@ -39,7 +39,7 @@ _MOST_TOLD = 4
 
 @dataclass(slots=True)
 class Resuming:
-    """The killed graphs of one item. ``told`` is called after each."""
+    """The killed graphs of one item. ``on_kill`` is called after each."""
 
     bench: KillBench
     plan: ItemPlan
@@ -47,7 +47,7 @@ class Resuming:
     wanted: frozenset[str]
     most: int
     afresh: int
-    told: Callable[[], None]
+    on_kill: Callable[[], None]
     findings: dict[str, Finding]
     _kills: int = 0
     _shown: dict[str, list[tuple[Finding, Resumed]]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Resuming:
                     return
                 for resumed in self._killed(show, some):
                     self._judge(resumed)
-                self.told()
+                self.on_kill()
 
     def kill_again(self, scenario: GraphScenario, mode: str, place: int) -> int:
         """Kill one there, and if that shows nothing, at each other moment of its run.
@@ -109,10 +109,10 @@ class Resuming:
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
             nodes = _nodes(arguments)
-            told = result.value["seen"][RESULT]
-            if told.startswith('{"raised"') or not nodes:
+            result_seen = result.value["seen"][RESULT]
+            if result_seen.startswith('{"raised"') or not nodes:
                 # A run that came to nothing is nothing to compare with.
-                raise NoCleanRunError(f"a clean run: {told}")
+                raise NoCleanRunError(f"a clean run: {result_seen}")
         return Show(scenario, mode, result.value["seen"], nodes, result.places)
 
     @contextmanager

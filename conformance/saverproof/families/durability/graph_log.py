@@ -99,7 +99,7 @@ class GraphLog:
             number = next(self._numbers)
             # By the base class's order: a saver may take them as *args.
             arguments = dict(zip(_ORDER[name], given, strict=False)) | named
-            self._write({"number": number, "step": self.step, **_told(name, arguments)})
+            self._write({"number": number, "step": self.step, **_call_entry(name, arguments)})
             self._place()
             self._start(number)
             return number
@@ -128,12 +128,12 @@ class GraphLog:
         append_line(self.path, json.dumps(line))
 
 
-def _told(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _call_entry(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     at = arguments["config"]["configurable"]
-    told = {"method": name, "namespace": at.get("checkpoint_ns") or ""}
+    entry = {"method": name, "namespace": at.get("checkpoint_ns") or ""}
     if name != WRITES:
-        return told | {"checkpoint": arguments["checkpoint"]["id"]}
-    return told | {
+        return entry | {"checkpoint": arguments["checkpoint"]["id"]}
+    return entry | {
         "checkpoint": at["checkpoint_id"],
         "task": arguments["task_id"],
         "path": arguments.get("task_path", ""),
@@ -148,9 +148,9 @@ def read_log(path: Path) -> tuple[list[GraphCall], list[Begun]]:
     if not path.exists():
         return operations, begun
     for line in path.read_text(encoding="utf-8").splitlines():
-        told = json.loads(line)
-        if "begun" in told:
-            begun.append(Begun(told["begun"], told["latest"]))
+        entry = json.loads(line)
+        if "begun" in entry:
+            begun.append(Begun(entry["begun"], entry["latest"]))
         else:
-            operations.append(GraphCall(**{**told, "channels": tuple(told.get("channels", ()))}))
+            operations.append(GraphCall(**{**entry, "channels": tuple(entry.get("channels", ()))}))
     return operations, begun

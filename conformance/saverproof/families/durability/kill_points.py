@@ -85,7 +85,7 @@ class _Statements(PlaceWatch):
         super().begin(operation)
         place = self.place
         if place is None:
-            self._listen(_Heard(self))
+            self._listen(_PlaceListener(self))
         elif place.operation == operation:
             where = Place(Event(place.event), place.number, Moment(place.moment))
             # It stays armed: work that a thread does later comes later.
@@ -98,7 +98,7 @@ class _Statements(PlaceWatch):
         self.watch.listen(listener)
 
 
-class _Heard(Listener):
+class _PlaceListener(Listener):
     """Turns what it hears into places."""
 
     ends = True
@@ -150,14 +150,14 @@ class _Files(PlaceWatch):
     def begin(self, operation: int) -> None:
         super().begin(operation)
         if self.place is None:
-            self.watch.arm(IoEach(self._heard))
+            self.watch.arm(IoEach(self._note))
         elif self.place.operation == operation:
             self.watch.arm(IoAction(self.place.index, self._die_there))
 
     def _die_there(self, call: IoCall) -> None:
         self.die()
 
-    def _heard(self, call: IoCall) -> None:
+    def _note(self, call: IoCall) -> None:
         self.index += 1
         self.found.append(KillPlace(PlaceKind.IO, self.operation, self.index, about=str(call)))
 
@@ -175,13 +175,13 @@ class _Calls(PlaceWatch):
     """Calls of functions written in C that change files or talk to sockets, in every thread."""
 
     def __enter__(self) -> Self:
-        threading.setprofile(self._heard)
-        sys.setprofile(self._heard)
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
         self.exit.callback(threading.setprofile, None)
         self.exit.callback(sys.setprofile, None)
         return self
 
-    def _heard(self, frame: FrameType, event: str, function: Any) -> None:
+    def _note(self, frame: FrameType, event: str, function: Any) -> None:
         if event not in ("c_call", "c_return") or not changes(function):
             return
         self.index += 1

@@ -55,12 +55,12 @@ class Flaw:
 
 @dataclass(slots=True)
 class Power:
-    """The power cuts of one item. ``told`` is called after each batch of images."""
+    """The power cuts of one item. ``on_batch`` is called after each batch of images."""
 
     bench: KillBench
     workload: Workload
     most: int
-    told: Callable[[], None]
+    on_batch: Callable[[], None]
     images: int = 0
     counts: Counter[KillOutcome] = field(default_factory=Counter)
     by_lost: Counter[int] = field(default_factory=Counter)
@@ -115,7 +115,7 @@ class Power:
             for image, seen in self._opened(images):
                 if seen is not None:
                     self._take(run, image, seen)
-            self.told()
+            self.on_batch()
             if self.bench.hangs_too_often:
                 self.notes.append(f"cut off: {self.bench.hangs} processes hung")
                 return

@@ -42,13 +42,13 @@ class Subject:
 
 @dataclass(slots=True)
 class KillSweep:
-    """The kills of one item. ``told`` is called after each."""
+    """The kills of one item. ``on_kill`` is called after each."""
 
     bench: KillBench
     record: KillRecord
     effort: KillEffort
     able: frozenset[str]
-    told: Callable[[], None]
+    on_kill: Callable[[], None]
     _afresh: frozenset[int] = frozenset()
 
     def run(self) -> None:
@@ -150,7 +150,7 @@ class KillSweep:
                         killed.append((subject, place, result))
                         stores.append(arguments)
                         afresh.append(number in self._afresh)
-                self.told()
+                self.on_kill()
             views = self._looked(stores, afresh)
         for (subject, place, result), view in zip(killed, views, strict=True):
             if view is not None:
@@ -190,7 +190,7 @@ class KillSweep:
         places = [p for p in subject.places if p.kind is not PlaceKind.CALL and p.operation >= 0]
         for place in choose.sample(places, min(len(places), self.effort.beside)):
             self._kill_beside(subject, second, last, place)
-            self.told()
+            self.on_kill()
 
     def _kill_beside(self, subject: Subject, other: Subject, last: int, place: KillPlace) -> None:
         with self.bench.store() as store:
@@ -279,6 +279,6 @@ def trouble_in(seen: Mapping[str, Any]) -> str:
     for stage in TROUBLES:
         if stage in seen:
             found = seen[stage]
-            told = "; ".join(found) if isinstance(found, list) else str(found)
-            return f"{_MEANING[stage]}: {told}"
+            text = "; ".join(found) if isinstance(found, list) else str(found)
+            return f"{_MEANING[stage]}: {text}"
     return ""
