@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from saverproof.items import Finding
+from saverproof.machines.telling import detail_lines, field
 from saverproof.steps.definitions import Program
 from saverproof_reports.assembly import violation_name
 
@@ -31,8 +33,24 @@ class ContractBroken(AssertionError):  # noqa: N818 (named by what happened)
 ContractBroken.__module__ = "saverproof"
 
 
-def script_of(finding: Finding, saver: str) -> Path | None:
-    """Leave the finding's script for the user; None if there is none, or no place for it."""
+def told(finding: Finding, saver: str, statement: str) -> str:
+    """Everything about a violated contract, whose script is left for the user.
+
+    ``statement`` is what a rule or an invariant of an author demands.
+    """
+    lines = [
+        f"{saver} violates {finding.contract}",
+        "",
+        f"{finding.contract} ({finding.api}, {finding.phase}): {finding.summary}",
+        *detail_lines(asdict(finding), statement),
+    ]
+    if (path := _script_of(finding, saver)) is not None:
+        lines += field("reproduce", f"python {path}")
+    return "\n".join(lines)
+
+
+def _script_of(finding: Finding, saver: str) -> Path | None:
+    """Leave a finding's script for the user; None if there is none, or no place for it."""
     if not finding.reproducer:
         return None
     path = FOLDER / f"{violation_name(saver, finding.contract, finding.api, finding.phase)}.py"

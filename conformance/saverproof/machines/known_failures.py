@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
+from random import Random
 
 from hypothesis import settings
 from hypothesis.database import ExampleDatabase
 
 from saverproof.errors import SaverproofError
+from saverproof.items import Finding
 from saverproof.machines.search import ProgramSearch, Violation
 from saverproof.machines.survey import SaverSurvey
 from saverproof.machines.trials import ProgramRun, Trials
@@ -31,15 +33,25 @@ class KnownFailures:
     survey: SaverSurvey
     themes: tuple[Theme, ...]
     search: ProgramSearch
+    standing: tuple[Finding, ...] = ()
+    """What is wrong of the saver without any program."""
     again: Violation | None = None
     """What a program from before has shown once more."""
     _behind: dict[str, Violation] = field(default_factory=dict)
     """The contract that a difference was first blamed on, and the violation behind it."""
     _decided: dict[str, Violation | None] = field(default_factory=dict)
 
-    def try_again(self, trials: Trials, pinned: tuple[Program, ...]) -> None:
-        """Take the author's programs, and those in the database."""
-        for program in (*pinned, *self._kept()):
+    @property
+    def made(self) -> tuple[Theme, ...]:
+        """The themes whose programs are made step by step."""
+        return tuple(theme for theme in self.themes if theme.script is None)
+
+    def try_given(self, trials: Trials, pinned: tuple[Program, ...]) -> None:
+        """Take the programs that need not be made: the author's, those in the database, and those
+        of scripted themes.
+        """
+        scripts = (t.script(Random(0)) for t in self.themes if t.script is not None)
+        for program in (*pinned, *self._kept(), *scripts):
             run = trials.replay(program, thorough=False, watch_inputs=True)
             self.again = self.violation(trials, run)
             if self.again is not None:

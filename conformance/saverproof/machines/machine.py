@@ -7,29 +7,27 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from random import Random
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import hypothesis
-import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.control import currently_in_test_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition
 from hypothesis.stateful import rule as hypothesis_rule
 
-from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.contract import Contract
 from saverproof.contracts.registry import TABLES
 from saverproof.errors import TargetError
+from saverproof.items import Finding
 from saverproof.judging.session import Session
-from saverproof.machines.broken import ContractBroken, script_of
+from saverproof.machines.broken import ContractBroken, told
 from saverproof.machines.findings import finding
 from saverproof.machines.known_failures import KnownFailures
 from saverproof.machines.rules import (
+    CHOICES,
     OwnInvariant,
     OwnRule,
     install,
@@ -37,11 +35,9 @@ from saverproof.machines.rules import (
     own_rules,
     step_rule,
 )
-from saverproof.machines.search import ProgramSearch, Violation
-from saverproof.machines.suiting import suited
-from saverproof.machines.survey import survey
-from saverproof.machines.telling import detail_lines, field
-from saverproof.machines.trials import NOTHING, ProgramRun, Stepper, Trials
+from saverproof.machines.running import MachinePlan, running
+from saverproof.machines.search import Violation
+from saverproof.machines.trials import NOTHING, ProgramRun, Stepper, programs
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.programs.makers import (
@@ -53,15 +49,14 @@ from saverproof.programs.makers import (
     whole_threads,
 )
 from saverproof.programs.theme import Maker, Theme
-from saverproof.programs.weights import EVERYTHING
+from saverproof.programs.weights import EVERYTHING, PRUNING
 from saverproof.scripts.own_source import OwnSources, own_source
 from saverproof.steps.definitions import OwnStep, Program, Step
 from saverproof.steps.describing import describe
-from saverproof.targets.event_loop import EventLoop, Loop
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 
-_CHOICES_OF_THEMES = 999
+_NAME_SETS = 1_000
 
 
 class SaverMachine(RuleBasedStateMachine, Stepper):
@@ -94,7 +89,7 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
 
     target: ClassVar[Any]
     apis: ClassVar[tuple[str, ...]] = ("sync",)
-    themes: ClassVar[tuple[Theme, ...]] = (EVERYTHING,)
+    themes: ClassVar[tuple[Theme, ...]] = (EVERYTHING, PRUNING)
     enforces: ClassVar[tuple[Contract, ...]] = tuple(
         each for table in TABLES if table.phase == "functional" for each in table.contracts
     )
@@ -104,6 +99,7 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
     own_rules: ClassVar[Mapping[str, OwnRule]] = {}
     own_invariants: ClassVar[tuple[OwnInvariant, ...]] = ()
     _known: ClassVar[KnownFailures | None] = None
+    _last: ClassVar[tuple[Violation, Finding] | None] = None
 
     put = step_rule(checkpoints.put)
     put_again = step_rule(checkpoints.put_again)
@@ -156,7 +152,7 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         super().__init_subclass__(**named)
         cls.own_rules, cls.own_invariants = own_rules(cls), own_invariants(cls)
         cls.themes = tuple(_with_own(theme, cls.own_rules.values()) for theme in cls.themes)
-        cls._known = None
+        cls._known = cls._last = None
         install(cls, cls.themes)
         # The kit has made a failing program short before it tells of it, and prints its steps.
         cls.TestCase.settings = hypothesis.settings(
@@ -195,29 +191,53 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         self._given: tuple[Session, Theme] | None = (session, theme)
 
     def _open(self) -> None:
-        """Open the saver on a workspace of its own, where no known program breaks a contract."""
-        folder = Path(tempfile.mkdtemp(prefix="saverproof-"))
-        self._resources.callback(shutil.rmtree, folder, ignore_errors=True)
-        loop = EventLoop()
-        self._resources.callback(loop.close)
+        """Open the saver on a workspace of its own, if it is not known to be broken."""
         cls = type(self)
-        is_first = cls._known is None
-        known = cls._known = cls._known or _begun(cls, folder, loop)
-        self._trials = Trials(
-            target_of(cls),
-            folder,
-            loop,
-            cls.apis,
-            shallow="history" not in known.survey.able,
-            machine=cls.over,
-        )
-        if is_first:
-            known.try_again(self._trials, cls.examples)
+        plan = cls.plan()
+        self._trials, cls._known = self._resources.enter_context(running(plan, cls._known))
+        known = cls._known
+        if known.standing:
+            self._fail(known.standing[0], ())
         if known.again is not None:
-            self._fail(known.again)
+            self._fail(cls._finding(known.again), known.again.program)
         session = self._resources.enter_context(self._trials.session(NOTHING))
         Stepper.__init__(self, session, known.themes[0])
         session.own = self
+
+    @classmethod
+    def plan(cls) -> MachinePlan:
+        """What the class says of itself."""
+        return MachinePlan(
+            f"saverproof:{cls.__module__}.{cls.__qualname__}".encode(),
+            target_of(cls),
+            cls.apis,
+            cls.themes,
+            cls.enforces,
+            cls.contracts,
+            cls.strict,
+            cls.examples,
+            own_sources(cls),
+            cls.over,
+        )
+
+    @classmethod
+    def search(cls, *, steps: int = 20_000, seed: int = 0) -> None:
+        """Have the random driver make programs of ``steps`` steps in all.
+
+        It makes several times as many in a second as Hypothesis does, and has no example database.
+
+        Raises:
+            ContractBroken: the saver broke an enforced contract.
+        """
+        with running(cls.plan(), None) as (trials, known):
+            if known.standing:
+                cls._fail(known.standing[0], ())
+            for theme, number in programs(known.themes, steps):
+                choose = Random(f"{seed}:{theme.name}:{number}")
+                run = trials.make(theme.with_name_set(number + seed), choose)
+                violation = known.violation(trials, run) if run.breaches else None
+                if violation is not None:
+                    cls._fail(cls._finding(violation), violation.program)
 
     # --- what rules and invariants of authors may use --------------------------------------
 
@@ -255,24 +275,18 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         """Whether this program has steps of the maker."""
         return maker in self.theme.weights
 
-    @initialize(number=st.integers(0, _CHOICES_OF_THEMES))
-    def choose_theme(self, number: int) -> None:
-        """Settle what sort of program this is; one that is given as a whole is taken."""
-        __tracebackhide__ = True
-        themes = (self.theme,) if self._known is None else self._known.themes
-        theme = themes[number % len(themes)]
-        if theme.heavy and number < _CHOICES_OF_THEMES - 10 * len(themes):
-            theme = themes[0]
-        self.theme = theme.with_name_set(number // len(themes))
+    @initialize(choose=CHOICES)
+    def choose_theme(self, choose: Random) -> None:
+        """Settle what sort of program this is, and which names it uses."""
+        themes = (self.theme,) if self._known is None else self._known.made
+        theme = choose.choice(themes) if themes else self.theme
+        self.theme = theme.with_name_set(choose.randrange(_NAME_SETS))
         self.session.watch_inputs = theme.watch_inputs
-        # Whatever is drawn here, a program that is given is given as a whole.
-        for step in () if theme.script is None else theme.script(Random(number)):
-            self.take(step)
 
     @precondition(lambda self: not self.theme.weights)
     @hypothesis_rule()
     def rest(self) -> None:
-        """Do nothing, in a program that was given as a whole."""
+        """Do nothing, where the saver can take no steps of the theme."""
 
     def teardown(self) -> None:
         """Look at the whole store once more, and close it."""
@@ -312,31 +326,22 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         __tracebackhide__ = True
         run = ProgramRun(tuple(self.session.taken), fresh)
         if (violation := self._known.violation(self._trials, run)) is not None:
-            self._fail(violation)
+            self._fail(self._finding(violation), violation.program)
 
-    def _fail(self, violation: Violation) -> None:
+    @classmethod
+    def _fail(cls, found: Finding, program: Program) -> NoReturn:
         """The one place where machines fail: Hypothesis tells failures apart by it."""
         __tracebackhide__ = True
-        text, found = self._told(violation)
-        raise ContractBroken(text, violation.program, found)
+        text = told(found, target_of(cls).name, own_sources(cls).statements.get(found.contract, ""))
+        raise ContractBroken(text, program, found)
 
-    def _told(self, violation: Violation) -> tuple[str, Any]:
-        cls, name = type(self), target_of(type(self)).name
-        api = "crossed" if len(cls.apis) > 1 else cls.apis[0]
-        kept = _TOLD.get(id(violation))
-        if kept is not None and kept[0] is violation:
-            return kept[1:]
-        found = finding(target_of(cls), api, violation, own_sources(cls))
-        lines = [
-            f"{name} violates {found.contract}",
-            "",
-            f"{found.contract} ({api}, {found.phase}): {found.summary}",
-            *detail_lines(dataclasses.asdict(found), self.statement(found.contract)),
-        ]
-        if (path := script_of(found, name)) is not None:
-            lines += field("reproduce", f"python {path}")
-        _TOLD[id(violation)] = (violation, "\n".join(lines), found)
-        return "\n".join(lines), found
+    @classmethod
+    def _finding(cls, violation: Violation) -> Finding:
+        """The violation in words; to write its script takes longer than to show it again."""
+        if cls._last is None or cls._last[0] is not violation:
+            plan = cls.plan()
+            cls._last = violation, finding(plan.target, plan.api, violation, plan.own)
+        return cls._last[1]
 
     # --- what the author added, as the judging asks for it -----------------------------------
 
@@ -350,18 +355,9 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         known = self.own_rules[step.rule]
         return known.body(self, **known.values(step))
 
-    def statement(self, contract: str) -> str:
-        """What a rule or an invariant of the author's demands; "" if it is none."""
-        known: Iterable[OwnRule | OwnInvariant] = (*self.own_rules.values(), *self.own_invariants)
-        return next((each.statement for each in known if each.contract == contract), "")
-
     def invariants_of_author(self) -> Iterable[tuple[str, Callable[[], object]]]:
         """The author's invariants: the id of each, and a look that raises if it is broken."""
         return [(each.contract, each.body.__get__(self)) for each in self.own_invariants]
-
-
-_TOLD: dict[int, tuple[Violation, str, Any]] = {}
-"""What was said of a violation: to write its script takes longer than to show it again."""
 
 
 def target_of(machine: type[SaverMachine]) -> Target:
@@ -413,27 +409,6 @@ def _with_own(theme: Theme, added: Iterable[OwnRule]) -> Theme:
         return theme
     weights = {maker: w for maker, w in theme.weights.items() if not isinstance(maker, OwnRule)}
     return dataclasses.replace(theme, weights={**weights, **{own: own.weight for own in added}})
-
-
-def _begun(machine: type[SaverMachine], folder: Path, loop: Loop) -> KnownFailures:
-    """Get to know the saver, and settle what is enforced."""
-    target = target_of(machine)
-    found = survey(target, folder, loop)
-    enforced = {
-        each.id
-        for each in found.applicable(machine.enforces)
-        if machine.strict or each.level is Level.MUST or each.id in machine.contracts
-    }
-    if machine.contracts:
-        enforced &= machine.contracts
-    enforced |= own_sources(machine).statements.keys()
-    trials = Trials(target, folder, loop, machine.apis, machine=machine.over)
-    return KnownFailures(
-        f"saverproof:{machine.__module__}.{machine.__qualname__}".encode(),
-        found,
-        suited(machine.themes, found.serde, found.able),
-        ProgramSearch(trials, frozenset(enforced)),
-    )
 
 
 install(SaverMachine, SaverMachine.themes)

@@ -10,7 +10,8 @@ from typing import Any, cast
 from saverproof.capability import Capability
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.contract import Contract
-from saverproof.facts import Facts
+from saverproof.execution.driver import takes_task_path
+from saverproof.facts import APIS, METHODS, Facts
 from saverproof.machines.suiting import DURABLE
 from saverproof.targets.distribution import versions
 from saverproof.targets.event_loop import Loop
@@ -22,10 +23,11 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SaverSurvey:
-    """What a saver can do: its capabilities, and its serializer."""
+    """What a saver can do: its capabilities, its serializer, and whether it takes task paths."""
 
     facts: Facts
     serde: Any
+    takes_path: bool
 
     @property
     def able(self) -> frozenset[str]:
@@ -47,10 +49,12 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
     """
     with fresh_workspace(folder, target) as workspace, opened(target, workspace, loop) as saver:
         prober = Prober(saver, loop, lambda _: None)
-        operations = find_operations(prober)
+        operations = _operations(prober)
         apis = apis_of(target, operations)
         absent = absent_capabilities(target, prober, operations, apis)
         serde = getattr(saver, "serde", None)
+        method = "aput_writes" if apis == ["async"] else "put_writes"
+        takes_path = takes_task_path(getattr(saver, method, None))
     return SaverSurvey(
         cast(
             Facts,
@@ -64,4 +68,13 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
             },
         ),
         serde,
+        takes_path,
     )
+
+
+def _operations(prober: Prober) -> dict[str, list[str]]:
+    """The operations of a saver; all of them if it cannot even be asked."""
+    try:
+        return find_operations(prober)
+    except Exception:  # noqa: BLE001 - whatever it is, programs meet it again, and tell of it
+        return {api: list(METHODS[api]) for api in APIS}

@@ -153,3 +153,17 @@ class Trials:
     def _charge(self, store: Store) -> None:
         self.calls += store.total_calls
         self.seconds += store.total_seconds
+
+
+def programs(themes: Iterable[Theme], steps: int) -> Iterator[tuple[Theme, int]]:
+    """The programs of the random driver: a theme and a number each, ``steps`` steps in all.
+
+    The scripted ones come first, then those of the other themes in turn.
+    """
+    chosen = list(themes)
+    made = [theme for theme in chosen if theme.script is None]
+    yield from ((theme, 0) for theme in chosen if theme.script is not None)
+    share = steps // max(len(made), 1)
+    counts = {theme.name: max(share // theme.length, 2) for theme in made}
+    for number in range(max(counts.values(), default=0)):
+        yield from ((theme, number) for theme in made if number < counts[theme.name])

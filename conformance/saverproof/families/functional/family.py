@@ -19,7 +19,6 @@ from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.replay import replay
-from saverproof.families.functional.signatures import judge_standing
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan, Outcome
 from saverproof.judging.attribution import answered
@@ -27,8 +26,9 @@ from saverproof.judging.attribution.features import of_family
 from saverproof.machines.findings import finding
 from saverproof.machines.registry import MACHINES
 from saverproof.machines.search import ProgramSearch
+from saverproof.machines.signatures import judge_standing
 from saverproof.machines.suiting import suited
-from saverproof.machines.trials import Trials
+from saverproof.machines.trials import Trials, programs
 from saverproof.programs.theme import Theme
 from saverproof.scripts import death_reproducer
 from saverproof.steps.codec import from_json, step_from_json, step_to_json
@@ -99,7 +99,9 @@ class FunctionalJudging:
             trials = self._trials(loop, wanted)
             search = ProgramSearch(trials, wanted, differences=tally.differences)
             chosen = self._themes(trials)
-            standing = judge_standing(plan, self.target, wanted, takes_path=self.takes_path)
+            standing = judge_standing(
+                plan.facts, plan.api, self.target, wanted, takes_path=self.takes_path
+            )
             with self._shared_store(trials):
                 if self.until not in standing.checked:
                     self._try_again(trials, search)
@@ -164,7 +166,7 @@ class FunctionalJudging:
             search.follow_up(trials.replay(program, watch_inputs=True, count=True))
 
     def _search(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
-        for theme, number in self._programs(chosen):
+        for theme, number in programs(chosen, self.effort.steps):
             seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
             search.watch_inputs = theme.watch_inputs
             themed = theme.with_name_set(number + self.plan.seed)
@@ -184,15 +186,6 @@ class FunctionalJudging:
                     self.plan.seed,
                     self._beat,
                 )
-
-    def _programs(self, chosen: list[Theme]) -> Iterator[tuple[Theme, int]]:
-        """The scripted programs, then those of the other themes in turn."""
-        made = [theme for theme in chosen if theme.script is None]
-        yield from ((theme, 0) for theme in chosen if theme.script is not None)
-        steps = self.effort.steps // max(len(made), 1)
-        counts = {theme.name: max(steps // theme.length, 2) for theme in made}
-        for number in range(max(counts.values(), default=0)):
-            yield from ((theme, number) for theme in made if number < counts[theme.name])
 
     def _themes(self, trials: Trials) -> list[Theme]:
         """The family's themes that this saver can take, with values that its serializer keeps."""

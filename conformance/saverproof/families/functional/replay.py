@@ -9,11 +9,11 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.execution.store import Store
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.families.functional.signatures import judge_standing
 from saverproof.items import ItemPlan
 from saverproof.judging.session import Breach
 from saverproof.judging.wording import fact_in_words, shown
 from saverproof.machines.search import ProgramSearch
+from saverproof.machines.signatures import judge_standing
 from saverproof.machines.trials import Trials
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
@@ -52,7 +52,8 @@ def _standing(plan: ItemPlan, trials: Trials, contract: str) -> ReplayAnswer:
     """Which operations there are, and with which parameters."""
     with Store(trials.target, trials.folder, trials.loop, trials.apis) as store:
         takes_path = store.drivers[0].takes_paths
-    standing = judge_standing(plan, trials.target, frozenset({contract}), takes_path=takes_path)
+    wanted = frozenset({contract})
+    standing = judge_standing(plan.facts, plan.api, trials.target, wanted, takes_path=takes_path)
     if standing.findings:
         found = standing.findings[0]
         return ReplayAnswer(Status.FAILING, found.summary, found.expected, found.observed)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from saverproof.contracts.tables import interface, pending_writes
-from saverproof.items import Finding, ItemPlan
+from saverproof.facts import Facts
+from saverproof.items import Finding
 from saverproof.scripts import operation_reproducer
 from saverproof.targets.target import Target
 
@@ -23,11 +24,11 @@ class Standing:
 
 
 def judge_standing(
-    plan: ItemPlan, target: Target, wanted: frozenset[str], *, takes_path: bool
+    facts: Facts, api: str, target: Target, wanted: frozenset[str], *, takes_path: bool
 ) -> Standing:
     """Judge the contracts on which operations there are and which parameters they have."""
     standing = Standing()
-    operations = plan.facts["operations"]
+    operations = facts["operations"]
     if COMPLETE in wanted:
         standing.checked[COMPLETE] = len(BASE)
         there = {name for names in operations.values() for name in names}
@@ -36,31 +37,31 @@ def judge_standing(
             standing.findings.append(
                 Finding(
                     COMPLETE,
-                    plan.api,
+                    api,
                     "functional",
                     f"there is no {', '.join(missing)}",
                     ", ".join(BASE),
                     ", ".join(name for name in BASE if name in there),
                     (),
                     [],
-                    operation_reproducer(target, missing[0], plan.api, name=COMPLETE),
+                    operation_reproducer(target, missing[0], api, name=COMPLETE),
                 )
             )
     if TASK_PATH in wanted:
         standing.checked[TASK_PATH] = 1
         if not takes_path:
-            method = "aput_writes" if plan.api == "async" else "put_writes"
+            method = "aput_writes" if api == "async" else "put_writes"
             standing.findings.append(
                 Finding(
                     TASK_PATH,
-                    plan.api,
+                    api,
                     "functional",
                     f"{method} has no parameter named task_path",
                     f"{method}(config, writes, task_id, task_path)",
                     f"{method} without task_path",
                     (),
                     [],
-                    operation_reproducer(target, "task_path", plan.api, name=TASK_PATH),
+                    operation_reproducer(target, "task_path", api, name=TASK_PATH),
                 )
             )
     return standing

@@ -1,0 +1,101 @@
+"""Where the machines of one class run, and what is settled before the first of them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.tables import serialization
+from saverproof.judging.session import Session
+from saverproof.machines.known_failures import KnownFailures
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.signatures import judge_standing
+from saverproof.machines.suiting import suited
+from saverproof.machines.survey import survey
+from saverproof.machines.trials import Stepper, Trials
+from saverproof.programs.theme import Theme
+from saverproof.scripts.own_source import OwnSources
+from saverproof.steps.definitions import Program
+from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.target import Target
+
+LARGE = serialization.LARGE.id
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePlan:
+    """What a class of machines says of itself; ``key`` is its own in example databases."""
+
+    key: bytes
+    target: Target
+    apis: tuple[str, ...]
+    themes: tuple[Theme, ...]
+    enforces: tuple[Contract, ...]
+    contracts: frozenset[str]
+    strict: bool
+    examples: tuple[Program, ...]
+    own: OwnSources
+    over: Callable[[Session, Theme], Stepper]
+
+    @property
+    def api(self) -> str:
+        """The API or "crossed", as reports name it."""
+        return "crossed" if len(self.apis) > 1 else self.apis[0]
+
+
+@contextmanager
+def running(
+    plan: MachinePlan, known: KnownFailures | None
+) -> Iterator[tuple[Trials, KnownFailures]]:
+    """A place for programs, which goes when the block ends, and what is known of the class.
+
+    What was not known yet is found out: what the saver can do, what is enforced, and whether
+    programs from before still break a contract.
+
+    Raises:
+        OpeningError: the saver could not be opened or closed.
+        TargetError: it has no API that may be used.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="saverproof-"))
+    try:
+        with EventLoop() as loop:
+            trials = Trials(plan.target, folder, loop, plan.apis, machine=plan.over)
+            if known is None:
+                known = _found_out(plan, trials, loop)
+                known.try_given(trials, plan.examples)
+            trials.shallow = "history" not in known.survey.able
+            yield trials, known
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _found_out(plan: MachinePlan, trials: Trials, loop: EventLoop) -> KnownFailures:
+    found = survey(plan.target, trials.folder, loop)
+    enforced = {
+        each.id
+        for each in found.applicable(plan.enforces)
+        if plan.strict or each.level is Level.MUST or each.id in plan.contracts
+    }
+    if plan.contracts:
+        enforced &= plan.contracts
+    standing = judge_standing(
+        found.facts,
+        plan.api,
+        plan.target,
+        frozenset(enforced),
+        takes_path=found.takes_path,
+    )
+    return KnownFailures(
+        plan.key,
+        found,
+        suited(
+            (t for t in plan.themes if LARGE in enforced or not t.heavy), found.serde, found.able
+        ),
+        ProgramSearch(trials, frozenset({*enforced, *plan.own.statements})),
+        tuple(standing.findings),
+    )
