@@ -75,7 +75,7 @@ def install(machine: type, themes: Iterable[Theme]) -> None:
             setattr(machine, f"{_PREFIX}{alias}", _ruled(alias, maker))
 
 
-_MOST_ALIKE = 6
+_MOST_ALIKE = 3
 _PREFIX = "_ruled_"
 
 
