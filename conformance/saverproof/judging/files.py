@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+
 from saverproof.execution.calls import put_call, put_writes_call
 from saverproof.execution.store import Store
 from saverproof.judging import facts
@@ -106,6 +108,4 @@ def _mixed(data: bytes) -> bytes:
 
 def encrypted_serializer(serde: Any) -> Any:
     """LangGraph's ``EncryptedSerializer`` around a serializer."""
-    from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
-
     return EncryptedSerializer(_Cipher(), serde)
