@@ -70,6 +70,7 @@ def test_a_task_that_waits_is_shown_with_what_it_waits_for() -> None:
         del task
     assert "task the one that waits:" in told
     assert "a_listing: yield await event.wait()" in told
+    assert "saverproof-loop" not in told, "what only serves the loop says nothing"
 
 
 def test_a_paused_listing_is_shown_where_it_stands() -> None:

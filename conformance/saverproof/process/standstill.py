@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType
 
 _BUSY = 0.1
@@ -38,14 +38,14 @@ class MovementWatch:
     total_s: float = 0.0
     _last: tuple[int, frozenset[Position]] | None = None
     _at_work_s: float = 0.0
-    _used_s: float = field(default_factory=time.process_time)
+    _used_s: float = 0.0
 
     def look(self, waited_s: float, answers: int = 0) -> None:
         """Look once more, so long after the last time; ``answers`` grows with what is done."""
         self.total_s += waited_s
         now = (answers, _positions())
         if now != self._last:
-            self._last, self._used_s = now, time.process_time()
+            self._last, self._used_s = now, _used_by_others_s()
             self.still_s = self._at_work_s = 0.0
             return
         self.still_s += waited_s
@@ -54,8 +54,13 @@ class MovementWatch:
 
     def for_ever(self, patience_s: float) -> bool:
         """Whether nothing has moved for so long, and nothing will."""
-        used_s = time.process_time() - self._used_s
+        used_s = _used_by_others_s() - self._used_s
         return self.still_s >= patience_s and max(used_s, self._at_work_s) < _BUSY * self.still_s
+
+
+def _used_by_others_s() -> float:
+    """Processor time of all threads but this one, which has many to look at in some processes."""
+    return time.process_time() - time.thread_time()
 
 
 def any_at_work() -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import AsyncGeneratorType, FrameType
 from typing import Any
 
+import saverproof
 from saverproof.process.standstill import MovementWatch
 from saverproof.targets.event_loop import EventLoop
 
@@ -25,7 +26,7 @@ LIMIT_S = 18.0
 
 _POLL_S = 0.02
 _LONGEST = 6_000
-_KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_KIT = os.path.dirname(os.path.abspath(saverproof.__file__))
 
 
 @dataclass(frozen=True, slots=True)
