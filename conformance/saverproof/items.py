@@ -71,6 +71,8 @@ class Outcome:
     """Contract id -> why nothing can be said (the search was cut off, a checker broke)."""
     inapplicable: dict[str, str]
     """Contract id -> why it does not apply."""
+    unexercised: dict[str, str]
+    """Contract id -> what keeps it from being judged, and what would let it be."""
     operations: int
     saver_s: float
     """Seconds spent inside the saver."""

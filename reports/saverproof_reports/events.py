@@ -8,9 +8,9 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            with a ``reason`` is not applicable); ``items`` (the planned ``[family, api]`` pairs);
            ``titles`` (what each family is about, by name).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
-           id to count), ``findings``, ``unknown`` and ``inapplicable`` (contract id to reason),
-           ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults, crash, power,
-           concurrency, differences) and ``stale``.
+           id to count), ``findings``, ``unknown``, ``unexercised`` and ``inapplicable`` (contract
+           id to reason), ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults,
+           crash, power, concurrency, differences) and ``stale``.
 ``end``    everything planned was judged.
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,

@@ -15,6 +15,7 @@ class Evidence:
 
     inapplicable: str | None = None
     unknown: str | None = None
+    unexercised: str | None = None
     unreported: list[str] = field(default_factory=list)
     checked: dict[str, int] = field(default_factory=lambda: {"sync": 0, "async": 0, "crossed": 0})
 
@@ -23,6 +24,7 @@ class Evidence:
         times = item.get("checked", {}).get(contract, 0)
         self.checked[item["api"]] = self.checked.get(item["api"], 0) + times
         self.unknown = self.unknown or item.get("unknown", {}).get(contract)
+        self.unexercised = self.unexercised or item.get("unexercised", {}).get(contract)
         self.inapplicable = self.inapplicable or item.get("inapplicable", {}).get(contract)
 
 
@@ -30,7 +32,8 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
     """The verdict and its reason.
 
     A violation outweighs all; it is known only if each one is. A search cut off, or an item
-    that a killed run never judged, leaves the contract unknown even where another API held.
+    that a killed run never judged, leaves the contract unknown even where another API held; so
+    does an item that had no way to look leave it not exercised.
     """
     if violations:
         listed = [violation.get("known") for violation in violations]
@@ -39,6 +42,8 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
         return "violated", None
     if evidence.unknown:
         return "unknown", evidence.unknown
+    if evidence.unexercised:
+        return "not-exercised", evidence.unexercised
     judged = any(evidence.checked.values())
     if evidence.inapplicable and not judged:
         return "not-applicable", evidence.inapplicable

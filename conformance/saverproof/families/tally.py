@@ -68,6 +68,7 @@ class Tally:
     saver_s: float = 0.0
     _inapplicable: dict[str, str] = field(default_factory=dict)
     _ruled_out: dict[str, str] = field(default_factory=dict)
+    _unexercised: dict[str, str] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
     _last_beat: float = 0.0
 
@@ -106,13 +107,12 @@ class Tally:
         """A contract turned out not to apply; if it was judged all the same, that counts more."""
         self._ruled_out.setdefault(contract, why)
 
-    def rule_out_all(self, why: str) -> None:
-        """No contract of the family applies after all."""
-        self.checked.clear()
-        self.findings.clear()
-        self.unknown.clear()
-        for name in self.applicable:
-            self.rule_out(name, why)
+    def not_exercised(self, names: Iterable[str], why: str) -> None:
+        """The kit has no way to look at all that these contracts speak of; ``why`` says what would
+        give it one. A breach that is seen all the same is a finding.
+        """
+        for name in names:
+            self._unexercised.setdefault(name, why)
 
     def note(self, text: str) -> None:
         """Keep a line on the item as a whole, once."""
@@ -127,8 +127,8 @@ class Tally:
             self.progress({"operations": self.operations, **figures})
 
     def outcome(self) -> Outcome:
-        """What the item comes to: what was found outweighs what is unknown, and what was judged
-        that something does not apply.
+        """What the item comes to: what was found outweighs what is unknown, that what could not be
+        exercised, and what was judged that something does not apply.
         """
         applicable = self.applicable
         findings = tuple(found for found in self.findings if found.contract in applicable)
@@ -142,6 +142,7 @@ class Tally:
             findings=findings,
             unknown={name: why for name, why in self.unknown.items() if name in left},
             inapplicable=ruled_out | self._inapplicable,
+            unexercised={name: why for name, why in self._unexercised.items() if name in left},
             operations=self.operations,
             saver_s=self.saver_s,
             total_s=time.perf_counter() - self._started,

@@ -117,8 +117,26 @@ class Controlling:
         if not _anything_judged(report):
             self._trouble = _NOTHING_JUDGED
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif (stale_fails or self._trouble) and exitstatus == pytest.ExitCode.OK:
+            return
+        fails = stale_fails or self._trouble or self._undecided_fail()
+        if fails and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _undecided_fail(self) -> bool:
+        """Whether the run is strict, and a must of it could not be judged."""
+        strict: bool = self._config.getoption("saver_strict")
+        return strict and bool(self._undecided())
+
+    def _undecided(self) -> dict[str, list[Mapping[str, Any]]]:
+        """For each saver, the musts of which nothing can be said, of the families in this run."""
+        savers = () if self._report is None else self._report["savers"]
+        found = {
+            judged["saver"]["name"]: summary.undecided(
+                judged, self._results.families(judged["saver"]["name"])
+            )
+            for judged in savers
+        }
+        return {name: contracts for name, contracts in found.items() if contracts}
 
     def pytest_unconfigure(self) -> None:
         """Remove what workers left that were killed: all of them are gone by now."""
@@ -160,6 +178,10 @@ class Controlling:
             terminalreporter.line(f"report: {page} (beside it: report.json, report.md)")
         if self._trouble is not None:
             terminalreporter.line(f"ERROR: {self._trouble}", red=True)
+        fails = self._undecided_fail()
+        for name, contracts in self._undecided().items():
+            line = summary.undecided_line(name, contracts, strict=fails)
+            terminalreporter.line(line, red=fails, yellow=not fails)
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in annotations(self._report):
                 terminalreporter.line(line)

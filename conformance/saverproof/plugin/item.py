@@ -159,7 +159,9 @@ class FamilyItem(pytest.Item):
         if judged.trouble is not None:
             raise NotJudged(harmless(judged.trouble, 4 * _CUT))
         if not findings and not any(judged.outcome.checked.values()):
-            why = "; ".join(dict.fromkeys(judged.outcome.inapplicable.values()))
+            outcome = judged.outcome
+            reasons = [*outcome.unexercised.values(), *outcome.inapplicable.values()]
+            why = "; ".join(dict.fromkeys(reasons))
             pytest.skip(f"no contract was judged: {why or 'the search reached none'}")
 
     def _levels(self) -> Mapping[str, str]:

@@ -157,6 +157,7 @@ def _nothing(plan: ItemPlan, why: str) -> Outcome:
         findings=(),
         unknown=_all_unknown(plan, why),
         inapplicable={},
+        unexercised={},
         operations=0,
         saver_s=0.0,
         total_s=0.0,

@@ -14,6 +14,7 @@ SUITE_OPTIONS = {
     "saver_report": None,
     "saver_known": None,
     "saver_baseline": None,
+    "saver_strict": False,
     "saver_in_process": False,
     "saver_watchdog": 10.0,
 }
@@ -65,6 +66,11 @@ def add(parser: pytest.Parser) -> None:
         "--saver-baseline",
         metavar="FILE",
         help="an earlier report.json: fail only on what got worse, and say what got better",
+    )
+    group.addoption(
+        "--saver-strict",
+        action="store_true",
+        help="fail also if a must could not be judged: unknown, or not exercised; for CI",
     )
     group.addoption(
         "--saver-in-process",

@@ -1,6 +1,7 @@
 """What the terminal says of a run, at its start and at its end."""
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.text import one_line
 
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
+_NO_PASS = ("unknown", "not-exercised")
 _REASON = 110
 
 
@@ -52,6 +54,22 @@ def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Ru
     for entry in judged.get("stale", ()):
         error = entry["severity"] == "error"
         terminal.line(f"stale: {entry['message']}", red=error, yellow=not error)
+
+
+def undecided(judged: Mapping[str, Any], ran: Collection[str]) -> list[Mapping[str, Any]]:
+    """The musts, of the families that ``ran``, of which nothing can be said: they are no pass."""
+    left = with_verdict(judged, "unknown", "not-exercised")
+    return [one for one in left if one["level"] == "must" and one["family"] in ran]
+
+
+def undecided_line(name: str, contracts: Sequence[Mapping[str, Any]], *, strict: bool) -> str:
+    """How many musts of a saver were not judged, and which."""
+    counts = Counter(contract["verdict"] for contract in contracts)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in _NO_PASS if counts[verdict]]
+    ids = _some([contract["id"] for contract in contracts])
+    strictness = "" if strict else "; --saver-strict fails on them"
+    musts = "must" if len(contracts) == 1 else "musts"
+    return f"{name}: {len(contracts)} {musts} not judged ({', '.join(parts)}): {ids}{strictness}"
 
 
 def write_comparison(

@@ -21,7 +21,7 @@ from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, thinned
 from saverproof.families.atomicity.journal import Journal, blamed
-from saverproof.families.atomicity.judging import LOST_CONNECTION
+from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION
 from saverproof.families.atomicity.random_programs import DrawnSteps
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
@@ -64,6 +64,7 @@ class AtomicityFamily:
         return blamed(journal)
 
 
+_NEVER_SUSPENDS = "no operation awaits anything that could be cancelled: each is done in one go"
 _LOCAL = "SQLite works on files: there is no connection that others could cut"
 
 
@@ -91,25 +92,25 @@ class AtomicityJudging:
                 sweeps = self._sweeps(bench, stack, effort)
                 if not sweeps:
                     record.nothing_known("; ".join(tally.notes))
-                elif not any(sweep.counted.places for sweep in sweeps):
-                    self._nothing_passed(nothing_passed(problems))
-                    return
+                seen = any(sweep.counted.places for sweep in sweeps)
+                if sweeps and not seen:
+                    # Cancelling and refusing to serialize need no driver: they are tried.
+                    tally.not_exercised(tally.applicable - {CANCELLED}, nothing_passed(problems))
                 for problem in problems:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
                 record.settle()
-                self._try_random_programs(bench, effort)
+                if seen:
+                    self._try_random_programs(bench, effort)
                 self._report(bench, stack)
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
+        suspends = any(sweep.counted.cancellations for sweep in sweeps)
+        if sweeps and self.plan.api == "async" and not suspends:
+            tally.rule_out(CANCELLED, _NEVER_SUSPENDS)
         if record.local and not tally.checked[LOST_CONNECTION]:
             tally.rule_out(LOST_CONNECTION, _LOCAL)
         tally.sections["faults"] = record.as_data()
-
-    def _nothing_passed(self, why: str) -> None:
-        self.tally.rule_out_all(why)
-        self.tally.notes.clear()
-        self.tally.sections["faults"] = FaultRecord(self.tally).as_data()
 
     def _report(self, bench: FaultBench, stack: ExitStack) -> None:
         """Tell of every flaw by the shortest trials; what follows from one is not another."""

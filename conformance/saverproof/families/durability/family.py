@@ -84,8 +84,8 @@ class DurabilityJudging:
         power.run()
         self.tally.sections["power"] = power.as_data()
         self.tally.agreed(POWER, power.images)
-        if power.inapplicable:
-            self.tally.rule_out(POWER, power.inapplicable)
+        if power.unseen:
+            self.tally.not_exercised([POWER], power.unseen)
         if bench.hangs_too_often:
             self.record.cut_off((POWER,), bench.hangs)
         found = power.finding()

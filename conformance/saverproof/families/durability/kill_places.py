@@ -44,6 +44,12 @@ class KillPlace:
     moment: str = ""
     about: str = ""
 
+    @property
+    def inside(self) -> bool:
+        """Whether it lies within an operation, as far as can be said beforehand."""
+        seen = self.kind in (PlaceKind.STATEMENT, PlaceKind.IO, PlaceKind.CALL)
+        return seen and self.operation > OPENING
+
     def describe(self) -> str:
         """Where it is, within the operation, as part of a sentence."""
         match self.kind:

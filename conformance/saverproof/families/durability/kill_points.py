@@ -6,6 +6,7 @@ import io
 import socket
 import sys
 import threading
+from asyncio import selector_events
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import FrameType
@@ -182,7 +183,7 @@ class _Calls(PlaceWatch):
         return self
 
     def _note(self, frame: FrameType, event: str, function: Any) -> None:
-        if event not in ("c_call", "c_return") or not changes(function):
+        if event not in ("c_call", "c_return") or not changes(function) or _wakes_a_loop(frame):
             return
         self.index += 1
         place = self.place
@@ -202,6 +203,14 @@ def changes(function: Any) -> bool:
     if getattr(function, "__name__", "") not in _CHANGING:
         return False
     owner = getattr(function, "__self__", None)
+    if isinstance(owner, io.BytesIO | io.StringIO):
+        return False
     if isinstance(owner, io.IOBase | socket.socket):
         return True
     return getattr(function, "__module__", None) in ("posix", "nt", "io", "_io")
+
+
+def _wakes_a_loop(frame: FrameType) -> bool:
+    """Whether an event loop calls its own waking up, which changes nothing outside of it."""
+    code = frame.f_code
+    return code.co_name == "_write_to_self" and code.co_filename == selector_events.__file__

@@ -23,12 +23,15 @@ from saverproof.items import Finding
 from saverproof.steps.codec import to_json
 from saverproof.steps.describing import describe
 from saverproof.workspace import Workspace
-from saverproof_faults.io import available
+from saverproof_faults.io import IoCall, available
 from saverproof_faults.kill import DiedBy, View
 from saverproof_faults.power import DiskImage, PowerCuts, materialize
 
 POWER = durability.POWER_CUT.id
-NOT_SQLITE = "no I/O of SQLite was seen: power cuts are judged for SQLite's files only"
+NOT_SQLITE = (
+    "no I/O of SQLite was seen: power is cut only while SQLite, as Python's sqlite3 has it, writes "
+    "files in the workspace"
+)
 _BATCH = 20
 _RANDOM_STEPS = 16
 _WORDS = {
@@ -67,19 +70,20 @@ class Power:
     settings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     flaw: Flaw | None = None
-    inapplicable: str | None = None
+    unseen: str | None = None
+    """Why no power could be cut."""
 
     def run(self) -> None:
-        """Record a run and judge the disks. What cannot be judged is said in ``notes``."""
+        """Record a run and judge the disks. What cannot be judged is said in ``unseen``."""
         why = available()
         if why is not None:
-            self.notes.append(f"not exercised: {why}")
+            self.unseen = why
             return
         try:
             run, versions = self.bench.rehearsed(self.workload)
             cuts = self._recorded(versions)
         except NoCleanRunError as problem:
-            self.notes.append(f"not exercised: {problem}"[:900])
+            self.unseen = str(problem)[:900]
             return
         if cuts is not None:
             self._judge(run, cuts)
@@ -95,13 +99,13 @@ class Power:
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
             recording = power_child.from_text(file.read_text(encoding="utf-8"))
-        self.settings = result.value["settings"]
-        if not self.settings:
-            self.inapplicable = NOT_SQLITE
+        self.settings = result.value["settings"] or ["settings not seen"]
+        if not any(isinstance(entry, IoCall) for entry in recording.log):
+            self.unseen = NOT_SQLITE
             return None
         if result.value["unexplained"]:
             names = ", ".join(result.value["unexplained"])
-            self.notes.append(f"not exercised: written to by other means than SQLite: {names}")
+            self.unseen = f"written to by other means than SQLite: {names}"
             return None
         return PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
 
@@ -184,10 +188,11 @@ class Power:
             "reordered": self.counts[KillOutcome.GAP],
             "by_lost": {str(lost): count for lost, count in sorted(self.by_lost.items())},
         }
-        if self.settings:
+        if self.images:
             data["setting"] = "; ".join(self.settings)
-        if self.notes:
-            data["notes"] = self.notes
+        notes = [*self.notes, *([f"not exercised: {self.unseen}"] if self.unseen else [])]
+        if notes:
+            data["notes"] = notes
         return data
 
     def finding(self) -> Finding | None:

@@ -129,7 +129,7 @@ def _power(bench: KillBench, data: Mapping[str, Any]) -> ReplayAnswer:
         expected = "the operations up to some point, each whole"
         return ReplayAnswer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
     if not power.images:
-        return unclear(power.inapplicable or "; ".join(power.notes) or "no disk image was made")
+        return unclear(power.unseen or "; ".join(power.notes) or "no disk image was made")
     said = f"none of the {power.images} disk images that a power cut may leave is wrong"
     return ReplayAnswer(Status.FIXED, said)
 

@@ -14,11 +14,15 @@ from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import unavailable
-from saverproof.families.durability.record import KILLED, KillRecord, KillTrial
+from saverproof.families.durability.record import ATOMIC, KILLED, KillRecord, KillTrial
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.steps.codec import to_json
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
+NO_PLACES = (
+    "no place inside an operation was seen to kill at: neither SQLite, as Python's sqlite3 has it, "
+    "nor Python itself changed a file or talked to a socket"
+)
 _BATCH = 8
 """Stores that one process looks at."""
 TROUBLES = ("opening", "reading", "integrity", "writing")
@@ -57,6 +61,8 @@ class KillSweep:
         if not fixed:
             self.record.tally.unsure(KILLED, "; ".join(self.record.tally.notes))
             return
+        if not any(place.inside for subject in fixed for place in subject.places):
+            self.record.tally.not_exercised([ATOMIC], NO_PLACES)
         chosen = self._choose(f"{self.bench.plan.seed}:fixed", fixed, self.effort.swept)
         for number in range(self.effort.programs):
             seed = f"{self.bench.plan.seed}:{self.bench.plan.api}:{number}"
