@@ -66,7 +66,8 @@ def judge(plan, progress):
     ]
     checked = {} if act.get("do") == "nothing" else dict.fromkeys(ids, 10)
     return {"checked": checked, "findings": findings, "unknown": act.get("unknown", {}),
-            "inapplicable": {}, "operations": 100, "saver_s": 0.1, "total_s": 0.2, "extra": {}}
+            "inapplicable": {}, "unexercised": act.get("unexercised", {}), "operations": 100,
+            "saver_s": 0.1, "total_s": 0.2, "extra": {}}
 
 
 def replay(data, progress):

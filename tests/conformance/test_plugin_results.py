@@ -223,3 +223,21 @@ def test_a_folder_that_cannot_be_written_is_told(project: Project) -> None:
 def test_github_gets_annotations_and_a_summary(flawed: Result) -> None:
     assert "::error title=toy%3A pending-writes/complete::" in flawed.output
     assert "pending-writes/complete" in (flawed.folder / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(("strictness", "status"), [((), 0), (("--saver-strict",), 1)])
+def test_a_must_that_could_not_be_judged_is_told_last(
+    project: Project, strictness: tuple[str, ...], status: int
+) -> None:
+    project.script(upsert={"unexercised": {"upsert/put-is-idempotent": "no way to look"}})
+    result = project.judge("--saver-families=upsert", *strictness)
+    assert result.status == status
+    assert "not-exercised: no way to look: upsert/put-is-idempotent" in result.output
+    told = "toy: 1 must not judged (1 not-exercised): upsert/put-is-idempotent"
+    assert told in result.output
+    assert ("--saver-strict fails on them" in result.output) == (not strictness)
+
+
+def test_a_strict_run_in_which_every_must_was_judged_passes(project: Project) -> None:
+    project.script()
+    assert project.judge("--saver-families=upsert", "--saver-strict").status == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -145,3 +147,24 @@ class UnsyncedRollback(Database):
 @wrong(POWER, "PRAGMA synchronous=OFF with a rollback journal")
 class RollbackJournalNeverSynced(SqliteReference):
     database_class = UnsyncedRollback
+
+
+class UnsyncedPerCall(UnsyncedRollback):
+    """Keeps no connection open between calls, so that nobody can ask one for its settings."""
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock, super().writing():
+            yield
+        self.connection.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self.lock, super().reading():
+            yield
+        self.connection.close()
+
+
+@wrong(POWER, "PRAGMA synchronous=OFF on a connection for each call")
+class ConnectionPerCallNeverSynced(SqliteReference):
+    database_class = UnsyncedPerCall

@@ -24,7 +24,8 @@ contract's id is what reports, reproducers and known-violations files call it by
 A contract applies only if the saver has what the contract needs and the installed
 langgraph-checkpoint knows the promise. Each ends with one of the verdicts `held` (judged at least
 once, never broken), `violated`, `known` (violated, and listed as known), `unknown` (the search was
-cut off), `not-exercised` (nothing in this run reached it) or `not-applicable`. Only `held` is a
+cut off), `not-exercised` (nothing in this run reached it, or the kit has no
+way to look at all of it) or `not-applicable`. Only `held` is a
 pass.
 """
 
