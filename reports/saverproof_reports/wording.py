@@ -10,7 +10,7 @@ MEANINGS = {
     "violated": "broken, with a program that shows it",
     "known": "broken, and listed by the saver's author",
     "unknown": "the search was cut off or a checker broke: no pass",
-    "not-exercised": "applies, but nothing in this run reached it, or the kit has no way to: no pass",
+    "not-exercised": "applies, but was not reached, or the kit has no way to: no pass",
     "not-applicable": "the saver lacks the capability, or langgraph-checkpoint is older",
 }
 """What each verdict means."""
