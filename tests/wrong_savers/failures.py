@@ -70,6 +70,29 @@ class LockNeverReleased(SqliteReference):
     database_class = NeverReleasing
 
 
+class WaitingForItself(Database):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.gate = threading.Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.gate, super().writing():
+            yield
+
+    def roll_back(self) -> None:
+        if self.gate.locked() and self.connection.in_transaction:
+            # Short waits, so that a watchdog's exception can end this thread.
+            while not self.gate.acquire(timeout=0.02):
+                continue
+        super().roll_back()
+
+
+@wrong(USABLE, "rolling back takes the lock that the failed operation still holds", hangs=True)
+class LockTakenTwiceOnFailure(SqliteReference):
+    database_class = WaitingForItself
+
+
 class GivingUp(Database):
     failed = False
 

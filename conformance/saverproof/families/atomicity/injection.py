@@ -34,6 +34,7 @@ def cancel(bench: FaultBench, operation: Any, plan: Plan, observation: TrialObse
 
 def inject(trial: FaultTrial, injection: Injection) -> None:
     """Make the operation, and note how it ended and whether the fault fired."""
+    trial.observation.ending = OperationEnding.UNANSWERED
     if injection.lost:
         _lose(trial)
     elif injection.plan is None:
@@ -55,6 +56,7 @@ def _fail_io(trial: FaultTrial, plan: Plan) -> None:
     disk = trial.bench.disk
     assert disk is not None
     with disk.failing(plan):
+        trial.observation.has_fired = lambda: bool(disk.fired)
         _operate(trial)
     trial.observation.fired = bool(disk.fired)
 
@@ -63,7 +65,8 @@ def _arm(trial: FaultTrial, plan: Plan, also: Plan | None) -> None:
     injector, observation = trial.bench.injector, trial.observation
     shot, *_ = injector.arm(*((plan,) if also is None else (plan, also)))
     watch = None if injector.engine_unavailable else injector.watch
-    counter = CommitsBefore(lambda: shot.fired > 0)
+    observation.has_fired = lambda: shot.fired > 0
+    counter = CommitsBefore(observation.has_fired)
     if watch is not None:
         watch.listen(counter)
     try:
@@ -95,8 +98,9 @@ def _lose(trial: FaultTrial) -> None:
 
 def _refuse(trial: FaultTrial, value: int) -> None:
     with serializing(trial.driver.saver, value) as serializer:
+        trial.observation.has_fired = lambda: serializer is not None and serializer.fired
         _operate(trial)
-    trial.observation.fired = serializer is not None and serializer.fired
+    trial.observation.fired = trial.observation.has_fired()
 
 
 @contextmanager

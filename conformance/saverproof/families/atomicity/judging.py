@@ -197,6 +197,9 @@ class _TrialJudge:
     # --- whether the saver can be used -----------------------------------------------------
 
     def _usable(self) -> FaultVerdict | None:
+        if self.seen.ending is OperationEnding.UNANSWERED:
+            what = "under the fault, the operation never returned"
+            return self._stuck(what, "an answer or an error", self.seen.hung)
         when = "after the fault" if self.seen.returned else "after it failed"
         if self.seen.hung:
             return self._stuck(f"{when}, the saver hangs", "an answer or an error", self.seen.hung)

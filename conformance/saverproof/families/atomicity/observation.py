@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
@@ -16,6 +17,7 @@ class OperationEnding(StrEnum):
     RETURNED = "returned"
     RAISED = "raised"
     CANCELLED = "was cancelled"
+    UNANSWERED = "never returned"
 
     @classmethod
     def of(cls, error: BaseException | None) -> Self:
@@ -39,16 +41,18 @@ class Viewpoint(StrEnum):
 class TrialObservation:
     """Filled in as the trial goes on; what was not looked at is None.
 
-    ``problems`` are failures of what should have worked, by what was tried; ``hung`` says which
-    call never returned. ``commits`` counts the transactions that were committed before the fault,
-    ``locked`` the databases that no second connection could write to, ``changed`` the tables
-    that differ for a second connection, and ``transactions`` those that were left open. ``whole``
-    says that nothing was left out because of what had been seen before.
+    ``has_fired`` is asked for ``fired`` where the operation never returns. ``problems`` are
+    failures of what should have worked, by what was tried; ``hung`` says which call never returned.
+    ``commits`` counts the transactions that were committed before the fault, ``locked`` the
+    databases that no second connection could write to, ``changed`` the tables that differ for a
+    second connection, and ``transactions`` those that were left open. ``whole`` says that nothing
+    was left out because of what had been seen before.
     """
 
     ending: OperationEnding = OperationEnding.RETURNED
     error: str = ""
     fired: bool = False
+    has_fired: Callable[[], bool] = lambda: False
     note: str = ""
     commits: int = 0
     locked: tuple[str, ...] = ()

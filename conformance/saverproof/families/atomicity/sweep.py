@@ -70,6 +70,7 @@ class FaultSweep:
         try:
             self.bench.on_worker(partial(self.inject, injection, observation))
         except UnansweredError as problem:
+            observation.fired = observation.fired or observation.has_fired()
             self.bench.renew()
             if not isinstance(problem, HungError):
                 raise
