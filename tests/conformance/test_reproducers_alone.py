@@ -104,12 +104,12 @@ FILE = """
 """
 
 
-def file_target(folder: Path, mark: Path, kind: str) -> Target:
-    """A third party's target in a file, outside of any package."""
+def file_target(folder: Path, mark: Path, kind: str, name: str) -> Target:
+    """A third party's target in a file, outside of any package; a module is imported once."""
     asynchronous = "async " if kind == "asynccontextmanager" else ""
     text = FILE.format(kind=kind, asynchronous=asynchronous, mark=str(mark))
-    (folder / f"{kind}_saver.py").write_text(textwrap.dedent(text), encoding="utf-8")
-    return load(find(f"{kind}_saver.py:forgetful", folder))
+    (folder / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    return load(find(f"{name}.py:forgetful", folder))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_without_an_opening_text_the_authors_function_opens_the_saver(
     folder = tmp_path / "theirs"
     folder.mkdir()
     mark = tmp_path / "dropped.txt"
-    target = file_target(folder, mark, kind)
+    target = file_target(folder, mark, kind, f"{kind}_{api}")
     script = script_of(target, (PUT, WRITES), api, loop, tmp_path)
     imported = [line for line in script.splitlines() if "import" in line and "saverproof" in line]
     assert imported == ["from saverproof import Workspace"]
