@@ -21,7 +21,6 @@ from saverproof.families.durability import effort as durability
 from saverproof.families.registry import judged
 from saverproof.items import Finding
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
-from saverproof.scripts import verification
 from saverproof.targets.loading import load
 
 FEW = {"no-rollback", "commit-every-third", "parents-not-stored", "read-is-counted"}
@@ -62,9 +61,7 @@ def found(wrong: WrongSaver, folder: Path) -> Finding:
 @pytest.mark.usefixtures("little", "shared_harness")
 @pytest.mark.parametrize("wrong", chosen(), ids=lambda wrong: wrong.name)
 def test_what_is_recorded_shows_the_flaw_until_it_is_mended(
-    wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: WrongSaver, tmp_path: Path
 ) -> None:
-    # A process for each script would take minutes; others beside this test have them.
-    monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     finding = found(wrong, tmp_path)
     assert_shown_until_mended(wrong, plan_for(wrong, tmp_path), finding, tmp_path)
