@@ -15,6 +15,7 @@ from saverproof.contracts.tables import (
     upsert,
 )
 from saverproof.machines.machine import SaverMachine
+from saverproof.programs.directed import NAMES
 from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
 from saverproof.programs.names import (
     ODD_CHANNELS,
@@ -203,6 +204,7 @@ class SerializationMachine(SaverMachine):
 
     enforces = serialization.TABLE.contracts
     themes = _serialization()
+    examples = NAMES
 
 
 def _channels() -> tuple[Theme, ...]:

@@ -16,6 +16,7 @@ from saverproof.contracts.tables import (
     parity,
 )
 from saverproof.machines.machine import SaverMachine
+from saverproof.programs.directed import FILTERS, HOSTILE_THREADS, NAMESPACES
 from saverproof.programs.makers import (
     batches,
     checkpoints,
@@ -83,6 +84,7 @@ class IsolationMachine(SaverMachine):
 
     enforces = isolation.TABLE.contracts
     themes = _isolation()
+    examples = (*HOSTILE_THREADS, *NAMESPACES, *FILTERS)
 
 
 def _filter_() -> tuple[Theme, ...]:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
+from saverproof.programs.small import OPERATIONS
 from saverproof.programs.theme import Maker, Theme
+from saverproof.steps.definitions import Program
 from saverproof.values import roundtrips, values
 
 DURABLE = "durable"
@@ -24,6 +26,10 @@ _NEEDS: Mapping[Maker, str] = {
     saver_lifecycle.close_again: DURABLE,
 }
 """What the steps of a maker need of the saver."""
+_DECLINED = {
+    kind: operation for kind, operation in OPERATIONS.items() if operation in {*_NEEDS.values()}
+}
+"""Steps of operations that a saver may lack, and which they are."""
 
 
 def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[Theme, ...]:
@@ -31,6 +37,11 @@ def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[
     keeps.
     """
     return tuple(_within(theme, serde, able) for theme in themes if theme.needs <= {*able})
+
+
+def suited_program(program: Program, able: Collection[str]) -> Program:
+    """The program without the steps for which the saver has no operation."""
+    return tuple(s for s in program if type(s) not in _DECLINED or _DECLINED[type(s)] in able)
 
 
 def _within(theme: Theme, serde: Any, able: Collection[str]) -> Theme:

@@ -27,7 +27,7 @@ from saverproof.machines.findings import finding
 from saverproof.machines.registry import MACHINES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.signatures import judge_standing
-from saverproof.machines.suiting import suited
+from saverproof.machines.suiting import suited, suited_program
 from saverproof.machines.trials import Trials, programs
 from saverproof.programs.theme import Theme
 from saverproof.scripts import death_reproducer
@@ -105,6 +105,7 @@ class FunctionalJudging:
             with self._shared_store(trials):
                 if self.until not in standing.checked:
                     self._try_again(trials, search)
+                    self._enumerate(trials, search)
                     self._search(trials, search, chosen)
                     account = tally.differences.account(list(search.found), wanted)
                     search.look_once_more((*account.unknown, *(n for n, *_ in account.elsewhere)))
@@ -164,6 +165,16 @@ class FunctionalJudging:
         search.watch_inputs = True
         for program in remembered(self.plan):
             search.follow_up(trials.replay(program, watch_inputs=True, count=True))
+
+    def _enumerate(self, trials: Trials, search: ProgramSearch) -> None:
+        """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
+        search.watch_inputs = False
+        for program in MACHINES[self.plan.family].examples:
+            taken = suited_program(program, self.plan.facts["capabilities"])
+            search.follow_up(trials.replay(taken, thorough=False, count=True))
+            self._beat(trials)
+            if self.until in search.found:
+                return
 
     def _search(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         for theme, number in programs(chosen, self.effort.steps):

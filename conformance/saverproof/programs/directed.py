@@ -1,0 +1,104 @@
+"""Short programs that try each member of a finite set: no dice decide what is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from saverproof.programs.names import (
+    HOSTILE,
+    HOSTILE_FILTERS,
+    NESTED,
+    ODD_CHANNELS,
+    ODD_NODES,
+    ODD_PATHS,
+)
+from saverproof.programs.small import THREAD, batch, checkpoint
+from saverproof.programs.theme import NameSet
+from saverproof.steps.definitions import (
+    DeleteThread,
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    PutWrites,
+    Step,
+)
+from saverproof.values import Value
+
+
+def _stored(names: NameSet) -> Iterator[Step]:
+    """A checkpoint with a task's writes in every namespace of every thread."""
+    places = [(thread, namespace) for thread in names.threads for namespace in names.namespaces]
+    for number, (thread, namespace) in enumerate(places, start=1):
+        yield checkpoint(thread, number, namespace=namespace)
+        yield batch(thread, number, 1, 2, seed=number, namespace=namespace)
+
+
+def _read(names: NameSet) -> Iterator[Step]:
+    """Each by every read that does not name a checkpoint."""
+    for thread in names.threads:
+        yield ListTuples(thread)
+        for namespace in names.namespaces:
+            yield GetTuple(thread, namespace)
+            yield ListTuples(thread, namespace)
+
+
+def _told_apart(names: NameSet) -> Iterator[Program]:
+    """All are stored and read; then one is deleted, each in its turn, which leaves the others."""
+    for thread in names.threads:
+        yield (*_stored(names), *_read(names), DeleteThread(thread), *_read(names))
+
+
+HOSTILE_THREADS: tuple[Program, ...] = tuple(
+    program for names in HOSTILE for program in _told_apart(names)
+)
+"""Each hostile thread id beside those that it may be taken for, and deleted beside them."""
+
+NAMESPACES: tuple[Program, ...] = tuple(
+    program for names in NESTED for program in _told_apart(names)
+)
+"""Each of the namespaces that LangGraph makes beside those that it may be taken for."""
+
+FILTERS: tuple[Program, ...] = tuple(
+    (
+        checkpoint(THREAD, 1),
+        checkpoint(THREAD, 2, 1),
+        ListTuples(THREAD, filter=filters),
+        ListTuples(None, filter=filters),
+        ListTuples(THREAD),
+    )
+    for filters in HOSTILE_FILTERS
+)
+"""Each hostile filter key on a store that it must neither widen nor change."""
+
+
+def _channels() -> Program:
+    changes = tuple((name, Value("integer", n)) for n, name in enumerate(ODD_CHANNELS))
+    again = tuple((name, Value("integer", 100 + n)) for n, name in enumerate(ODD_CHANNELS[::2]))
+    first = replace(checkpoint(THREAD, 1), changes=changes)
+    writes = tuple((name, Value("integer", 200 + n)) for n, name in enumerate(ODD_CHANNELS))
+    return (
+        first,
+        PutWrites(THREAD, "", 1, 1, writes),
+        replace(checkpoint(THREAD, 2, 1), changes=again),
+        GetTuple(THREAD, "", 1),
+        GetTuple(THREAD),
+        ListTuples(THREAD),
+    )
+
+
+def _nodes_and_paths() -> Program:
+    puts: list[Put] = [
+        replace(checkpoint(THREAD, number, number - 1 or None), node=node)
+        for number, node in enumerate(ODD_NODES, start=1)
+    ]
+    writes = [
+        PutWrites(THREAD, "", len(puts), task, (("count", Value("integer", task)),), path)
+        for task, path in enumerate(ODD_PATHS)
+    ]
+    return (*puts, *writes, GetTuple(THREAD), ListTuples(THREAD))
+
+
+NAMES: tuple[Program, ...] = (_channels(), _nodes_and_paths())
+"""Every odd name of a channel, a node and a task's path."""
