@@ -82,15 +82,7 @@ class SqliteReference(AsyncTwins, Reading):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        row = CheckpointRow(
-            self._thread_of(config),
-            self._put_ns(config),
-            checkpoint["id"],
-            self._parent_of(config),
-            self._dump(checkpoint),
-            self._dump_metadata(self._merged_metadata(config, metadata)),
-            {},
-        )
+        row = self._row_of(config, checkpoint, metadata)
         with self.database.writing():
             self._insert_checkpoint(row)
         return self._put_answer(config, row)
@@ -161,6 +153,19 @@ class SqliteReference(AsyncTwins, Reading):
             return BaseCheckpointSaver.get_delta_channel_history(
                 self, config=config, channels=channels
             )
+
+    def _row_of(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
+    ) -> CheckpointRow:
+        return CheckpointRow(
+            self._thread_of(config),
+            self._put_ns(config),
+            checkpoint["id"],
+            self._parent_of(config),
+            self._dump(checkpoint),
+            self._dump_metadata(self._merged_metadata(config, metadata)),
+            {},
+        )
 
     # -- statements -----------------------------------------------------------------------
 

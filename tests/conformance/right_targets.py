@@ -1,0 +1,30 @@
+"""The right savers as targets that any process can load, each an attribute of this module."""
+
+from __future__ import annotations
+
+from tests.right_savers import RIGHT, RightSaver
+
+from saverproof import target
+from saverproof.capability import Capability
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+
+
+def ref_to(name: str) -> TargetRef:
+    """Where the target of a right saver is."""
+    return TargetRef(name, __name__, None, name.replace("-", "_"))
+
+
+def _target_of(right: RightSaver) -> Target:
+    declines = {Capability(name): why for name, why in right.declines.items()}
+    decorate = target(
+        name=right.name, durable=right.durable, capabilities=declines, drop=right.drop
+    )
+    return decorate(right.make)
+
+
+def __getattr__(attribute: str) -> Target:
+    for right in RIGHT:
+        if right.name == attribute.replace("_", "-"):
+            return _target_of(right)
+    raise AttributeError(attribute)

@@ -1,0 +1,46 @@
+"""Right savers of unusual design: what the kit must accuse of nothing."""
+
+from __future__ import annotations
+
+from tests.right_savers import (
+    append_only_log,
+    begins_before_its_try,
+    blobs_by_version,
+    closes_what_clones_share,
+    copy_on_write,
+    counts_its_calls,
+    id_is_the_key,
+    lazy_pages,
+    lists_the_root,
+    normalised_tables,
+    other_versions,
+    refuses_odd_ids,
+    refuses_what_is_empty,
+    shielded_writer,
+    stores_any_object,
+    writer_behind_a_queue,
+)
+from tests.right_savers.registry import REGISTERED, RightSaver
+
+__all__ = [
+    "RIGHT",
+    "RightSaver",
+    "append_only_log",
+    "begins_before_its_try",
+    "blobs_by_version",
+    "closes_what_clones_share",
+    "copy_on_write",
+    "counts_its_calls",
+    "id_is_the_key",
+    "lazy_pages",
+    "lists_the_root",
+    "normalised_tables",
+    "other_versions",
+    "refuses_odd_ids",
+    "refuses_what_is_empty",
+    "shielded_writer",
+    "stores_any_object",
+    "writer_behind_a_queue",
+]
+
+RIGHT: tuple[RightSaver, ...] = tuple(REGISTERED)

@@ -1,0 +1,76 @@
+"""The record of a right saver of unusual design, and the decorator that registers one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tests.reference.store import Store
+from tests.wrong_savers.registry import BOTH, Opener, WorkspaceLike, opener
+
+SaverClass = TypeVar("SaverClass", bound=type)
+
+
+@dataclass(frozen=True)
+class RightSaver:
+    """A saver that keeps every promise, in a way of its own.
+
+    `declines` are capabilities that it does without, `advice` the contracts of level `should` that
+    it does not follow, `unjudged` those that nothing can be said of, each with the reason.
+    """
+
+    name: str
+    note: str
+    saver: Any
+    make: Opener
+    apis: tuple[str, ...] = BOTH
+    durable: bool = True
+    declines: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)
+    unjudged: Mapping[str, str] = field(default_factory=dict)
+
+    def drop(self, workspace: WorkspaceLike) -> None:
+        """Forget what the workspace held in memory."""
+        Store.forget(workspace.path)
+
+
+REGISTERED: list[RightSaver] = []
+
+
+def right(
+    note: str,
+    *,
+    apis: tuple[str, ...] = BOTH,
+    durable: bool = True,
+    make: Opener | None = None,
+    declines: Mapping[str, str] | None = None,
+    advice: Mapping[str, str] | None = None,
+    unjudged: Mapping[str, str] | None = None,
+) -> Callable[[SaverClass], SaverClass]:
+    """Register a saver class as right; its name is the class name in kebab case.
+
+    `make` opens it where opening is part of what is unusual.
+    """
+
+    def register(saver: SaverClass) -> SaverClass:
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", saver.__name__).lower()
+        if any(known.name == name for known in REGISTERED):
+            raise ValueError(f"right saver: found {name!r} twice, expected a name of its own")
+        REGISTERED.append(
+            RightSaver(
+                name=name,
+                note=note,
+                saver=saver,
+                make=make or opener(saver),
+                apis=apis,
+                durable=durable,
+                declines=declines or {},
+                advice=advice or {},
+                unjudged=unjudged or {},
+            )
+        )
+        return saver
+
+    return register

@@ -1,0 +1,84 @@
+"""A saver with one thread that writes: everybody else queues what they want, and waits."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import weakref
+from asyncio import wrap_future
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TypeAlias
+
+from tests.reference.sqlite import SqliteReference
+from tests.right_savers.registry import right
+
+Work: TypeAlias = "tuple[Future[Any], Callable[[], Any]] | None"
+
+
+def _write(waiting: queue.SimpleQueue[Work]) -> None:
+    while (work := waiting.get()) is not None:
+        future, action = work
+        # What was queued is done, even if nobody waits for it any more.
+        future.set_running_or_notify_cancel()
+        try:
+            answer = action()
+        except BaseException as error:  # noqa: BLE001 (the caller raises it)
+            future.set_exception(error)
+        else:
+            future.set_result(answer)
+        del work, future, action
+
+
+def _queued(name: str) -> Callable[..., Any]:
+    def method(self: WriterBehindAQueue, *args: Any, **options: Any) -> Any:
+        return self.queued(name, *args, **options).result()
+
+    return method
+
+
+def _queued_and_awaited(name: str) -> Callable[..., Any]:
+    async def method(self: WriterBehindAQueue, *args: Any, **options: Any) -> Any:
+        return await wrap_future(self.queued(name, *args, **options))
+
+    return method
+
+
+@right("one thread writes, and everybody else queues: who waited may be gone when it is done")
+class WriterBehindAQueue(SqliteReference):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.waiting: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        self.writer = threading.Thread(target=_write, args=(self.waiting,), daemon=True)
+        self.writer.start()
+        weakref.finalize(self.database, self.waiting.put, None)
+
+    def queued(self, name: str, *args: Any, **options: Any) -> Future[Any]:
+        """Have the writer call a method of the plain saver."""
+        future: Future[Any] = Future()
+        # A future that cannot be cancelled: its work is done in any case.
+        future.cancel = lambda: False  # type: ignore[method-assign]
+        plain = getattr(SqliteReference, name)
+        self.waiting.put((future, partial(plain, self, *args, **options)))
+        return future
+
+    put = _queued("put")
+    put_writes = _queued("put_writes")
+    delete_thread = _queued("delete_thread")
+    delete_for_runs = _queued("delete_for_runs")
+    copy_thread = _queued("copy_thread")
+    prune = _queued("prune")
+    aput = _queued_and_awaited("put")
+    aput_writes = _queued_and_awaited("put_writes")
+    adelete_thread = _queued_and_awaited("delete_thread")
+    adelete_for_runs = _queued_and_awaited("delete_for_runs")
+    acopy_thread = _queued_and_awaited("copy_thread")
+    aprune = _queued_and_awaited("prune")
+
+    def close(self) -> None:
+        """Close the file once all that was queued is done."""
+        if not self.is_clone:
+            self.waiting.put(None)
+            self.writer.join()
+        super().close()
