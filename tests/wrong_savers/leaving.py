@@ -90,11 +90,6 @@ class DroppedCloneCloses(Connected):
         self.close()
 
 
-@wrong("lifecycle/shallow-clone", "closing the clone closes the connection that both share")
-class ClosedCloneCloses(Connected):
-    """Nothing but what `Connected` does."""
-
-
 @wrong("lifecycle/shallow-clone", "an index is rebound, not changed: the clone's stays its own")
 class CloneHasItsOwnIndex(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:

@@ -33,7 +33,6 @@ HANDLERS: Mapping[type[steps.Step], Callable[[Any, Context], None]] = {
     steps.AbandonList: lifecycles.take_abandon_list,
     steps.Clone: lifecycles.take_clone,
     steps.DropClone: lifecycles.take_drop_clone,
-    steps.CloseClone: lifecycles.take_close_clone,
     steps.ListTuples: listings.take_list_tuples,
     steps.WalkPages: listings.take_walk_pages,
     steps.OwnStep: own.take_own,

@@ -115,13 +115,3 @@ def _sign_of_life(saver: Any) -> Callable[[], Any]:
         return weakref.ref(saver)
     except TypeError:
         return object
-
-
-def take_close_clone(step: steps.CloseClone, context: Context) -> None:
-    def close() -> None:
-        clone = context.store.drivers[0].saver
-        context.store.use(context.store.saver)
-        if clone is not context.store.saver:
-            _close(context, clone)
-
-    _undisturbed(context, step, close, "the saver to be unharmed")

@@ -98,10 +98,6 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
         case steps.Clone():
             writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
             writer.receiver = "clone"
-        case steps.CloseClone():
-            if writer.receiver == "clone":
-                writer.say("clone.close()")
-                writer.receiver = "saver"
         case steps.DropClone():
             if writer.receiver == "clone":
                 writer.say("del clone", "gc.collect()")

@@ -208,11 +208,6 @@ class DropClone(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class CloseClone(Step):
-    """Close the shallow copy, if it can be closed, and go on with the saver itself."""
-
-
-@dataclass(frozen=True, slots=True)
 class Elsewhere(Step):
     """Open the saver on another workspace, put a checkpoint there and look at what it sees."""
 

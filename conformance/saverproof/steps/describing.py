@@ -100,8 +100,6 @@ def _line(step: steps.Step) -> str:
             return "go on with a shallow copy that has another serializer"
         case steps.DropClone():
             return "drop the shallow copy and go on with the saver"
-        case steps.CloseClone():
-            return "close the shallow copy and go on with the saver"
         case steps.Elsewhere():
             return f"in a second workspace: put({_text(step.thread)}, '', {_number(step.number)})"
         case steps.CheckFiles():

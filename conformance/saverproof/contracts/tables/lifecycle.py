@@ -73,7 +73,7 @@ SHALLOW_CLONE = Contract(
     id="lifecycle/shallow-clone",
     statement=(
         "The shallow copy that `with_allowlist` makes, with another serializer, reads and "
-        "writes the same data, and closing or dropping it harms neither."
+        "writes the same data, and dropping it harms neither."
     ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.with_allowlist`; "

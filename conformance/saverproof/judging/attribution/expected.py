@@ -151,7 +151,6 @@ WHOLE_STEP: Mapping[type[steps.Step], str] = {
     steps.AbandonList: lifecycle.ABANDONED_LIST.id,
     steps.Clone: lifecycle.SHALLOW_CLONE.id,
     steps.DropClone: lifecycle.SHALLOW_CLONE.id,
-    steps.CloseClone: lifecycle.SHALLOW_CLONE.id,
     steps.Elsewhere: isolation.WORKSPACES.id,
     steps.RefuseValue: serialization.UNSERIALIZABLE_IS_REFUSED.id,
     steps.Bulk: serialization.LARGE.id,

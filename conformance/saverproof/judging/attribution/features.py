@@ -37,7 +37,7 @@ from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
 _PLAIN_GROUPS = frozenset({"plain"})
-CLONES = (steps.Clone, steps.DropClone, steps.CloseClone)
+CLONES = (steps.Clone, steps.DropClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
 

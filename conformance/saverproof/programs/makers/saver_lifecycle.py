@@ -10,7 +10,6 @@ from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import (
     Clone,
     CloseAgain,
-    CloseClone,
     DropClone,
     Reopen,
     SetUp,
@@ -34,6 +33,6 @@ def close_again(model: Model, choose: Random, theme: Theme) -> CloseAgain:
 
 
 def clone(model: Model, choose: Random, theme: Theme) -> Step:
-    """Go on through a shallow copy, drop it, or close it."""
-    kind: Callable[[], Step] = choose.choice((Clone, Clone, DropClone, CloseClone))
+    """Go on through a shallow copy, or drop it: nothing in LangGraph closes one."""
+    kind: Callable[[], Step] = choose.choice((Clone, DropClone))
     return kind()
