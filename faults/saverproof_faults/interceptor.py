@@ -20,6 +20,9 @@ from saverproof_faults.reentrancy import FLAGS
 
 Result = TypeVar("Result")
 
+IN_PROCESS = frozenset({"apsw", "duckdb", "lmdb", "pysqlite3", "sqlite3"})
+"""Drivers, by the module of their exceptions, whose engine runs in the program's own process."""
+
 _CONTROL = {
     "BEGIN": Event.BEGIN,
     "COMMIT": Event.COMMIT,
@@ -127,7 +130,8 @@ class Interceptor:
         rows = passage.rows
         if self._calls is not None:
             passed = None if rows is None else rows.passed
-            self._calls.append(Call(passage.event, passage.index, passage.sql, passed))
+            remote = passage.errors.__name__.partition(".")[0] not in IN_PROCESS
+            self._calls.append(Call(passage.event, passage.index, passage.sql, passed, remote))
         if rows is not None and rows.cut:
             self._strike(passage, Moment.AFTER, rows.passed)
         self._strike(passage, Moment.AFTER, None)

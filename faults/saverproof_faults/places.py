@@ -16,12 +16,15 @@ class Call:
 
     ``sql`` is what it executes, ``commit()`` or ``rollback()`` for the methods, and LEAVING for the
     end of a ``with connection:``. ``rows`` is the length of an executemany's batch, else None.
+    ``remote`` says that a server answers it: what it has done can be done although its answer is
+    lost. An engine inside the process raises before a statement takes effect, or not at all.
     """
 
     event: Event
     index: int
     sql: str
     rows: int | None = None
+    remote: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ class Places:
             places += [
                 Place(call.event, call.index, Moment.AFTER, row) for row in range(1, call.rows or 1)
             ]
-            places += [Place(call.event, call.index, Moment.AFTER)]
+            if call.remote:
+                places += [Place(call.event, call.index, Moment.AFTER)]
             plans += [Plan(Fault.RAISE, place, about=about) for place in places]
         return plans
 
@@ -123,9 +127,6 @@ def _plans_of(statement: Statement, *, rollback_journal: bool) -> list[Plan]:
         )
 
     plans = [at(Fault.DENIED), at(Fault.INTERRUPT)]
-    if statement.finished and (statement.writes or statement.commits):
-        # Once a statement is complete, an interrupt is an answer lost, and undoes nothing.
-        plans.append(at(Fault.INTERRUPT, Moment.AFTER))
     if statement.rows:
         plans += [at(Fault.TRIGGER_ABORT, row=row) for row in sorted({1, statement.rows})]
     if statement.locks:

@@ -1,8 +1,8 @@
 """A fault plan as data: what fails, where, for how long. Frozen, compared by value, JSON both ways.
 
-    >>> plan = Plan(Fault.RAISE, Place(Event.STATEMENT, 2, Moment.AFTER))
+    >>> plan = Plan(Fault.RAISE, Place(Event.COMMIT))
     >>> plan.describe()
-    'OperationalError raised by the driver after the 2nd statement of the operation'
+    'OperationalError raised by the driver before the 1st commit of the operation'
     >>> Plan.from_json(plan.to_json()) == plan
     True
 
@@ -89,8 +89,9 @@ class Plan:
 
     def describe(self) -> str:
         """One sentence without its full stop, for reports and reproducers."""
-        what = words.fault(self.fault, self.error)
-        where = self.place.describe()
+        at = self.place
+        what = words.fault(self.fault, self.error, at.event, at.moment, at.row)
+        where = at.describe()
         quoted = f" ({self.about})" if self.about else ""
         lasting = (
             ", and from there on"

@@ -37,9 +37,14 @@ _EVENTS = {
 }
 
 
-def fault(kind: Fault, error: str) -> str:
-    """What goes wrong, as the start of a sentence."""
-    return _FAULTS[kind].format(error=error)
+def fault(kind: Fault, error: str, event: Event, moment: Moment, row: int | None) -> str:
+    """What goes wrong, as the start of a sentence: what in the world it stands for."""
+    what = _FAULTS[kind].format(error=error)
+    if kind is not Fault.RAISE or moment is Moment.BEFORE or row is not None:
+        return what
+    if event is Event.ROLLBACK:
+        return f"there is no transaction any more: {what}"
+    return f"the answer is lost: {what}"
 
 
 def place(event: Event, index: int, moment: Moment, row: int | None) -> str:

@@ -124,7 +124,7 @@ def test_every_planned_fault_fires_and_leaves_the_connection_usable(
             assert not write_locked(path)
     assert injector.report.injected == len(plans)
     assert injector.report.never_fired == ()
-    assert injector.report.by_side["client-side"] == 8
+    assert injector.report.by_side["client-side"] == 6
 
 
 @pytest.mark.parametrize("row", range(1, 6))

@@ -181,7 +181,7 @@ def test_an_error_that_is_kept_keeps_no_cursor_and_so_no_transaction(
     assert not write_locked(path)
 
 
-def test_places_of_a_batch_are_its_rows_and_both_sides(
+def test_places_of_a_batch_are_its_rows_and_before_it(
     injector: Injector, connection: sqlite3.Connection
 ) -> None:
     places = injector.count(
@@ -189,7 +189,8 @@ def test_places_of_a_batch_are_its_rows_and_both_sides(
     )
     found = [(plan.place.moment, plan.place.row) for plan in places.plans({Fault.RAISE})]
     after = Moment.AFTER
-    assert found == [(Moment.BEFORE, None), (after, 1), (after, 2), (after, None)]
+    # Once the last row is stored, an engine in the same process has nothing left to fail at.
+    assert found == [(Moment.BEFORE, None), (after, 1), (after, 2)]
 
 
 def test_commit_fails_before_or_after_it_really_commits(
@@ -346,7 +347,7 @@ def test_sqlalchemy_is_proxied(injector: Injector, tmp_path: Path) -> None:
     plans = places.plans({Fault.RAISE})
     # The pool rolls back what it is given back, and replaces a connection that cannot.
     heard = [plan for plan in plans if plan.place.event is not Event.ROLLBACK]
-    assert len(heard) == 5
+    assert len(heard) == 3
     for plan in heard:
         with injector.armed(plan) as armed, pytest.raises(sqlalchemy.exc.DBAPIError):
             operation()

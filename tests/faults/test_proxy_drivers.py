@@ -254,7 +254,7 @@ def test_a_connection_in_hand_is_failed_through_its_wrapper(wrapped: sqlite3.Con
                 operation()
             armed.require_fired()
             assert not wrapped.in_transaction
-    assert wrapped.execute("SELECT count(*) FROM t").fetchone() == (3,)
+    assert wrapped.execute("SELECT count(*) FROM t").fetchone() == (0,)
 
 
 def test_a_connection_of_no_known_module_needs_its_errors_named() -> None:

@@ -126,7 +126,7 @@ def sweep(opened: Callable[[str], Store], folder: Path) -> Flaws:
         with closing(opened(str(folder / "clean.db"))) as store:
             places = injector.count(lambda: store.add(KEYS))
         plans = places.plans()
-        assert len(plans) > 20
+        assert len(plans) > 14
         assert places.unproxied_statements == 0
         for number, plan in enumerate(plans):
             path = str(folder / f"{number}.db")
