@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from saverproof_faults.errors import NotSettled
+from saverproof_faults.quiet import quiet
 
 PATIENCE = 10.0
 """Seconds after which work that is still not done is reported, not awaited."""
@@ -20,8 +22,8 @@ PATIENCE = 10.0
 class Handoffs:
     """A context manager that notes the work handed to thread pools and aiosqlite connections.
 
-    To be entered before the program hands over anything. Threads that a program runs by itself, in
-    any other way, are not seen.
+    To be entered before the program hands over anything. Tasks and threads that a program runs by
+    itself are seen as long as they move: see ``quiet``.
     """
 
     def __init__(self) -> None:
@@ -30,8 +32,10 @@ class Handoffs:
         self._connections: weakref.WeakSet[Any] = weakref.WeakSet()
         self._sees_aiosqlite = False
         self._undo: list[Callable[[], None]] = []
+        self._not_of_program: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     def __enter__(self) -> Self:
+        self._not_of_program.update(threading.enumerate())
         self._exchange(ThreadPoolExecutor, "submit", self._noting_submit)
         self.look_again()
         return self
@@ -54,7 +58,11 @@ class Handoffs:
             self._undo.pop()()
 
     async def drain(self, patience: float = PATIENCE) -> None:
-        """Return when all work noted is done. Raises NotSettled after ``patience`` seconds."""
+        """Return when all work noted is done, and no other is seen.
+
+        Raises NotSettled after ``patience`` seconds.
+        """
+        deadline = time.monotonic() + patience
         try:
             async with asyncio.timeout(patience):
                 while pending := self._unfinished():
@@ -65,6 +73,20 @@ class Handoffs:
                 await asyncio.sleep(0)
         except TimeoutError as problem:
             raise NotSettled(f"work handed to threads is not done after {patience} s") from problem
+        if not await quiet(self._threads_of_program(), deadline):
+            raise NotSettled(f"tasks or threads are still at work after {patience} s")
+
+    def _threads_of_program(self) -> list[threading.Thread]:
+        """Those that were started since, but for the workers of pools, whose work is noted."""
+        here, pooled = threading.current_thread(), concurrent.futures.thread._threads_queues
+        return [
+            thread
+            for thread in threading.enumerate()
+            if thread not in self._not_of_program
+            and thread is not here
+            and thread not in pooled
+            and not thread.name.startswith("saverproof-")
+        ]
 
     def _unfinished(self) -> list["concurrent.futures.Future[Any]"]:
         with self._lock:

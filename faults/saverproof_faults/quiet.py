@@ -1,0 +1,77 @@
+"""Whether a program still works at something: in threads and tasks of its own, which nobody awaits.
+
+A task that waits is quiet until something wakes it: a callback that is ready, a timer, a thread, or
+a socket. So is a thread that sleeps in the kernel. What is quiet at two looks in a row has settled.
+"""
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+_STEP_S = 0.002
+_BESIDE_SOCKETS = 25
+"""Looks in a row: who waits for a server is woken by it, which cannot be foreseen."""
+_SOON_S = 0.25
+"""A timer that is due later is a habit of the program, such as a sweep, and no work left over."""
+_SELF_PIPE = 1
+"""Files that each event loop watches for itself."""
+
+
+async def quiet(threads: Collection[threading.Thread], deadline: float) -> bool:
+    """Wait until no other task of this loop and none of these threads is at work.
+
+    Args:
+        threads: those that may do the program's work.
+        deadline: ``time.monotonic()`` at which to give up.
+
+    Returns:
+        Whether they came to rest.
+    """
+    loop = asyncio.get_running_loop()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if not others and not threads:
+        return True
+    looks = _BESIDE_SOCKETS if others and _watched_files(loop) > _SELF_PIPE else 1
+    before, rested = _positions(threads), 0
+    while rested < looks:
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(_STEP_S)
+        now = _positions(threads)
+        resting = now == before and not _is_awake(loop) and not any(map(_runs, threads))
+        before, rested = now, rested + 1 if resting else 0
+    return True
+
+
+def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
+    """Where each thread stands, and which tasks there are."""
+    frames = sys._current_frames()
+    standing = [(t.ident, frames.get(t.ident or 0)) for t in threads]
+    places = [(ident, id(f), f.f_lasti) for ident, f in standing if f is not None]
+    return (*places, frozenset(map(id, asyncio.all_tasks())))
+
+
+def _is_awake(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether the loop has something to do at once or soon, whatever comes from outside."""
+    soon = loop.time() + _SOON_S
+    timers = (timer for timer in getattr(loop, "_scheduled", ()) if not timer.cancelled())
+    return bool(getattr(loop, "_ready", ())) or any(timer.when() < soon for timer in timers)
+
+
+def _watched_files(loop: asyncio.AbstractEventLoop) -> int:
+    selector = getattr(loop, "_selector", None)
+    watched = None if selector is None else selector.get_map()
+    return _SELF_PIPE if watched is None else len(watched)
+
+
+def _runs(thread: threading.Thread) -> bool:
+    """Whether a thread runs, waits for a processor, or for a disk."""
+    try:
+        stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text(encoding="ascii")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split(None, 1)[0] in "RD"
