@@ -77,15 +77,11 @@ class BatchInChunks(SqliteReference):
             super()._insert_writes(place, rows[start : start + 10])
 
 
-@wrong(WHOLE, "a table of latest checkpoints is kept in a transaction of its own")
-class LatestInItsOwnTransaction(SqliteReference):
+@wrong(WHOLE, "metadata is added in a transaction of its own", also={KILLED})
+class MetadataInItsOwnTransaction(SqliteReference):
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        answer = super().put(config, checkpoint, metadata, new_versions)
-        with self.database.writing():
-            self.database.run("CREATE TABLE IF NOT EXISTS latest (place TEXT PRIMARY KEY, id TEXT)")
-            place = repr((self._thread_of(config), self._put_ns(config)))
-            self.database.run("REPLACE INTO latest VALUES (?, ?)", place, checkpoint["id"])
-        return answer
+        super().put(config, checkpoint, {}, new_versions)
+        return super().put(config, checkpoint, metadata, new_versions)
 
 
 @wrong(WHOLE, "a thread is copied table by table, each committed", also={KILLED})

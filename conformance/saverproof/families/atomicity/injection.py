@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -15,8 +15,6 @@ from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof_faults import Ending as AwaitEnding
 from saverproof_faults import Fault, Plan
-from saverproof_faults.sqlite.handles import WatchedConnection
-from saverproof_faults.sqlite.listener import Listener
 
 _ENDINGS = {
     AwaitEnding.RETURNED: OperationEnding.RETURNED,
@@ -64,21 +62,14 @@ def _fail_io(trial: FaultTrial, plan: Plan) -> None:
 def _arm(trial: FaultTrial, plan: Plan, also: Plan | None) -> None:
     injector, observation = trial.bench.injector, trial.observation
     shot, *_ = injector.arm(*((plan,) if also is None else (plan, also)))
-    watch = None if injector.engine_unavailable else injector.watch
     observation.has_fired = lambda: shot.fired > 0
-    counter = CommitsBefore(observation.has_fired)
-    if watch is not None:
-        watch.listen(counter)
     try:
         _operate(trial)
     finally:
         # A trial that was given up must not heal what the next one has armed.
         if not trial.bench.worker.abandoned:
             injector.heal()
-            if watch is not None:
-                watch.unlisten(counter)
     observation.fired, observation.note = shot.fired > 0, shot.note
-    observation.commits = counter.commits
 
 
 def _cancel(trial: FaultTrial, plan: Plan) -> None:
@@ -118,20 +109,6 @@ def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]
     finally:
         with suppress(AttributeError):
             saver.serde = original
-
-
-class CommitsBefore(Listener):
-    """Counts the transactions that reach their commit before ``fired`` says that all went well."""
-
-    def __init__(self, fired: Callable[[], bool]) -> None:
-        self._fired = fired
-        self.commits = 0
-
-    def committing(self, connection: WatchedConnection, number: int) -> bool:
-        """Count, and refuse nothing."""
-        if not self._fired():
-            self.commits += 1
-        return False
 
 
 class RefusedError(TypeError):

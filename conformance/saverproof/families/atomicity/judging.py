@@ -9,11 +9,11 @@ meanwhile; a transaction left open that later writes undo is usable-after.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from saverproof.contracts.tables import atomicity
 from saverproof.execution.view import Snapshot
-from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
+from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
 from saverproof.families.atomicity.wording import portrait, wanted_portrait
@@ -47,24 +47,21 @@ class FaultVerdict:
 
 @dataclass(frozen=True, slots=True)
 class FaultJudge:
-    """Judges the trials of one scenario by its clean runs.
-
-    ``strict`` says that the commits before the fault were counted: an operation that raised before
-    its last one may leave nothing.
+    """Judges the trials of one scenario by its clean runs: what reads show, and not what tables
+    hold on which no read depends.
     """
 
     references: References
-    strict: bool = False
 
     def judge(self, observation: TrialObservation) -> FaultVerdict:
         """The verdict on a whole trial."""
         if not observation.fired:
             return FaultVerdict("not-fired", summary=observation.note)
-        return _TrialJudge(self.references, observation, strict=self.strict).verdict()
+        return _TrialJudge(self.references, observation).verdict()
 
     def surely_wrong(self, observation: TrialObservation) -> bool:
         """Whether a trial need not go on, because what it has seen will do."""
-        return _TrialJudge(self.references, observation, strict=self.strict).surely_wrong()
+        return _TrialJudge(self.references, observation).surely_wrong()
 
 
 class _TrialJudge:
@@ -74,11 +71,10 @@ class _TrialJudge:
     look.
     """
 
-    def __init__(self, references: References, seen: TrialObservation, *, strict: bool) -> None:
+    def __init__(self, references: References, seen: TrialObservation) -> None:
         self.references = references
         self.seen = seen
         self.snapshots = seen.snapshots
-        self.strict = strict
         self.committed = self._committed()
 
     def verdict(self) -> FaultVerdict:
@@ -126,29 +122,7 @@ class _TrialJudge:
                 else "it failed, and part of it is stored"
             )
             return self._wrong(contract, summary, viewpoint)
-        if self._too_much():
-            return self._in_part(viewpoint) or self._wrong(
-                WHOLE, "it failed before its last commit, and is stored", viewpoint
-            )
         return None
-
-    def _in_part(self, viewpoint: Viewpoint) -> FaultVerdict | None:
-        """What reads cannot show of an operation that is half done: which tables it has reached."""
-        whole = {*(self.references.after.changed or ())}
-        done = {*(self.seen.changed or ())} & whole
-        if not done or done == whole:
-            return None
-        verdict = self._wrong(WHOLE, "it failed, half done", viewpoint)
-        tables = f"changed: {', '.join(sorted(done))}; not: {', '.join(sorted(whole - done))}"
-        return replace(verdict, observed=f"{tables}; {verdict.observed}")
-
-    def _too_much(self) -> bool:
-        """Whether more was lost than the acknowledgement, and yet all of it is there."""
-        states = (self.committed or {}).values()
-        telling = [state for state in states if state != ReferenceStates.SAME]
-        after = bool(telling) and not any(state & ReferenceStates.BEFORE for state in telling)
-        counted = self.strict and self.seen.ending is OperationEnding.RAISED
-        return counted and after and 0 <= self.seen.commits < self.references.transactions
 
     def _harms_others(self, viewpoint: Viewpoint) -> bool:
         """Whether what was there before is touched, while the operation's own part is not done."""

@@ -43,10 +43,9 @@ class TrialObservation:
 
     ``has_fired`` is asked for ``fired`` where the operation never returns. ``problems`` are
     failures of what should have worked, by what was tried; ``hung`` says which call never returned.
-    ``commits`` counts the transactions that were committed before the fault, ``locked`` the
-    databases that no second connection could write to, ``changed`` the tables that differ for a
-    second connection, and ``transactions`` those that were left open. ``whole`` says that nothing
-    was left out because of what had been seen before.
+    ``locked`` names the databases that no second connection could write to, ``changed`` the tables
+    that differ for a second connection, and ``transactions`` those that were left open. ``whole``
+    says that nothing was left out because of what had been seen before.
     """
 
     ending: OperationEnding = OperationEnding.RETURNED
@@ -54,7 +53,6 @@ class TrialObservation:
     fired: bool = False
     has_fired: Callable[[], bool] = lambda: False
     note: str = ""
-    commits: int = 0
     locked: tuple[str, ...] = ()
     transactions: tuple[str, ...] = ()
     changed: tuple[str, ...] | None = None

@@ -26,12 +26,11 @@ class ReferenceStates(Flag):
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """Two clean runs of a scenario, one without the operation and one with it, and its commits."""
+    """Two clean runs of a scenario, one without the operation and one with it."""
 
     scenario: FaultScenario
     before: TrialObservation
     after: TrialObservation
-    transactions: int = 0
 
     @property
     def groups(self) -> tuple[Group, ...]:
