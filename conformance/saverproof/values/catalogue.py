@@ -284,8 +284,9 @@ _SPECIAL = (
     chosen(
         "unserializable",
         "unserializable",
-        *("object()", "(lambda: <n>)", "threading.Lock()", "{'fine': 1, 'not': [object()]}"),
-        imports=("import threading",),
+        # What runs cannot be stored: pickle and its kin take objects, functions and even locks.
+        *("(n for n in range(<n>))", "sys._getframe()", "{'fine': 1, 'not': [(n for n in ())]}"),
+        imports=("import sys",),
     ),
 )
 

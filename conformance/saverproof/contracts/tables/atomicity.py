@@ -37,8 +37,8 @@ USABLE_AFTER = Contract(
         "open, no lock held, no stale view."
     ),
     source=(
-        "saverproof: one failed call must not stop a server's other threads; LangGraph "
-        "retries (`langgraph.types.RetryPolicy`) on the same saver"
+        "saverproof: one saver serves all threads of a server, and one failed call must not stop "
+        "the others"
     ),
     wrong="lock.acquire() without try/finally, or a transaction that is never ended",
 )

@@ -41,8 +41,8 @@ NO_TORN_READS = Contract(
         "A reader sees each operation whole or not at all; a listing is judged tuple by tuple."
     ),
     source=(
-        "`langgraph.pregel.Pregel.get_state` may run while the graph does, in another thread "
-        "or process"
+        "saverproof: `langgraph.pregel.Pregel.get_state` may run while the graph does, and goes "
+        "on from half of what was stored; InMemorySaver breaks it"
     ),
     wrong="checkpoint, values and writes are read by several queries without a snapshot",
     implies=_LINEARIZABLE,

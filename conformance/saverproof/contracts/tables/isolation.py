@@ -55,8 +55,8 @@ HOSTILE_IDENTIFIERS = Contract(
         "refused with an error, and never confused in reads, listings and deletes."
     ),
     source=(
-        "thread ids come from users; CVE-2026-27022 (GHSA-5mx2-w598-339m) shows how unescaped "
-        "text crosses threads"
+        "saverproof: thread ids come from users, and one that is taken for another shows one "
+        "user's data to another user"
     ),
     wrong="a case-insensitive collation, LIKE or KEYS patterns, or keys joined with ':'",
 )

@@ -144,8 +144,8 @@ UNSERIALIZABLE_IS_REFUSED = Contract(
     id="serialization/unserializable-is-refused",
     statement=("A value that cannot be serialized raises, and nothing of that call is stored."),
     source=(
-        "`langgraph.checkpoint.serde.jsonplus.JsonPlusSerializer.dumps_typed` raises; a "
-        "batch stored in part reads as a finished task (`langgraph.pregel._task_status`)"
+        "saverproof: work that was told to be stored and is not is lost, and a batch stored in "
+        "part reads as a finished task (`langgraph.pregel._task_status`); InMemorySaver breaks it"
     ),
     wrong="values are serialized one by one while rows are being written",
     # One way to break it is to store a part of what was refused.

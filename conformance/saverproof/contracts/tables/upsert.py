@@ -65,8 +65,8 @@ SPECIAL_WRITE_LAST_WINS_MIXED = Contract(
         "value."
     ),
     source=(
-        "`langgraph.pregel._loop.PregelLoop.put_writes` (a Command with update and resume is "
-        "one batch); issue langchain-ai/langgraph#8833"
+        "`langgraph.pregel._loop.PregelLoop.put_writes` (for the null task the writes before are "
+        "kept beside those of a Command with update and resume, which are one batch)"
     ),
     wrong="one SQL statement is chosen for the whole batch by `all(channel is special)`",
 )
