@@ -18,7 +18,7 @@ from tests.right_savers import (
     refuses_what_is_empty,
     shielded_writer,
     stores_any_object,
-    writer_behind_a_queue,
+    writer_behind_queue,
 )
 from tests.right_savers.registry import REGISTERED, RightSaver
 
@@ -40,7 +40,7 @@ __all__ = [
     "refuses_what_is_empty",
     "shielded_writer",
     "stores_any_object",
-    "writer_behind_a_queue",
+    "writer_behind_queue",
 ]
 
 RIGHT: tuple[RightSaver, ...] = tuple(REGISTERED)

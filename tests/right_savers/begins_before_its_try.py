@@ -33,7 +33,7 @@ class BeginsBeforeItsTry(SqliteReference):
 
 
 @right("a batch of one write is one INSERT, which commits itself")
-class CommitsALoneInsert(SqliteReference):
+class CommitsLoneInsert(SqliteReference):
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
         if len(writes) != 1:
             super().put_writes(config, writes, task_id, task_path)

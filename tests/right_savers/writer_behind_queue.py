@@ -32,21 +32,21 @@ def _write(waiting: queue.SimpleQueue[Work]) -> None:
 
 
 def _queued(name: str) -> Callable[..., Any]:
-    def method(self: WriterBehindAQueue, *args: Any, **options: Any) -> Any:
+    def method(self: WriterBehindQueue, *args: Any, **options: Any) -> Any:
         return self.queued(name, *args, **options).result()
 
     return method
 
 
 def _queued_and_awaited(name: str) -> Callable[..., Any]:
-    async def method(self: WriterBehindAQueue, *args: Any, **options: Any) -> Any:
+    async def method(self: WriterBehindQueue, *args: Any, **options: Any) -> Any:
         return await wrap_future(self.queued(name, *args, **options))
 
     return method
 
 
 @right("one thread writes, and everybody else queues: who waited may be gone when it is done")
-class WriterBehindAQueue(SqliteReference):
+class WriterBehindQueue(SqliteReference):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.waiting: queue.SimpleQueue[Work] = queue.SimpleQueue()
