@@ -39,7 +39,8 @@ tests: $(VENV)/ready
 nightly: check oldest selftest-full tests bench
 
 selftest-full: $(VENV)/ready
-	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py
+	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
+		tests/conformance/test_right_savers.py
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest

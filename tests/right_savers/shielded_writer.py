@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from tests.reference.sqlite import SqliteReference
@@ -14,6 +15,7 @@ ROUNDS = 20
 
 
 def _in_a_task(name: str) -> Callable[..., Any]:
+    @wraps(getattr(SqliteReference, name))
     async def twin(self: ShieldedWriter, *args: Any, **options: Any) -> Any:
         async def written() -> Any:
             async with self.turn:

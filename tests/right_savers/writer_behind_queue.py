@@ -8,7 +8,7 @@ import weakref
 from asyncio import wrap_future
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeAlias
 
 from tests.reference.sqlite import SqliteReference
@@ -32,6 +32,7 @@ def _write(waiting: queue.SimpleQueue[Work]) -> None:
 
 
 def _queued(name: str) -> Callable[..., Any]:
+    @wraps(getattr(SqliteReference, name))
     def method(self: WriterBehindQueue, *args: Any, **options: Any) -> Any:
         return self.queued(name, *args, **options).result()
 
@@ -39,6 +40,7 @@ def _queued(name: str) -> Callable[..., Any]:
 
 
 def _queued_and_awaited(name: str) -> Callable[..., Any]:
+    @wraps(getattr(SqliteReference, name))
     async def method(self: WriterBehindQueue, *args: Any, **options: Any) -> Any:
         return await wrap_future(self.queued(name, *args, **options))
 

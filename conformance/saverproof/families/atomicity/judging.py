@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from saverproof.contracts.tables import atomicity
 from saverproof.execution.view import Snapshot
-from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
+from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
 from saverproof.families.atomicity.wording import portrait, wanted_portrait

@@ -1,0 +1,106 @@
+"""Right savers of unusual design are accused of nothing, in any family.
+
+Each is judged once by a little of everything; ``SAVERPROOF_SEEDS`` (``make selftest-full``) judges
+them by the quick profile through all their APIs, under kills and by many callers too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from tests.conformance.judging_support import facts_of, plan_of
+from tests.conformance.right_targets import ref_to
+from tests.conformance.selftest_support import EVERY_FAMILY, SEEDS
+from tests.right_savers import RIGHT, RightSaver
+
+from saverproof.contracts.contract import Level
+from saverproof.contracts.registry import TABLES, contract
+from saverproof.families.atomicity import effort as atomicity
+from saverproof.families.functional import effort as functional
+from saverproof.families.registry import judged
+from saverproof.items import ItemPlan, Outcome
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
+from saverproof.targets.loading import load
+
+SLOW = {"concurrency", "durability"}
+"""What is judged in processes of their own."""
+FAMILIES = [table.name for table in TABLES if EVERY_FAMILY or table.name not in SLOW]
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each family needs to have accused the right savers that it once accused."""
+    if EVERY_FAMILY:
+        return
+    programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
+    monkeypatch.setitem(functional.EFFORTS, "quick", programs)
+    faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=100)
+    monkeypatch.setitem(atomicity.EFFORTS, "quick", faults)
+
+
+def apis_of(right: RightSaver, family: str) -> tuple[str, ...]:
+    """Through which APIs a family is judged: where it is quick, one after the other."""
+    if family == "parity":
+        return ("crossed",)
+    if EVERY_FAMILY or len(right.apis) == 1:
+        return right.apis
+    # Each family through one, and each API by half of the savers.
+    return (right.apis[RIGHT.index(right) % len(right.apis)],)
+
+
+def plans_of(right: RightSaver, folder: Path, seed: int) -> list[ItemPlan]:
+    """One plan for each family and API."""
+    ref = ref_to(right.name)
+    target = load(ref)
+    facts = facts_of(target, folder)
+    facts["capabilities"] = [name for name in facts["capabilities"] if name not in right.declines]
+    facts["absent"] |= right.declines
+    return [
+        dataclasses.replace(
+            plan_of(target, family, api, folder, seed=seed, facts=facts), target=ref.to_json()
+        )
+        for family in FAMILIES
+        for api in apis_of(right, family)
+        if right.durable or family != "durability"
+    ]
+
+
+def accusations(right: RightSaver, outcome: Outcome) -> list[str]:
+    """What a saver is accused of, and what was not judged although nothing stands in the way."""
+    found = [
+        f"{finding.contract}: {finding.summary}, expected {finding.expected}, "
+        f"observed {finding.observed}, by {'; '.join(finding.steps)}"
+        for finding in outcome.findings
+        if finding.contract not in right.advice
+    ]
+    unknown = [
+        f"{name} is unknown: {why}"
+        for name, why in outcome.unknown.items()
+        if name not in right.unjudged
+    ]
+    return [*found, *unknown]
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("right", RIGHT, ids=lambda right: right.name)
+def test_a_right_saver_is_accused_of_nothing(right: RightSaver, seed: int, tmp_path: Path) -> None:
+    target = load(ref_to(right.name))
+    judgements = [judged(plan, target) for plan in plans_of(right, tmp_path, seed)]
+    accused = [line for outcome in judgements for line in accusations(right, outcome)]
+    assert not accused, "\n".join(accused)
+    checked = {name for outcome in judgements for name in outcome.checked}
+    assert {contract(name).family for name in checked} >= set(FUNCTIONAL_FAMILIES)
+
+
+@pytest.mark.parametrize("right", RIGHT, ids=lambda right: right.name)
+def test_what_a_right_saver_does_not_follow_is_advice(right: RightSaver) -> None:
+    assert all(contract(name).level is Level.SHOULD for name in right.advice)
+    assert all(contract(name) for name in right.unjudged)
+    assert all([*right.declines.values(), *right.advice.values(), *right.unjudged.values()])
+
+
+def test_there_are_a_dozen_of_them() -> None:
+    assert len({right.name for right in RIGHT}) >= 12
