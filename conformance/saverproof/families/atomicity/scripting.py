@@ -81,11 +81,12 @@ class _Body:
         coroutine = call.removeprefix("await ")
         operation = [line.format(call=call, coroutine=coroutine) for line in fault.call]
         used = contract == USABLE or (contract == CANCELLED and outcome != "torn")
-        noted = [] if contract == USABLE else [f"before, failed = {listing}, True"]
+        # What a saver puts off until it is first used is not to fail in the operation's place.
+        noted = [listing] if contract == USABLE else [f"before, failed = {listing}, True"]
         if fault.raises:
             # A mended saver may return where this one failed, and fail where this one returned.
             kind = "BaseException" if "cancelled" in operation[0] else "Exception"
-            judged = ["failed = False"] if noted else []
+            judged = [] if contract == USABLE else ["failed = False"]
             operation = [
                 f"with contextlib.suppress({kind}):",
                 *indented([*operation, *judged]),
