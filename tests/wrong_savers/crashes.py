@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from tests.reference.database import Database
-from tests.reference.sqlite import SqliteReference
+from tests.reference.sqlite import PLACE, SqliteReference
 from tests.reference.store import CheckpointRow, WriteRow
 from tests.wrong_savers.registry import wrong
 from tests.wrong_savers.transactions import CommittingLater
@@ -145,6 +145,39 @@ class WritesWrittenBehind(WriteBehind):
 
 
 # -- in-flight-atomic ---------------------------------------------------------------------
+
+
+class Pointing(Database):
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS latest (thread, ns, id, UNIQUE (thread, ns))"
+        )
+
+
+@wrong(IN_FLIGHT, "which checkpoint is the latest is written down in a transaction of its own")
+class LatestNotedApart(SqliteReference):
+    database_class = Pointing
+
+    def put(self, *arguments: Any) -> Any:
+        answer = super().put(*arguments)
+        place = answer["configurable"]
+        key = (place["thread_id"], place["checkpoint_ns"])
+        with self.database.writing():
+            ((newest,),) = self.database.rows(
+                "SELECT max(id) FROM checkpoints WHERE thread = ? AND ns = ?", *key
+            )
+            self.database.run("INSERT OR REPLACE INTO latest VALUES (?, ?, ?)", *key, newest)
+        return answer
+
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config) is None:
+            key = (self._thread_of(config), self._get_ns(config))
+            noted = self.database.rows("SELECT id FROM latest WHERE thread = ? AND ns = ?", *key)
+            rows = [row for (id,) in noted for row in self._rows(PLACE, *key, id)]
+            if rows:
+                return rows[0]
+        return super()._find(config)
 
 
 @wrong(IN_FLIGHT, "the first row of a batch is committed apart from the others", also={POWER})

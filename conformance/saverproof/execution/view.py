@@ -20,6 +20,7 @@ Contents: TypeAlias = Mapping[str, Any]
 """One checkpoint: "checkpoint", "metadata", "parent" (its id), and "writes" in a fixed order."""
 
 UNREADABLE = "unreadable"
+LATEST = "latest"
 
 
 @dataclass(slots=True)
@@ -130,7 +131,7 @@ ShownFacts: TypeAlias = dict[str, str]
 
 def fact(thread: str, namespace: str, checkpoint: str, kind: str, of: str = "") -> str:
     """The name of one fact about one checkpoint: its "checkpoint", "metadata", "parent", or the
-    "writes" of one task.
+    "writes" of one task; or of the "latest" checkpoint of a namespace.
     """
     return json.dumps([thread, namespace, checkpoint, kind, of])
 
@@ -142,12 +143,21 @@ def parts_of(name: str) -> tuple[str, str, str, str, str]:
 
 
 def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
-    """All that listings of these threads show. Raises what the saver raises."""
+    """All that listings of these threads show, and the latest checkpoint of each namespace that is
+    in them, as a read that names none gives it. Raises what the saver raises.
+    """
     shown: ShownFacts = {}
     for thread in threads:
         config: Config = {"configurable": {"thread_id": thread}}
-        for found in driver.list_tuples(config, {}):
+        listing = driver.list_tuples(config, {})
+        for found in listing:
             shown |= facts_of(found)
+        for namespace in dict.fromkeys(contents_of(found)[0][1] for found in listing):
+            at = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
+            latest = driver.get_tuple(at)
+            shown[fact(thread, namespace, "", LATEST)] = canonical(
+                None if latest is None else contents_of(latest)[0][2]
+            )
     return shown
 
 

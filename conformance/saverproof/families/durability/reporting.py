@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saverproof.execution.view import parts_of
+from saverproof.execution.view import LATEST, parts_of
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, KillTrial
@@ -77,6 +77,8 @@ def _observed(contract: str, trial: KillTrial) -> str:
 
 def _fact(name: str) -> str:
     thread, namespace, checkpoint, kind, of = parts_of(name)
+    if kind == LATEST:
+        return f"the latest checkpoint of thread {thread!r}, namespace {namespace!r}"
     task = f" of task {of}" if of else ""
     inside = f", namespace {namespace!r}" if namespace else ""
     return f"{kind}{task} at checkpoint {checkpoint} of thread {thread!r}{inside}"

@@ -71,6 +71,7 @@ class KillScript:
         threads = [thread for thread in dict.fromkeys((*named, *copies)) if thread]
         configs = [self.writer.config(thread, "") for thread in threads]
         listings = ", ".join(f"*{self.writer.listing(config)}" for config in configs)
+        latest = ", ".join(self.writer.ask("get_tuple", config) for config in configs)
         wait, define = self.calls.wait, self.calls.define
         return [
             *helpers(self.writer, self.opening),
@@ -80,7 +81,8 @@ class KillScript:
             "        writes = sorted(map(repr, one.pending_writes or ()))",
             '        values = one.checkpoint["channel_values"]',
             '        states.append((one.checkpoint["id"], values, writes))',
-            "    return states",
+            f"    latest = [{latest}]",
+            '    return states, [one and one.checkpoint["id"] for one in latest]',
             f"{define} run(saver, after):",
             *indented(
                 line
