@@ -42,6 +42,9 @@ def judge(plan, progress):
             os._exit(7)
         case "hang":
             threading.Event().wait()
+        case "work":
+            while True:
+                pass
         case "crash once" if not plan["journal"]:
             os._exit(7)
         case "break":

@@ -27,6 +27,9 @@ class Toy(InMemorySaver):
                 os._exit(7)
             case "hangs" if config["configurable"]["thread_id"] == "a":
                 threading.Event().wait()
+            case "works" if config["configurable"]["thread_id"] == "a":
+                while True:
+                    pass
         found = list(super().list(config, **arguments))
         return iter(reversed(found) if MOOD == "wrong" else found)
 
@@ -96,6 +99,12 @@ def test_an_artefact_is_run_again(
     assert "langgraph-checkpoint 2.0 when it was recorded, " in result.output
     assert "Traceback" not in result.output
     assert "\x1b" not in result.output
+
+
+def test_a_saver_that_is_at_work_does_not_show_that_it_hangs_still(project: Project) -> None:
+    result = replayed(project, "works", "--watchdog", "1", summary="no answer after 10 s")
+    assert result.status == 2
+    assert "cut off after 6 s without an answer, while it was still at work" in result.output
 
 
 def test_what_still_fails_is_shown(project: Project) -> None:

@@ -145,6 +145,21 @@ def test_a_saver_that_ends_its_process_violates_a_contract(
     assert contracts["upsert/put-is-idempotent"]["verdict"] == "unknown"
 
 
+def test_a_saver_that_works_without_end_is_cut_off_and_not_accused(project: Project) -> None:
+    """From outside, work that never ends and work that takes long look alike."""
+    project.script(upsert={"do": "work"})
+    options = ("--saver-watchdog=0.5", "--saver-report=out")
+    result = project.judge("-k", "toy-sync and (upsert or filter)", *options)
+    assert result.status == 1
+    assert result.outcomes == {"failed": 1, "passed": 1, "deselected": 29}
+    reason = "cut off after 3 s without an answer, while it was still at work"
+    assert reason in result.output
+    assert "VIOLATED" not in result.output
+    contracts = {one["id"]: one for one in result.report("out")["savers"][0]["contracts"]}
+    assert contracts["upsert/put-replaces"]["verdict"] == "unknown"
+    assert contracts["filter/equality"]["verdict"] == "held"
+
+
 def test_a_run_that_died_only_once_is_not_passed_over(project: Project) -> None:
     project.script(upsert={"do": "crash once"})
     result = project.judge("--saver-families=upsert", "--saver-api=sync")

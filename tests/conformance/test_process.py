@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from saverproof.errors import JudgeError, TargetError
-from saverproof.process import heartbeat
+from saverproof.process import heartbeat, silence
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Request, Service, as_it_is
@@ -81,6 +81,31 @@ def think(data, progress):
     heartbeat.beat(3)
     heartbeat.answered()
     threading.Event().wait()
+
+def work(data, progress):
+    # One call that works and beats no more, as a long listing or a busy loop does.
+    heartbeat.beat(5)
+    if data.get("answered"):
+        heartbeat.answered()
+    over = time.process_time() + data.get("processor_s", 1_000)
+    while time.process_time() < over:
+        pass
+    return "done"
+
+def work_and_hang(data, progress):
+    work({"processor_s": 0.4}, progress)
+    threading.Event().wait()
+
+def have_worked(data, progress):
+    heartbeat.beat(6)
+    lines = "while True: pass"
+    subprocess.run([sys.executable, "-c", lines], check=True)
+
+def look_up(data, progress):
+    heartbeat.beat(7)
+    over = threading.Event()
+    while not over.wait(0.05):
+        pass
 
 def chatter(data, progress):
     over = time.monotonic() + 1.5 * data["silence_s"]
@@ -211,6 +236,50 @@ def test_a_saver_that_has_answered_is_not_blamed_for_silence(judge: JudgeProcess
     with pytest.raises(JudgeError, match="gave no sign of life") as caught:
         judge.ask(asked("think"), {}, silence_s=0.3)
     assert "in think" in caught.value.details
+    assert judge.closed
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine is so busy that what works for less than a second is cut off."""
+    monkeypatch.setattr(silence, "CUT_OFF_AFTER", 3_000)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_call_that_is_at_work_is_waited_for(judge: JudgeProcess) -> None:
+    assert judge.ask(asked("work"), {"processor_s": 0.6}, silence_s=0.2) == "done"
+
+
+@pytest.mark.parametrize("work", ["work", "have_worked"])
+def test_a_call_that_works_without_end_is_cut_off_and_not_called_hung(
+    judge: JudgeProcess, work: str
+) -> None:
+    error = gone(judge, work, silence_s=0.3)
+    assert error.reason == "cut off after 1.8 s without an answer, while it was still at work"
+    assert error.cut_off
+    assert f"in {work}" in error.stacks
+    assert not psutil.pid_exists(judge.pid)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_call_that_stands_still_after_it_worked_hangs(judge: JudgeProcess) -> None:
+    error = gone(judge, "work_and_hang", silence_s=0.3)
+    assert error.reason == "no answer after 0.3 s"
+    assert not error.cut_off
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_call_that_only_looks_up_now_and_then_hangs(judge: JudgeProcess) -> None:
+    error = gone(judge, "look_up", silence_s=0.5)
+    assert (error.reason, error.step) == ("no answer after 0.5 s", 7)
+
+
+def test_the_kit_at_work_after_an_answer_is_cut_off_and_not_the_saver(
+    judge: JudgeProcess,
+) -> None:
+    with pytest.raises(JudgeError, match=r"the judge itself .* cut off after 1\.8 s") as caught:
+        judge.ask(asked("work"), {"answered": True}, silence_s=0.3)
+    assert "in work" in caught.value.details
     assert judge.closed
 
 

@@ -41,7 +41,8 @@ _COLOURS = {Status.FIXED: "green", Status.FAILING: "red", Status.UNCLEAR: "yello
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
     metavar="SECONDS",
-    help="how long a call may stay unanswered (default: 10)",
+    help="how long a call may stay unanswered while nothing moves; six times as long while the "
+    "saver is at work (default: 10)",
 )
 def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     """Run one recorded violation again. Nothing is searched, so it takes a second or two.

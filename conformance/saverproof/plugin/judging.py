@@ -41,12 +41,13 @@ class Judge:
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """The outcome of ``plan``; a saver that kills or hangs the process has violated a
-        contract.
+        contract. Nothing is known of one that was cut off at work.
         """
         try:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
-            return self._again(plan, first, listener)
+            # What was cut off would only be so again, after as long.
+            return _cut_off(plan, first) if first.cut_off else self._again(plan, first, listener)
         except SaverproofError as error:
             return _unjudged(plan, error)
         return Judged(outcome, output=output)
@@ -82,6 +83,8 @@ class Judge:
         try:
             outcome, output = self._ask(careful, listener)
         except JudgeGone as second:
+            if second.cut_off:
+                return _cut_off(plan, second)
             return self._dead(careful, second, journal)
         except SaverproofError as error:
             return _unjudged(plan, error)
@@ -149,6 +152,11 @@ def _unjudged(plan: ItemPlan, error: SaverproofError) -> Judged:
     if isinstance(error, JudgeError):
         trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
     return Judged(_nothing(plan, error.message), trouble)
+
+
+def _cut_off(plan: ItemPlan, gone: JudgeGone) -> Judged:
+    trouble = f"{gone.reason}\n{gone.stacks}".strip()
+    return Judged(_nothing(plan, gone.reason), trouble, gone.output)
 
 
 def _nothing(plan: ItemPlan, why: str) -> Outcome:

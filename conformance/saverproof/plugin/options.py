@@ -83,7 +83,8 @@ def add(parser: pytest.Parser) -> None:
         type=_seconds,
         default=SUITE_OPTIONS["saver_watchdog"],
         metavar="SECONDS",
-        help="how long a saver may take for one call before it counts as hung (default: 10)",
+        help="how long a call may stay unanswered while nothing moves before the saver counts as "
+        "hung; one that is at work is cut off after six times as long (default: 10)",
     )
 
 

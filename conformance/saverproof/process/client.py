@@ -17,24 +17,30 @@ from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Heartbeat
 from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
 from saverproof.process.server import STACKS_SIGNAL
+from saverproof.process.silence import CUT_OFF_AFTER, Ending, Silence
 
 _POLL_S = 0.1
 _TAIL = 4096
 _STACKS = 16384
+_REASONS = {
+    Ending.HUNG: "no answer after {0:g} s",
+    Ending.CUT_OFF: "cut off after {1:g} s without an answer, while it was still at work",
+}
 
 Listener = Progress
 
 
 class JudgeGone(Exception):  # noqa: N818 - not always an error: savers are expected to do this
-    """The judge process died or hung while it worked on a request; it is no more.
+    """The judge process died, hung or was cut off while it worked on a request; it is no more.
 
     ``reason`` says how in a few words, ``stacks`` where each thread was, as far as that could be
     found out, and ``output`` is the end of what it printed, and ``step`` the number that the last
-    ``beat`` named.
+    ``beat`` named. ``cut_off`` says that it was still at work: nothing is known of it.
     """
 
     def __init__(self, reason: str, stacks: str, output: str, step: int) -> None:
         super().__init__(reason)
+        self.cut_off = False
         self.reason = reason
         self.stacks = stacks
         self.output = output
@@ -95,12 +101,14 @@ class JudgeProcess:
         Args:
             request: what is asked for.
             data: what it is asked for with.
-            silence_s: seconds without a beat or a progress message after which it counts as hung.
+            silence_s: seconds without a beat or a progress message after which it counts as hung,
+                if nothing moved in it either. One that is at work is cut off after six times as
+                many.
             limit_s: seconds after which it counts as hung in any case.
             listener: gets the progress messages.
 
         Raises:
-            JudgeGone: the child died or hung. This object is then closed.
+            JudgeGone: the child died, hung or was cut off. This object is then closed.
             SaverproofError: the work was refused in one line, of the class that the child raised.
             JudgeError: the work raised something unexpected, or fell silent although the saver had
                 answered; a fault of the kit.
@@ -140,7 +148,8 @@ class JudgeProcess:
     def _wait(
         self, silence_s: float | None, limit_s: float | None, listener: Listener | None
     ) -> Message:
-        silent = total = 0.0
+        total = 0.0
+        silence = None if silence_s is None else Silence(self.pid, silence_s)
         beats, _ = self._heartbeat.read()
         while True:
             before = time.monotonic()
@@ -150,26 +159,32 @@ class JudgeProcess:
             waited = min(time.monotonic() - before, 5 * _POLL_S)
             total += waited
             now, _ = self._heartbeat.read()
-            silent = 0.0 if message is not None or now != beats else silent + waited
+            alive = message is not None or now != beats
             beats = now
             if message is not None and "progress" not in message:
                 return message
             if message is not None and listener is not None:
                 listener(message["progress"])
-            if silence_s is not None and silent >= silence_s:
-                raise self._silent(silence_s)
+            if silence is not None and alive:
+                silence.end()
+            elif silence is not None and (ending := silence.last(waited)) is not None:
+                raise self._silent(silence.patience_s, ending)
             if limit_s is not None and total >= limit_s:
-                raise self._hung(limit_s)
+                raise self._ended(_REASONS[Ending.HUNG].format(limit_s))
 
-    def _silent(self, seconds: float) -> JudgeGone | JudgeError:
+    def _silent(self, seconds: float, ending: Ending) -> JudgeGone | JudgeError:
         """Who is to blame for the silence: the saver that was called, or the kit after it."""
         answered = self._heartbeat.answered
-        gone = self._hung(seconds)
+        gone = self._ended(_REASONS[ending].format(seconds, CUT_OFF_AFTER * seconds))
+        gone.cut_off = ending is Ending.CUT_OFF
         if not answered:
             return gone
+        if gone.cut_off:
+            return JudgeError(f"the judge itself was {gone.reason}", gone.stacks)
         return JudgeError(f"the judge itself gave no sign of life for {seconds:g} s", gone.stacks)
 
-    def _hung(self, seconds: float) -> JudgeGone:
+    def _ended(self, reason: str) -> JudgeGone:
+        """The end of a child that lives, and where it is now."""
         self._process.send_signal(STACKS_SIGNAL)
         deadline = time.monotonic() + 1.0
         size, before = os.fstat(self._stacks.fileno()).st_size, -1
@@ -178,7 +193,7 @@ class JudgeProcess:
             # is done.
             time.sleep(0.03)
             before, size = size, os.fstat(self._stacks.fileno()).st_size
-        return self._gone(f"no answer after {seconds:g} s")
+        return self._gone(reason)
 
     def _died(self) -> JudgeGone:
         try:

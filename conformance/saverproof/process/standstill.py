@@ -15,13 +15,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import FrameType
 
-_BUSY = 0.1
+BUSY = 0.1
 """Which part of the time a thread may be at work in a process that stands still: a wait that looks
 up now and then, as SQLite's for a lock does, is one all the same.
 """
 _AT_WORK = frozenset("RD")
 """The states of a thread, as Linux calls them, that will end by themselves."""
-_TASKS = "/proc/self/task"
 
 Position = tuple[int, tuple[tuple[str, int], ...]]
 """A thread, and the file and line of each of its frames."""
@@ -55,7 +54,7 @@ class MovementWatch:
     def for_ever(self, patience_s: float) -> bool:
         """Whether nothing has moved for so long, and nothing will."""
         used_s = _used_by_others_s() - self._used_s
-        return self.still_s >= patience_s and max(used_s, self._at_work_s) < _BUSY * self.still_s
+        return self.still_s >= patience_s and max(used_s, self._at_work_s) < BUSY * self.still_s
 
 
 def _used_by_others_s() -> float:
@@ -63,22 +62,25 @@ def _used_by_others_s() -> float:
     return time.process_time() - time.thread_time()
 
 
-def any_at_work() -> bool:
-    """Whether some other thread runs, could run or waits for a disk; False where none can tell."""
-    return not _AT_WORK.isdisjoint(_states())
+def any_at_work(process: int | None = None) -> bool:
+    """Whether some thread of a process runs, could run or waits for a disk; False where none can
+    tell. Without a process it is this one, but for the thread that asks.
+    """
+    return not _AT_WORK.isdisjoint(_states(process))
 
 
-def _states() -> Iterator[str]:
-    own = str(threading.get_native_id())
+def _states(process: int | None) -> Iterator[str]:
+    own = threading.get_native_id() if process is None else None
+    tasks = f"/proc/{process or 'self'}/task"
     try:
-        threads = os.listdir(_TASKS)
+        threads = os.listdir(tasks)
     except OSError:
         return
     for thread in threads:
-        if thread == own:
+        if thread == str(own):
             continue
         try:
-            with open(f"{_TASKS}/{thread}/stat", encoding="utf-8", errors="replace") as stat:
+            with open(f"{tasks}/{thread}/stat", encoding="utf-8", errors="replace") as stat:
                 # The name before it is in brackets, and may have anything in it.
                 yield stat.read().rpartition(")")[2].split()[0]
         except OSError:
