@@ -10,6 +10,7 @@ from typing import Any, cast
 from saverproof.capability import Capability
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.contract import Contract
+from saverproof.errors import TargetError
 from saverproof.execution.driver import takes_task_path
 from saverproof.facts import APIS, METHODS, Facts
 from saverproof.machines.suiting import DURABLE
@@ -49,9 +50,7 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
     """
     with fresh_workspace(folder, target) as workspace, opened(target, workspace, loop) as saver:
         prober = Prober(saver, loop, lambda _: None)
-        operations = _operations(prober)
-        apis = apis_of(target, operations)
-        absent = absent_capabilities(target, prober, operations, apis)
+        operations, apis, absent = _tried_out(target, prober)
         serde = getattr(saver, "serde", None)
         method = "aput_writes" if apis == ["async"] else "put_writes"
         takes_path = takes_task_path(getattr(saver, method, None))
@@ -72,9 +71,15 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
     )
 
 
-def _operations(prober: Prober) -> dict[str, list[str]]:
-    """The operations of a saver; all of them if it cannot even be asked."""
+def _tried_out(
+    target: Target, prober: Prober
+) -> tuple[dict[str, list[str]], list[str], dict[str, str]]:
+    """The operations, the APIs to use, and what is absent; all is there if it cannot be asked."""
     try:
-        return find_operations(prober)
+        operations = find_operations(prober)
+        apis = apis_of(target, operations)
+        return operations, apis, absent_capabilities(target, prober, operations, apis)
+    except TargetError:
+        raise
     except Exception:  # noqa: BLE001 - whatever it is, programs meet it again, and tell of it
-        return {api: list(METHODS[api]) for api in APIS}
+        return {api: list(METHODS[api]) for api in APIS}, list(APIS), {}
