@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from saverproof.capability import Capability as Capability
     from saverproof.contracts.contract import Contract as Contract
     from saverproof.errors import SaverproofError as SaverproofError
+    from saverproof.families.atomicity.machine import AtomicityMachine as AtomicityMachine
+    from saverproof.families.atomicity.machine import fault_rule as fault_rule
     from saverproof.machines.broken import ContractBroken as ContractBroken
     from saverproof.machines.draws import booleans as booleans
     from saverproof.machines.draws import checkpoints as checkpoints
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from saverproof.workspace import Workspace as Workspace
 
 _HOME = {
+    "AtomicityMachine": "saverproof.families.atomicity.machine",
+    "fault_rule": "saverproof.families.atomicity.machine",
     "Capability": "saverproof.capability",
     "ChannelsMachine": "saverproof.machines.of_contents",
     "Contract": "saverproof.contracts.contract",
@@ -74,6 +78,7 @@ _HOME = {
 }
 
 __all__ = [
+    "AtomicityMachine",
     "Capability",
     "ChannelsMachine",
     "Contract",
@@ -96,6 +101,7 @@ __all__ = [
     "Workspace",
     "booleans",
     "checkpoints",
+    "fault_rule",
     "integers",
     "invariant",
     "rule",

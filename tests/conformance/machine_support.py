@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import Phase, Verbosity, seed, settings
+from hypothesis import seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.conformance.selftest_support import api_of, family_of, target_of
+from tests.conformance.test_atomicity_selftest import target_of as failing
 from tests.wrong_savers import WrongSaver
 
-from saverproof import ContractBroken, SaverMachine
+from saverproof import AtomicityMachine, ContractBroken, SaverMachine
 from saverproof.machines.registry import MACHINES
 
 
@@ -24,18 +25,21 @@ def machine_of(wrong: WrongSaver) -> type[SaverMachine]:
     return Machine
 
 
+def atomicity_machine_of(wrong: WrongSaver) -> type[AtomicityMachine]:
+    """The machine of faults on a saver that is wrong under them."""
+
+    class Machine(AtomicityMachine):
+        target = failing(wrong)
+        api = "sync" if "sync" in wrong.apis else "async"
+
+    return Machine
+
+
 def caught_by_hypothesis(
-    machine: type[SaverMachine], *, examples: int = 100, start: int = 0
+    machine: type[SaverMachine | AtomicityMachine], *, examples: int = 100, start: int = 0
 ) -> ContractBroken | None:
     """What Hypothesis alone finds, run as any state machine is."""
-    plain = settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        verbosity=Verbosity.quiet,
-        suppress_health_check=machine.TestCase.settings.suppress_health_check,
-    )
+    plain = settings(machine.TestCase.settings, max_examples=examples, database=None)
     seed(start)(machine)
     try:
         run_state_machine_as_test(machine, settings=plain)

@@ -33,7 +33,7 @@ class ContractBroken(AssertionError):  # noqa: N818 (named by what happened)
 ContractBroken.__module__ = "saverproof"
 
 
-def told(finding: Finding, saver: str, statement: str) -> str:
+def told(finding: Finding, saver: str, statement: str = "") -> str:
     """Everything about a violated contract, whose script is left for the user.
 
     ``statement`` is what a rule or an invariant of an author demands.

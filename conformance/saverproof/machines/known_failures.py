@@ -82,23 +82,23 @@ class KnownFailures:
 
     def _kept(self) -> list[Program]:
         programs: list[Program] = []
-        for kept in sorted(set(database.fetch(self.key))) if (database := _database()) else ():
+        for kept in sorted(set(known.fetch(self.key))) if (known := database()) else ():
             # Another version of the kit, or of the machine, may have kept it.
             with suppress(ValueError, SaverproofError):
                 programs.append(from_json(json.loads(kept)))
         return programs
 
     def _keep(self, program: Program) -> None:
-        if database := _database():
-            database.save(self.key, _as_bytes(program))
+        if kept := database():
+            kept.save(self.key, _as_bytes(program))
 
     def _forget(self, program: Program) -> None:
-        if database := _database():
-            database.delete(self.key, _as_bytes(program))
+        if kept := database():
+            kept.delete(self.key, _as_bytes(program))
 
 
-def _database() -> ExampleDatabase | None:
-    """That of the test which runs now."""
+def database() -> ExampleDatabase | None:
+    """The example database of the test which runs now."""
     current = settings.default
     return None if current is None else current.database
 

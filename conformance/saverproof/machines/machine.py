@@ -360,7 +360,7 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         return [(each.contract, each.body.__get__(self)) for each in self.own_invariants]
 
 
-def target_of(machine: type[SaverMachine]) -> Target:
+def target_of(machine: type) -> Target:
     """The target of a class of machines.
 
     Raises:

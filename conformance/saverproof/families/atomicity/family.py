@@ -177,7 +177,7 @@ class AtomicityJudging:
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         for number in range(effort.random_programs):
             choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
-            source = DrawnSteps(choose, able, effort.length, _kinds(bench))
+            source = DrawnSteps(choose, able, effort.length, kinds_of(bench))
             random_trial = RandomTrial(bench, source, self.journal.note_random)
             try:
                 violation = bench.on_worker(random_trial.run)
@@ -221,7 +221,7 @@ class AtomicityJudging:
         self.tally.beat(faults=self.record.injected.total())
 
 
-def _kinds(bench: FaultBench) -> tuple[str, ...]:
+def kinds_of(bench: FaultBench) -> tuple[str, ...]:
     """The sorts of faults that there are for random programs."""
     engine = bench.injector.engine_unavailable is None
     return (
@@ -229,4 +229,6 @@ def _kinds(bench: FaultBench) -> tuple[str, ...]:
         *(["cancel"] if bench.api == "async" else []),
         *(["engine"] if engine else []),
         *(["disk"] if bench.disk is not None else []),
+        *(["connection"] if bench.losing else []),
+        *(["kill"] if bench.target.durable else []),
     )

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
+KILLED = "kill"
 _IO = frozenset({Fault.IO_ERROR, Fault.IO_FULL})
 _KINDS = {Side.CLIENT: "client", Side.ENGINE: "engine", Side.CANCELLATION: "cancellation"}
 _CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED})
@@ -33,21 +34,25 @@ class Injection:
     """One thing that fails: at the place of ``plan``, the ``value``-th value serialized, or, with
     neither, every connection, which is lost before the operation.
 
-    ``also`` is a second plan, which may have no occasion to fire.
+    ``also`` is a second plan, which may have no occasion to fire. ``killed`` says that it is the
+    process, before the operation.
     """
 
     plan: Plan | None = None
     value: int = 0
     also: Plan | None = None
+    killed: bool = False
 
     @property
     def lost(self) -> bool:
         """Whether the connections are what fails."""
-        return self.plan is None and not self.value
+        return self.plan is None and not self.value and not self.killed
 
     @property
     def kind(self) -> str:
         """The class of the fault as reports have it."""
+        if self.killed:
+            return KILLED
         if self.plan is None:
             return "connection" if self.lost else "serialization"
         return "io" if self.plan.fault in _IO else _KINDS[self.plan.side]
@@ -55,6 +60,8 @@ class Injection:
     @property
     def name(self) -> str:
         """The fault as counted in reports: "raise", "trigger-abort", "serializer", …"""
+        if self.killed:
+            return KILLED
         if self.plan is None:
             return CONNECTION if self.lost else SERIALIZER
         return self.plan.fault.value
@@ -62,6 +69,8 @@ class Injection:
     @property
     def place(self) -> str:
         """Where it fires, for people."""
+        if self.killed:
+            return "before the operation"
         if self.plan is None:
             at = f"value {self.value} of the operation to be serialized"
             return "before the operation" if self.lost else at
@@ -77,6 +86,8 @@ class Injection:
 
     def describe(self) -> str:
         """One sentence without its full stop."""
+        if self.killed:
+            return "the process is killed, and another one opens the store"
         if self.plan is None:
             if self.lost:
                 return "the connection to the database is lost before the operation"
@@ -86,6 +97,8 @@ class Injection:
 
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
+        if self.killed:
+            return {"fault": KILLED}
         if self.plan is None:
             return {"fault": self.name} | ({} if self.lost else {"value": self.value})
         data = self.plan.as_data()
@@ -102,6 +115,8 @@ class Injection:
             raise ValueError(f"fault: found {data!r}, expected an object")
         if data.get("fault") == CONNECTION:
             return cls()
+        if data.get("fault") == KILLED:
+            return cls(killed=True)
         if data.get("fault") == SERIALIZER:
             value = data.get("value")
             if type(value) is not int or value < 1:

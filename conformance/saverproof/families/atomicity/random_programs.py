@@ -5,17 +5,16 @@ A program is drawn step by step, or is a recorded one that is taken again, in fu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
-from saverproof.programs.makers import batches, checkpoints
-from saverproof.programs.makers.whole_threads import delete_thread
+from saverproof.programs.makers import batches, checkpoints, whole_threads
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Step
 from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
@@ -23,6 +22,8 @@ from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
 _ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
 OUTAGE = Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, 1), lasts=Lasts.ONWARDS))
 """From a step on every statement fails, until the outage is over."""
+KILL = Injection(killed=True)
+"""The process is killed before the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,73 @@ class StepSource(Protocol):
         """The ``number``-th step, counted from 0; None at the end."""
 
 
+FaultMaker: TypeAlias = Callable[[Random], Injection]
+"""Makes a fault for a call, at a place that the call may have or not."""
+
+
+def statement_fails(choose: Random) -> Injection:
+    """The driver raises instead of running a statement."""
+    return Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, choose.randint(1, _MOST_PLACES))))
+
+
+def early_statement_fails(choose: Random) -> Injection:
+    """The driver raises instead of running one of the first statements, which every call has."""
+    return Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, choose.randint(1, 3))))
+
+
+def commit_fails(choose: Random) -> Injection:
+    """The driver raises instead of committing."""
+    return Injection(Plan(Fault.RAISE, Place(Event.COMMIT, choose.choice((1, 1, 2)))))
+
+
+def call_is_cancelled(choose: Random) -> Injection:
+    """The await is cancelled."""
+    moment = choose.choice(tuple(Moment))
+    return Injection(Plan(Fault.CANCEL, Place(Event.AWAIT, choose.randint(1, 4), moment)))
+
+
+def disk_fails(choose: Random) -> Injection:
+    """The operating system reports an error of the disk."""
+    return Injection(Plan(Fault.IO_ERROR, Place(Event.IO, choose.randint(1, 4))))
+
+
+def disk_is_full(choose: Random) -> Injection:
+    """The operating system reports that there is no room."""
+    return Injection(Plan(Fault.IO_FULL, Place(Event.IO, choose.randint(1, 4))))
+
+
+def engine_refuses(choose: Random) -> Injection:
+    """The database itself refuses a statement: a trigger, an interrupt, another's lock."""
+    fault = choose.choice(_ENGINE)
+    row = 1 if fault is Fault.TRIGGER_ABORT else None
+    place = Place(Event.ENGINE_STATEMENT, choose.randint(1, _MOST_PLACES), row=row)
+    return Injection(Plan(fault, place))
+
+
+def connection_is_lost(choose: Random) -> Injection:
+    """The connections that are open are cut."""
+    del choose
+    return Injection()
+
+
+def process_is_killed(choose: Random) -> Injection:
+    """The process is killed before the call, and the store opened by another."""
+    del choose
+    return KILL
+
+
+FAULTS: Mapping[str, tuple[FaultMaker, ...]] = {
+    "client": (statement_fails, statement_fails, commit_fails),
+    "cancel": (call_is_cancelled,),
+    "disk": (disk_fails, disk_is_full),
+    "engine": (engine_refuses,),
+    "connection": (connection_is_lost,),
+    "kill": (process_is_killed,),
+}
+"""By the sort of fault, which a saver may be out of reach of."""
+_MOST_PLACES = 8
+
+
 class DrawnSteps:
     """A random program with faults in its first half. Every third one has an outage in the end
     of it, which the step that follows ends.
@@ -53,8 +121,8 @@ class DrawnSteps:
         self._choose = choose
         self._length = length
         self._kinds = kinds
-        self._theme = _theme(able)
-        self.threads = self._theme.threads
+        self._theme = fault_theme(able)
+        self.threads: tuple[str, ...] = WATCHED
         half = length // 2
         self._outage = range(half - 3, half) if choose.random() < 1 / 3 else range(0)
 
@@ -67,24 +135,10 @@ class DrawnSteps:
         return PlannedStep(step, self._fault() if number < self._length // 2 else None)
 
     def _fault(self) -> Injection | None:
-        """A fault for every other step, at a place that the call may have or not."""
-        choose = self._choose
-        if choose.random() < 0.5:
+        """A fault for every other step."""
+        if self._choose.random() < 0.5:
             return None
-        index = choose.randint(1, 8)
-        match choose.choice(self._kinds):
-            case "client":
-                event = choose.choice((Event.STATEMENT, Event.STATEMENT, Event.COMMIT))
-                at = Place(event, 1 if event is Event.COMMIT else index)
-                return Injection(Plan(Fault.RAISE, at))
-            case "cancel":
-                moment = choose.choice(tuple(Moment))
-                return Injection(Plan(Fault.CANCEL, Place(Event.AWAIT, min(index, 4), moment)))
-            case "disk":
-                return Injection(Plan(Fault.IO_ERROR, Place(Event.IO, min(index, 4))))
-        fault = choose.choice(_ENGINE)
-        row = 1 if fault is Fault.TRIGGER_ABORT else None
-        return Injection(Plan(fault, Place(Event.ENGINE_STATEMENT, index, row=row)))
+        return self._choose.choice(FAULTS[self._choose.choice(self._kinds)])(self._choose)
 
 
 class RecordedSteps:
@@ -93,7 +147,7 @@ class RecordedSteps:
     def __init__(self, program: Program, faults: Mapping[int, Injection]) -> None:
         self._planned = [PlannedStep(step, faults.get(at)) for at, step in enumerate(program)]
         self._next = 0
-        self.threads: tuple[str, ...] = _THREADS
+        self.threads: tuple[str, ...] = WATCHED
 
     def planned(self, number: int, model: Model) -> PlannedStep | None:
         while self._next < len(self._planned):
@@ -104,9 +158,11 @@ class RecordedSteps:
 
 
 _THREADS = ("a", "b")
+WATCHED = (*_THREADS, "twin", "other")
+"""The threads of programs, and those to which they copy."""
 
 
-def _theme(able: frozenset[str]) -> Theme:
+def fault_theme(able: Collection[str]) -> Theme:
     """Writes whose effect is seen at once: each state can be told from the one before."""
     weights: dict[Any, int] = {
         checkpoints.put: 30,
@@ -115,6 +171,13 @@ def _theme(able: frozenset[str]) -> Theme:
         batches.writes_again: 15,
         batches.writes_special: 8,
     }
-    if "delete_thread" in able:
-        weights[delete_thread] = 3
+    weights |= {maker: weight for maker, (name, weight) in _RARER.items() if name in able}
     return Theme("faults", weights=weights, threads=_THREADS)
+
+
+_RARER = {
+    whole_threads.delete_thread: ("delete_thread", 6),
+    whole_threads.copy_thread: ("copy_thread", 6),
+    whole_threads.prune_to_latest: ("prune", 3),
+}
+"""Makers of what a saver may lack: the operation, and how often it comes."""

@@ -9,11 +9,12 @@ fails, and leaves nothing; when it is over, all of them are made again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver
@@ -26,6 +27,7 @@ from saverproof.families.atomicity.injection import cancel
 from saverproof.families.atomicity.judging import (
     CANCELLED,
     LATE,
+    LOST_CONNECTION,
     SILENT,
     USABLE,
     WHOLE,
@@ -33,12 +35,23 @@ from saverproof.families.atomicity.judging import (
 )
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.random_programs import OUTAGE, PlannedStep, StepSource
+from saverproof.families.atomicity.scenarios import UNRELATED
 from saverproof.families.atomicity.worker import call_quietly
+from saverproof.model.store import Model
+from saverproof.programs.small import unrelated
 from saverproof.steps.definitions import Program, Step
 from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.workspace import Workspace
 from saverproof_faults import Fault, Places, commit_elsewhere, write_locked
 
-_OUTCOMES = {WHOLE: "torn", SILENT: "lost", LATE: "late", USABLE: "stuck", CANCELLED: "torn"}
+_OUTCOMES = {
+    WHOLE: "torn",
+    SILENT: "lost",
+    LATE: "late",
+    USABLE: "stuck",
+    CANCELLED: "torn",
+    LOST_CONNECTION: "stuck",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +88,95 @@ class RandomTrial:
     _waiting: list[SettledCall] = field(default_factory=list)
     """The calls that failed in the outage."""
     _folder: str = ""
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _driver: ApiDriver | None = None
+    _reference: ApiDriver | None = None
+    _calls: Calls | None = None
+    _before: Snapshot = field(default_factory=Snapshot)
+    _workspace: Workspace | None = None
 
     def run(self) -> ProgramViolation | None:
         """Take the steps; gives what went wrong, if anything did."""
-        wanted = Wanted((), self.source.threads)
-        with self._saver() as (saver, driver), self._saver() as (_, reference):
-            calls = Calls(lambda current: saver.get_next_version(current, None))
-            before = snapshot(reference, wanted)
-            while (planned := self.source.planned(len(self._taken), calls.model)) is not None:
-                (call,) = calls.settle((planned.step,))
-                self._taken.append(planned.step)
-                self._note(planned)
-                self.bench.worker.say(f"step {len(self._taken)} of a random program")
-                perform(reference, call)
-                after = snapshot(reference, wanted)
-                violation = None
-                if planned.injection != OUTAGE:
-                    violation = self._end_outage(driver, wanted, before)
-                if violation is None:
-                    violation = self._step(driver, call, planned.injection, wanted, before, after)
-                if violation is not None:
+        with self:
+            while (planned := self.source.planned(len(self._taken), self.model)) is not None:
+                if (violation := self.take(planned)) is not None:
                     return violation
-                if not self._waiting:
-                    before = after
-            return self._end_outage(driver, wanted, before)
+            return self.finish()
+
+    def __enter__(self) -> Self:
+        """Open the saver under test, and the one beside it that is never failed."""
+        with ExitStack() as stack:
+            self._workspace, saver = self._open(stack)
+            _, beside = self._open(stack)
+            self._folder = f"{os.path.realpath(self._workspace.path)}/"
+            self._driver, self._reference = self.bench.driver(saver), self.bench.driver(beside)
+            self._calls = Calls(lambda current: beside.get_next_version(current, None))
+            self._before = snapshot(self._reference, self._wanted)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._stack.close()
+
+    @property
+    def model(self) -> Model:
+        """What the saver that is never failed holds."""
+        assert self._calls is not None
+        return self._calls.model
+
+    @property
+    def _wanted(self) -> Wanted:
+        return Wanted((), self.source.threads)
+
+    def take(self, planned: PlannedStep) -> ProgramViolation | None:
+        """Take one step, under its fault if it has one; gives what went wrong, if anything did."""
+        assert self._calls is not None
+        assert self._driver is not None
+        assert self._reference is not None
+        (call,) = self._calls.settle((planned.step,))
+        self._taken.append(planned.step)
+        self._note(planned)
+        self.bench.worker.say(f"step {len(self._taken)} of a random program")
+        violation = None if planned.injection == OUTAGE else self.finish()
+        perform(self._reference, call)
+        after = snapshot(self._reference, self._wanted)
+        if violation is None and planned.injection is not None and planned.injection.killed:
+            violation = self._kill(planned.injection)
+        if violation is None:
+            violation = self._step(
+                self._driver, call, planned.injection, self._wanted, self._before, after
+            )
+        if violation is None and not self._waiting:
+            self._before = after
+        return violation
+
+    def finish(self) -> ProgramViolation | None:
+        """What is wrong once an outage is over, if there was one."""
+        assert self._driver is not None
+        assert self._reference is not None
+        if not self._waiting:
+            return None
+        violation = self._end_outage(self._driver, self._wanted, self._before)
+        self._before = snapshot(self._reference, self._wanted)
+        return violation
+
+    def _kill(self, injection: Injection) -> ProgramViolation | None:
+        """Go on with the files as a killed process leaves them."""
+        assert self._workspace is not None
+        left = self._workspace.path
+        if not self.bench.target.durable or not any(left.iterdir()):
+            return None
+        self._faults[len(self._taken) - 1] = injection
+        stack = self._stack
+        fresh = stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
+        shutil.copytree(left, fresh.path, dirs_exist_ok=True)
+        saver = stack.enter_context(opened(self.bench.target, fresh, self.bench.loop))
+        self._workspace, self._driver = fresh, self.bench.driver(saver)
+        self._folder = f"{os.path.realpath(fresh.path)}/"
+        self.injected += 1
+        if snapshot(self._driver, self._wanted) != self._before:
+            return self._violation(SILENT, "what was acknowledged is gone after a kill", "", "")
+        return None
 
     def _note(self, planned: PlannedStep) -> None:
         coming = {} if planned.injection is None else {len(self._taken) - 1: planned.injection}
@@ -108,8 +186,6 @@ class RandomTrial:
         self, driver: ApiDriver, wanted: Wanted, before: Snapshot
     ) -> ProgramViolation | None:
         """The outage is over: what has failed in it is called again, and works."""
-        if not self._waiting:
-            return None
         waiting, self._waiting = self._waiting, []
         if snapshot(driver, wanted) != before:
             return self._violation(LATE, "what failed is stored after the outage", "", "")
@@ -131,22 +207,28 @@ class RandomTrial:
     ) -> ProgramViolation | None:
         ended = self._do(driver, call, injection)
         said = ended.said
+        # Before the saver is asked anything: what it puts off may end with its next call.
+        locked = ended.fired and any(map(write_locked, self._databases()))
         seen = snapshot(driver, wanted)
         if not ended.fired:
             right = seen == after or (bool(self._waiting) and seen == before)
             return self._unharmed(ended, right)
         self.injected += 1
         cancelled = injection is not None and injection.kind == "cancellation"
+        unusable = CANCELLED if cancelled else USABLE
+        if injection is not None and injection.lost:
+            unusable = LOST_CONNECTION
+        if seen.unreadable is not None:
+            return self._violation(unusable, "it failed, and reading fails", "", seen.unreadable)
         if ended.returned and seen != after:
             contract = CANCELLED if cancelled else SILENT
             return self._violation(contract, "it returned, and is not stored", "all of it", said)
         if seen not in (before, after):
             contract = CANCELLED if cancelled else WHOLE
             return self._violation(contract, "it failed, and part of it is seen", "nothing", said)
-        unusable = CANCELLED if cancelled else USABLE
+        if locked:
+            return self._violation(unusable, "it failed, and nobody else can write", "", said)
         for path in self._databases():
-            if write_locked(path):
-                return self._violation(unusable, "it failed, and nobody else can write", "", said)
             commit_elsewhere(path)
         if injection == OUTAGE and seen == before:
             self._waiting.append(call)
@@ -166,7 +248,16 @@ class RandomTrial:
     def _again(
         self, driver: ApiDriver, call: SettledCall, wanted: Wanted, after: Snapshot, unusable: str
     ) -> ProgramViolation | None:
-        """The same call, which works now."""
+        """Something else, which changes nothing here, and then the same call, which works now."""
+        seen = snapshot(driver, wanted)
+        for other in self._unrelated:
+            error = call_quietly(partial(perform, driver, other))
+            if error is not None:
+                return self._violation(unusable, "an unrelated write fails", "to work", str(error))
+        if snapshot(driver, wanted) != seen:
+            summary = "it failed, and is stored once something else is"
+            late = unusable if unusable != USABLE else LATE
+            return self._violation(late, summary, "what was there before", "")
         error = call_quietly(lambda: perform(driver, call))
         if error is not None:
             return self._violation(
@@ -175,6 +266,13 @@ class RandomTrial:
         if snapshot(driver, wanted) != after:
             return self._violation(unusable, "the same call again stores something else", "", "")
         return None
+
+    @property
+    def _unrelated(self) -> tuple[SettledCall, ...]:
+        """What is written to a thread that no program names."""
+        assert self._reference is not None
+        version = self._reference.saver.get_next_version
+        return Calls(lambda current: version(current, None)).settle(unrelated(UNRELATED))
 
     def _databases(self) -> list[str]:
         """The files that connections of the saver are open to."""
@@ -192,6 +290,13 @@ class RandomTrial:
         bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
         plan = None if injection is None else injection.plan
+        if injection is not None and injection.lost:
+            self._faults[position] = injection
+            for losing in bench.losing:
+                losing.lose()
+            self._make(driver, call, seen)
+            seen.fired = not seen.returned
+            return seen
         if position == self.counted:
             with bench.injector.counting() as counting:
                 self._make(driver, call, seen)
@@ -218,14 +323,10 @@ class RandomTrial:
         seen.ended(call_quietly(lambda: perform(driver, call)))
         self.bench.loop.run(self.bench.injector.drain())
 
-    @contextmanager
-    def _saver(self) -> Iterator[tuple[Any, ApiDriver]]:
+    def _open(self, stack: ExitStack) -> tuple[Workspace, Any]:
         bench = self.bench
-        with ExitStack() as stack:
-            workspace = stack.enter_context(fresh_workspace(bench.folder, bench.target))
-            self._folder = self._folder or f"{os.path.realpath(workspace.path)}/"
-            saver = stack.enter_context(opened(bench.target, workspace, bench.loop))
-            yield saver, bench.driver(saver)
+        workspace = stack.enter_context(fresh_workspace(bench.folder, bench.target))
+        return workspace, stack.enter_context(opened(bench.target, workspace, bench.loop))
 
     def _violation(
         self, contract: str, summary: str, expected: str, observed: str
@@ -233,6 +334,10 @@ class RandomTrial:
         verdict = FaultVerdict(
             _OUTCOMES[contract], contract, summary, expected or "what the call stores", observed
         )
+        return self.violation_of(verdict, observed)
+
+    def violation_of(self, verdict: FaultVerdict, ending: str) -> ProgramViolation:
+        """What the steps so far came to."""
         databases = tuple(path.removeprefix(self._folder) for path in self._databases())
         program, faults = tuple(self._taken), dict(self._faults)
-        return ProgramViolation(program, faults, verdict, observed, databases)
+        return ProgramViolation(program, faults, verdict, ending, databases)

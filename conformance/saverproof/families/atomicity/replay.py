@@ -37,7 +37,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     drivers, _ = declared(target)
     try:
         if isinstance(data, Mapping) and "faults" in data:
-            program, faults = _read_random(data)
+            program, faults = read_random(data)
             with FaultBench.opened(plan, target, drivers) as bench:
                 return _random_again(bench, program, faults, contract)
         scenario, injection = _read(data)
@@ -64,7 +64,7 @@ def _read(data: object) -> tuple[FaultScenario, Injection | None]:
     return FaultScenario("as recorded", tuple(start), step), injection
 
 
-def _read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]:
+def read_random(data: Mapping[str, Any]) -> tuple[Program, dict[int, Injection]]:
     """The steps and the faults of a finding's ``program`` that random steps have led to."""
     faults = data["faults"]
     if not isinstance(faults, Mapping) or not all(str(at).isdecimal() for at in faults):

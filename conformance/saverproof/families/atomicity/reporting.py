@@ -82,7 +82,10 @@ def _ending(found: Found) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShrunkViolation:
-    """A program that broke a contract, and what each of its failed steps passes undisturbed."""
+    """A program that broke a contract, and what each of its failed steps passes undisturbed.
+
+    There is no script of a program with a failed step whose places are not known.
+    """
 
     violation: ProgramViolation
     places: Mapping[int, Places]
@@ -100,6 +103,8 @@ def finding_of_random(plan: ItemPlan, target: Target, shown: ShrunkViolation) ->
     contract, database = str(violation.verdict.contract), next(iter(violation.databases), "")
     faults = {
         at: list(faults_anywhere(injection, shown.places[at], database))
+        if at in shown.places
+        else []
         for at, injection in violation.faults.items()
     }
     return Finding(

@@ -1,0 +1,66 @@
+"""Wrong savers are caught by their family's machine under Hypothesis alone; right ones by none.
+
+A sample; ``tests/benchmarks/bench_machines.py`` has all of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from tests.conformance.machine_support import (
+    atomicity_machine_of,
+    caught_by_hypothesis,
+    machine_of,
+)
+from tests.conformance.selftest_support import allowed
+from tests.conformance.test_machines import RIGHT
+from tests.wrong_savers import WRONG
+
+from saverproof import AtomicityMachine, SaverMachine
+from saverproof.families.atomicity import bench, reporting
+from saverproof.families.atomicity.worker import Worker
+from saverproof.machines.registry import MACHINES
+from saverproof.scripts import reproducers
+from saverproof_savers.targets import sqlite
+
+BY_NAME = {wrong.name: wrong for wrong in WRONG}
+PROGRAMS = ("insert-only", "bytes-in-plain", "no-first-version")
+FAULTS = ("error-swallowed", "rollback-at-the-next-begin", "closed-after-an-error")
+
+
+@pytest.fixture(autouse=True)
+def without_scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reproducers, "complains", lambda text, promise: False)
+    monkeypatch.setattr(reporting, "long_reproducer", lambda *_: "")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_wrong_saver_is_caught_by_its_familys_machine(name: str) -> None:
+    broken = caught_by_hypothesis(machine_of(BY_NAME[name]), examples=300)
+    assert broken is not None
+    assert broken.contract in allowed(BY_NAME[name])
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_wrong_saver_is_caught_by_faults(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
+    broken = caught_by_hypothesis(atomicity_machine_of(BY_NAME[name]), examples=100)
+    assert broken is not None
+    assert broken.contract in allowed(BY_NAME[name])
+
+
+@pytest.mark.parametrize("family", MACHINES)
+def test_the_reference_saver_passes_each_machine(family: str) -> None:
+    machine = type("Right", (MACHINES[family],), {"target": RIGHT})
+    assert caught_by_hypothesis(machine, examples=4) is None
+
+
+@pytest.mark.parametrize("machine", [SaverMachine, AtomicityMachine])
+def test_the_bundled_saver_passes(machine: type[SaverMachine | AtomicityMachine]) -> None:
+    bundled = type("Bundled", (machine,), {"target": sqlite})
+    few = settings(bundled.TestCase.settings, max_examples=4, database=None)
+    run_state_machine_as_test(bundled, settings=few)
