@@ -113,7 +113,7 @@ def main() -> None:
     with (
         mock.patch.object(verification, "complains_alone", return_value=False),
         mock.patch.object(reporting, "long_reproducer", return_value=""),
-        mock.patch.object(bench, "Worker", lambda *_: Worker(0.5)),
+        mock.patch.object(bench, "Worker", side_effect=lambda *_: Worker(0.5)),
     ):
         if options.only != "faults":
             programs(judged_by_programs()[:: options.every])
