@@ -57,8 +57,8 @@ class NeverReleasing(Database):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        # Short waits, so that a watchdog's exception can end this thread.
-        while not self.gate.acquire(timeout=0.02):
+        # Waits that end, so that an exception can end this thread; long ones, which are no work.
+        while not self.gate.acquire(timeout=0.3):
             continue
         with super().writing():
             yield
@@ -82,8 +82,8 @@ class WaitingForItself(Database):
 
     def roll_back(self) -> None:
         if self.gate.locked() and self.connection.in_transaction:
-            # Short waits, so that a watchdog's exception can end this thread.
-            while not self.gate.acquire(timeout=0.02):
+            # Waits that end, so that an exception can end this thread; long ones, which are no work.
+            while not self.gate.acquire(timeout=0.3):
                 continue
         super().roll_back()
 
