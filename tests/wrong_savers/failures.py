@@ -82,7 +82,7 @@ class WaitingForItself(Database):
 
     def roll_back(self) -> None:
         if self.gate.locked() and self.connection.in_transaction:
-            # Waits that end, so that an exception can end this thread; long ones, which are no work.
+            # As above.
             while not self.gate.acquire(timeout=0.3):
                 continue
         super().roll_back()
