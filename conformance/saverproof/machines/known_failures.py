@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from hypothesis import settings
+from hypothesis.control import currently_in_test_context
 from hypothesis.database import ExampleDatabase
 
 from saverproof.errors import SaverproofError
@@ -98,9 +99,8 @@ class KnownFailures:
 
 
 def database() -> ExampleDatabase | None:
-    """The example database of the test which runs now."""
-    current = settings.default
-    return None if current is None else current.database
+    """The example database of the test of Hypothesis which runs now."""
+    return settings.default.database if currently_in_test_context() and settings.default else None
 
 
 def _as_bytes(program: Program) -> bytes:
