@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,7 @@ from tests.wrong_savers.scenes.failing import (
     failed_everywhere,
     prepared,
     rows,
+    watched,
 )
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import (
@@ -49,6 +51,8 @@ def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path
         assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
             CleanlyStepwise, tmp_path / "right"
         )
+    elif wrong.name == "lock-taken-twice-on-failure":
+        assert failed_with_gate(wrong.saver, tmp_path) == "raised WouldWait"
     else:
         found = failed_everywhere(opening(wrong.saver), tmp_path, "sync")
         assert found != after_failures()
@@ -59,6 +63,41 @@ def lost(saver: Any, folder: Path) -> Any:
     probe = prepared(Probe(opening(saver), folder, "sync"))
     probe.saver.database.connection.close()
     return probe.id_of()
+
+
+class WouldWait(Exception):  # noqa: N818 (named by what it stands for)
+    """Whoever asks for the gate holds it."""
+
+
+class Gate:
+    """A lock that raises where another would wait for ever."""
+
+    held = False
+
+    def __enter__(self) -> None:
+        self.held = True
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.held = False
+
+    def locked(self) -> bool:
+        return self.held
+
+    def acquire(self, timeout: float) -> bool:
+        raise WouldWait
+
+
+def failed_with_gate(saver: Any, folder: Path) -> Any:
+    """Fail a statement of a put, and give what the put answers."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    probe.saver.database.gate = Gate()
+
+    def fail(statement: str) -> None:
+        if statement.startswith("INSERT"):
+            raise sqlite3.OperationalError("disk I/O error")
+
+    with watched(probe.saver, fail):
+        return OPERATIONS["put"](probe)
 
 
 class CleanlyStepwise(SqliteReference):
