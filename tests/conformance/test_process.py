@@ -117,7 +117,7 @@ def start_another(data, progress):
     return subprocess.Popen(["sleep", "1000"]).pid
 
 def close_everything(data, progress):
-    os.closerange(3, 100)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     threading.Event().wait()
 
 if __name__ == "__main__":
