@@ -149,8 +149,11 @@ class RollbackJournalNeverSynced(SqliteReference):
     database_class = UnsyncedRollback
 
 
-class UnsyncedPerCall(UnsyncedRollback):
+class UnsyncedPerCall(Database):
     """Keeps no connection open between calls, so that nobody can ask one for its settings."""
+
+    journal_mode = "DELETE"
+    synchronous = "OFF"
 
     @contextmanager
     def writing(self) -> Iterator[None]:

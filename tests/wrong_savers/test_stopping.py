@@ -35,7 +35,8 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
     if wrong.breaks == "durability/power-cut":
         saver = wrong.saver.at(tmp_path)
         assert "synchronous" in vars(type(saver.database))
-        assert saver.database.rows("PRAGMA synchronous") == [(0,)]
+        with saver.database.reading():
+            assert saver.database.rows("PRAGMA synchronous") == [(0,)]
         saver.close()
     elif issubclass(wrong.saver, ReferenceSaver):
         assert state_file_is_lost(wrong.saver, tmp_path)

@@ -154,7 +154,10 @@ def survivors(open_at: Callable[[Path], Any], moment: Path) -> Any:
         (item.checkpoint["id"][-1], len(item.pending_writes), item.checkpoint["versions_seen"])
         for item in saver.list(None)
     ]
+    latest = saver.get_tuple({"configurable": {"thread_id": "a"}})
     saver.close()
+    if latest is not None and found and latest.checkpoint["id"][-1] != found[0][0]:
+        return "the latest checkpoint is not the newest of the list"
     return found
 
 
