@@ -121,3 +121,21 @@ def test_a_loop_that_is_not_used_starts_no_thread() -> None:
     before = threading.active_count()
     with EventLoop():
         assert threading.active_count() == before
+
+
+def test_closing_an_inline_loop_that_something_holds_leaves_it_alone() -> None:
+    held, release = threading.Event(), threading.Event()
+
+    async def hold() -> None:
+        held.set()
+        release.wait()
+
+    loop = InlineLoop()
+    caller = threading.Thread(target=loop.run, args=(hold(),))
+    caller.start()
+    assert held.wait(10)
+    loop.close()
+    release.set()
+    caller.join()
+    assert loop.run(answer()) == 42
+    loop.close()

@@ -144,7 +144,8 @@ class InlineLoop:
         return self._loop.is_running()
 
     def close(self) -> None:
-        if not self._loop.is_closed():
+        # A loop that something holds runs on a thread that was given up, and ends with the process.
+        if not self._loop.is_closed() and not self.is_blocked():
             self._loop.run_until_complete(_cancel_all())
             self._loop.close()
 
