@@ -194,16 +194,20 @@ def test_a_rule_that_is_given_a_place_is_shrunk_with_it() -> None:
 
 
 def test_a_rule_may_tell_the_model_what_it_changes() -> None:
+    cleared: list[str] = []
+
     class Clearing(SaverMachine):
         target = compacting
 
         @rule(thread=threads, weight=12)
         def clear(self, thread: str) -> None:
             """All of a thread goes."""
+            cleared.append(thread)
             self.saver.delete_thread(thread)
             self.model.delete_thread(thread)
 
     Clearing.search(steps=1_000)
+    assert cleared
 
 
 def test_a_strategy_of_hypothesis_is_no_draw() -> None:

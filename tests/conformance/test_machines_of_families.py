@@ -5,21 +5,23 @@ A sample; ``tests/benchmarks/bench_machines.py`` has all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-from hypothesis.stateful import run_state_machine_as_test
 from tests.conformance.machine_support import (
     atomicity_machine_of,
     caught_by_hypothesis,
+    caught_by_random_driver,
     machine_of,
 )
 from tests.conformance.selftest_support import allowed
 from tests.conformance.test_machines import RIGHT
+from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG
 
-from saverproof import AtomicityMachine, SaverMachine
+from saverproof import AtomicityMachine, IsolationMachine, SaverMachine, Workspace, target
 from saverproof.families.atomicity import bench, reporting
 from saverproof.families.atomicity.worker import Worker
 from saverproof.machines.registry import MACHINES
@@ -62,5 +64,29 @@ def test_the_reference_saver_passes_each_machine(family: str) -> None:
 @pytest.mark.parametrize("machine", [SaverMachine, AtomicityMachine])
 def test_the_bundled_saver_passes(machine: type[SaverMachine | AtomicityMachine]) -> None:
     bundled = type("Bundled", (machine,), {"target": sqlite})
-    few = settings(bundled.TestCase.settings, max_examples=4, database=None)
-    run_state_machine_as_test(bundled, settings=few)
+    assert caught_by_hypothesis(bundled, examples=4) is None
+
+
+class WithoutDeletion(ReferenceSaver):
+    def delete_thread(self, thread_id: str) -> None:
+        raise NotImplementedError
+
+
+@target(name="without-deletion", durable=False)
+@contextmanager
+def without_deletion(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    saver = WithoutDeletion.at(workspace.path)
+    saver.setup()
+    yield saver
+
+
+def test_programs_that_are_given_spare_a_saver_what_it_has_not() -> None:
+    machine = type("Keeping", (IsolationMachine,), {"target": without_deletion})
+    assert caught_by_random_driver(machine, steps=100) is None
+
+
+def test_what_a_given_program_shows_is_told_by_the_random_driver() -> None:
+    machine = machine_of(BY_NAME["threads-as-paths"])
+    broken = caught_by_random_driver(machine, steps=0)
+    assert broken is not None
+    assert broken.contract == "isolation/hostile-identifiers"

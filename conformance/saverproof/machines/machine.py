@@ -232,6 +232,8 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         with running(cls.plan(), None) as (trials, known):
             if known.standing:
                 cls._fail(known.standing[0], ())
+            if known.again is not None:
+                cls._fail(cls._finding(known.again), known.again.program)
             for theme, number in programs(known.themes, steps):
                 choose = Random(f"{seed}:{theme.name}:{number}")
                 run = trials.make(theme.with_name_set(number + seed), choose)

@@ -15,7 +15,7 @@ from saverproof.judging.session import Session
 from saverproof.machines.known_failures import KnownFailures
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.signatures import judge_standing
-from saverproof.machines.suiting import suited
+from saverproof.machines.suiting import suited, suited_program
 from saverproof.machines.survey import survey
 from saverproof.machines.trials import Stepper, Trials
 from saverproof.programs.theme import Theme
@@ -67,7 +67,8 @@ def running(
             trials = Trials(plan.target, folder, loop, plan.apis, machine=plan.over)
             if known is None:
                 known = _found_out(plan, trials, loop)
-                known.try_given(trials, plan.examples)
+                able = known.survey.able
+                known.try_given(trials, tuple(suited_program(p, able) for p in plan.examples))
             trials.shallow = "history" not in known.survey.able
             yield trials, known
     finally:
