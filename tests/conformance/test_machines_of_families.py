@@ -5,8 +5,6 @@ A sample; ``tests/benchmarks/bench_machines.py`` has all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,14 +16,16 @@ from tests.conformance.machine_support import (
 )
 from tests.conformance.selftest_support import allowed
 from tests.conformance.test_machines import RIGHT
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG
 
-from saverproof import AtomicityMachine, IsolationMachine, SaverMachine, Workspace, target
+from saverproof import AtomicityMachine, SaverMachine
 from saverproof.families.atomicity import bench, reporting
 from saverproof.families.atomicity.worker import Worker
 from saverproof.machines.registry import MACHINES
+from saverproof.machines.suiting import suited_program
+from saverproof.programs.small import checkpoint
 from saverproof.scripts import reproducers
+from saverproof.steps.definitions import DeleteThread
 from saverproof_savers.targets import sqlite
 
 BY_NAME = {wrong.name: wrong for wrong in WRONG}
@@ -67,22 +67,10 @@ def test_the_bundled_saver_passes(machine: type[SaverMachine | AtomicityMachine]
     assert caught_by_hypothesis(bundled, examples=4) is None
 
 
-class WithoutDeletion(ReferenceSaver):
-    def delete_thread(self, thread_id: str) -> None:
-        raise NotImplementedError
-
-
-@target(name="without-deletion", durable=False)
-@contextmanager
-def without_deletion(workspace: Workspace) -> Iterator[ReferenceSaver]:
-    saver = WithoutDeletion.at(workspace.path)
-    saver.setup()
-    yield saver
-
-
-def test_programs_that_are_given_spare_a_saver_what_it_has_not() -> None:
-    machine = type("Keeping", (IsolationMachine,), {"target": without_deletion})
-    assert caught_by_random_driver(machine, steps=100) is None
+def test_given_programs_spare_a_saver_what_it_has_not() -> None:
+    put = checkpoint("a", 1)
+    assert suited_program((put, DeleteThread("a")), {"prune"}) == (put,)
+    assert suited_program((put, DeleteThread("a")), {"delete_thread"}) == (put, DeleteThread("a"))
 
 
 def test_what_a_given_program_shows_is_told_by_the_random_driver() -> None:
