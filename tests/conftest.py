@@ -1,12 +1,16 @@
-"""Where tests put their files."""
+"""Where tests put their files, and when garbage is collected."""
 
 from __future__ import annotations
 
+import gc
 from contextlib import ExitStack
 
 import pytest
 
 from saverproof.process.scratch import in_memory, scratch_folder
+
+# What is imported and collected here stays to the end: looking for garbage in it takes seconds.
+gc.disable()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -18,3 +22,9 @@ def pytest_configure(config: pytest.Config) -> None:
     stack = ExitStack()
     config.add_cleanup(stack.close)
     config.option.basetemp = str(stack.enter_context(scratch_folder(root=memory)) / "pytest")
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but never among the tests themselves."""
+    gc.freeze()
+    gc.enable()

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from saverproof.capability import Capability as Capability
     from saverproof.contracts.contract import Contract as Contract
     from saverproof.errors import SaverproofError as SaverproofError
+    from saverproof.families.atomicity.fault_rules import fault_rule as fault_rule
     from saverproof.families.atomicity.machine import AtomicityMachine as AtomicityMachine
-    from saverproof.families.atomicity.machine import fault_rule as fault_rule
     from saverproof.machines.broken import ContractBroken as ContractBroken
     from saverproof.machines.draws import booleans as booleans
     from saverproof.machines.draws import checkpoints as checkpoints
@@ -35,16 +35,18 @@ if TYPE_CHECKING:
     from saverproof.machines.of_stores import IsolationMachine as IsolationMachine
     from saverproof.machines.of_stores import LifecycleMachine as LifecycleMachine
     from saverproof.machines.of_stores import ParityMachine as ParityMachine
-    from saverproof.machines.rules import invariant as invariant
-    from saverproof.machines.rules import rule as rule
+    from saverproof.machines.own_rules import invariant as invariant
+    from saverproof.machines.own_rules import rule as rule
     from saverproof.machines.rules import step_rule as step_rule
+    from saverproof.running import Report as Report
+    from saverproof.running import judge as judge
     from saverproof.targets.target import Target as Target
     from saverproof.targets.target import target as target
     from saverproof.workspace import Workspace as Workspace
 
 _HOME = {
     "AtomicityMachine": "saverproof.families.atomicity.machine",
-    "fault_rule": "saverproof.families.atomicity.machine",
+    "fault_rule": "saverproof.families.atomicity.fault_rules",
     "Capability": "saverproof.capability",
     "ChannelsMachine": "saverproof.machines.of_contents",
     "Contract": "saverproof.contracts.contract",
@@ -59,6 +61,7 @@ _HOME = {
     "OrderingMachine": "saverproof.machines.of_contents",
     "ParityMachine": "saverproof.machines.of_stores",
     "PendingWritesMachine": "saverproof.machines.of_contents",
+    "Report": "saverproof.running",
     "SaverMachine": "saverproof.machines.machine",
     "SaverproofError": "saverproof.errors",
     "SerializationMachine": "saverproof.machines.of_contents",
@@ -68,8 +71,9 @@ _HOME = {
     "booleans": "saverproof.machines.draws",
     "checkpoints": "saverproof.machines.draws",
     "integers": "saverproof.machines.draws",
-    "invariant": "saverproof.machines.rules",
-    "rule": "saverproof.machines.rules",
+    "invariant": "saverproof.machines.own_rules",
+    "judge": "saverproof.running",
+    "rule": "saverproof.machines.own_rules",
     "sampled_from": "saverproof.machines.draws",
     "step_rule": "saverproof.machines.rules",
     "target": "saverproof.targets.target",
@@ -93,6 +97,7 @@ __all__ = [
     "OrderingMachine",
     "ParityMachine",
     "PendingWritesMachine",
+    "Report",
     "SaverMachine",
     "SaverproofError",
     "SerializationMachine",
@@ -104,6 +109,7 @@ __all__ = [
     "fault_rule",
     "integers",
     "invariant",
+    "judge",
     "rule",
     "sampled_from",
     "step_rule",

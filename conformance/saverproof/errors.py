@@ -27,12 +27,14 @@ class TargetError(SaverproofError):
 class OpeningError(TargetError):
     """A target whose function did not open a saver, or did not close it again.
 
-    ``stage`` is "opening", "closing" or "dropping".
+    ``stage`` is "opening", "closing" or "dropping". ``details`` are the lines of the author's own
+    code that led there, where they are known.
     """
 
-    def __init__(self, message: str, stage: str = "opening") -> None:
+    def __init__(self, message: str, stage: str = "opening", details: str = "") -> None:
         super().__init__(message)
         self.stage = stage
+        self.details = details
 
 
 class KnownFileError(SaverproofError):

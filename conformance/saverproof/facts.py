@@ -1,14 +1,14 @@
 """What the probe finds out about a target, as plain data."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class Facts(TypedDict):
     """What is known of a target before anything is judged. JSON, and the same in every process."""
 
     name: str
-    ref: dict[str, str | None]
+    ref: dict[str, Any]
     """``TargetRef.to_json()``."""
     saver_class: str
     """Module and name of the saver's class."""
@@ -25,6 +25,10 @@ class Facts(TypedDict):
     """Capability -> why it is not there: declined by the author, or not found by calling."""
     opens_ms: float
     """Milliseconds that opening and closing the saver in a new workspace take."""
+    call_ms: NotRequired[float]
+    """Milliseconds that a call of the saver takes, of the usual sorts."""
+    shares: NotRequired[str | None]
+    """What shows that workspaces share a store; None if each has one of its own."""
     drops: bool
     known: str | None
     """Absolute path of the target's known-violations file."""

@@ -2,8 +2,8 @@
 ``from_json``.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from saverproof.facts import Facts
@@ -29,6 +29,8 @@ class ItemPlan:
     """If set, each step is appended to this file as a JSON line before it is executed."""
     examples: str | None = None
     """If set, the folder of the example database: programs that broke a contract before."""
+    budget_s: float | None = None
+    """If set, the seconds in which all is to be done that may be left out."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -53,11 +55,20 @@ class Finding:
     """The program as JSON, for the artefact."""
     reproducer: str
     """Source text of a standalone script; "" if none could be made."""
+    needs: tuple[str, ...] = ()
+    """What the program cannot do without to show it, in words, the most special first."""
+    goes_without: tuple[str, ...] = ()
+    """The contracts that speak of something the program cannot do without."""
+    also_shows: tuple[str, ...] = ()
+    """Other contracts whose breach the program shows as well."""
+    may_break: tuple[str, ...] = ()
+    """Other contracts that a breach of this one may break."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The finding that ``asdict`` gave."""
-        return cls(**{**data, "steps": tuple(data["steps"])})
+        rows = ("steps", "needs", "goes_without", "also_shows", "may_break")
+        return cls(**{**data, **{name: tuple(data.get(name, ())) for name in rows}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,19 @@ class Outcome:
     total_s: float
     extra: dict[str, Any] = field(default_factory=dict)
     """Sections for report.json: "faults", "crash", "power"."""
+
+    def about(self, contracts: Collection[str] | None) -> Self:
+        """The same without what it says of other contracts; None: of all."""
+        if contracts is None:
+            return self
+        return replace(
+            self,
+            checked={name: n for name, n in self.checked.items() if name in contracts},
+            findings=tuple(one for one in self.findings if one.contract in contracts),
+            unknown={name: why for name, why in self.unknown.items() if name in contracts},
+            inapplicable={n: why for n, why in self.inapplicable.items() if n in contracts},
+            unexercised={n: why for n, why in self.unexercised.items() if n in contracts},
+        )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -47,7 +47,8 @@ What there is
     Places
         What passed: ``calls`` (the program's), ``statements`` (SQLite's), ``transactions``,
         ``io_calls``; ``unproxied_connections`` and ``unproxied_statements``, which no client-side
-        fault can reach; ``plans(faults=None)``.
+        fault can reach; ``plans(faults=None)``. ``io_to_fail(io_calls)`` are the I/O calls of them
+        that are worth failing: of a long row of writes, some.
     ArmedPlan, Report
         Whether a plan fired; counts by fault and class, and ``never_fired``, each an error of a
         run.
@@ -64,7 +65,8 @@ What there is
     InjectedFault, was_injected, FaultsError, PlanError, HookFailed, NotSettled, Unavailable
         Errors raised on purpose, and errors of this package.
 
-Subpackages: ``io`` (SQLite's file I/O failed and recorded), ``power`` (disk images of power cuts),
+Subpackages: ``io`` (SQLite's file I/O failed and recorded), ``syscalls`` (system calls on files
+failed below any library), ``power`` (disk images of power cuts),
 ``kill`` (SIGKILL at places and at random), ``servers`` (private database servers, a TCP proxy), and
 ``sqlite``, where connections are watched, proxied, failed and looked at.
 """
@@ -95,7 +97,7 @@ if TYPE_CHECKING:
     )
     from saverproof_faults.injector import Counting, Injector
     from saverproof_faults.kinds import Event, Fault, Lasts, Moment, Side
-    from saverproof_faults.places import Call, Places, Statement
+    from saverproof_faults.places import Call, Places, Statement, io_to_fail
     from saverproof_faults.plan import Place, Plan
     from saverproof_faults.sqlite.outside_view import (
         OutsideView,
@@ -128,7 +130,7 @@ _HOMES = {
     ),
     "injector": ("Counting", "Injector"),
     "kinds": ("Event", "Fault", "Lasts", "Moment", "Side"),
-    "places": ("Call", "Places", "Statement"),
+    "places": ("Call", "Places", "Statement", "io_to_fail"),
     "plan": ("Place", "Plan"),
     "drain": ("Handoffs",),
     "armed": ("Report", "ArmedPlan"),
@@ -176,6 +178,7 @@ __all__ = [
     "cancel_at",
     "commit_elsewhere",
     "count_awaits",
+    "io_to_fail",
     "loaded_drivers",
     "open_transactions",
     "outside_view",

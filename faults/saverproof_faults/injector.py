@@ -14,7 +14,7 @@ from saverproof_faults.drivers import KNOWN_DRIVERS, Driver, loaded_drivers
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
 from saverproof_faults.iofaults import IoFaults
-from saverproof_faults.kinds import CLIENT_EVENTS, IO_EVENTS, Fault
+from saverproof_faults.kinds import CLIENT_EVENTS, IO_EVENTS, Event, Fault
 from saverproof_faults.places import Call, Places
 from saverproof_faults.plan import Place, Plan
 from saverproof_faults.sqlite.enginefault import EngineFault
@@ -211,6 +211,8 @@ class Injector:
             raise FaultsError("plans are armed, or places counted, already: heal first")
 
     def _require_possible(self, plan: Plan) -> None:
+        if plan.place.event is Event.SYSTEM_CALL:
+            raise FaultsError("an injector holds no system calls: saverproof_faults.syscalls does")
         if plan.fault in MAKERS:
             if self.engine_unavailable is not None:
                 raise FaultsError(f"no fault of SQLite's own here: {self.engine_unavailable}")

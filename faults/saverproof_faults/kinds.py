@@ -31,6 +31,7 @@ class Fault(StrEnum):
     DENIED = "denied"
     IO_ERROR = "io-error"
     IO_FULL = "io-full"
+    IO_SHORT = "io-short"
     CANCEL = "cancel"
     KILL = "kill"
 
@@ -61,6 +62,8 @@ class Event(StrEnum):
     SYNC = "sync"
     TRUNCATE = "truncate"
     DELETE = "delete"
+    SYSTEM_CALL = "system-call"
+    """A system call on one of the program's files, whichever library makes it."""
 
 
 class Moment(StrEnum):
@@ -97,8 +100,9 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.DISK_FULL: (Event.OPERATION,),
     Fault.READ_ONLY: (Event.OPERATION,),
     Fault.DENIED: (Event.ENGINE_STATEMENT,),
-    Fault.IO_ERROR: IO_EVENTS,
-    Fault.IO_FULL: (Event.IO, Event.WRITE, Event.SYNC),
+    Fault.IO_ERROR: (*IO_EVENTS, Event.SYSTEM_CALL),
+    Fault.IO_FULL: (Event.IO, Event.WRITE, Event.SYNC, Event.SYSTEM_CALL),
+    Fault.IO_SHORT: (Event.SYSTEM_CALL,),
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }

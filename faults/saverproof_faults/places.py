@@ -1,13 +1,22 @@
 """What passed in a clean run: every place at which an operation could fail."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 from saverproof_faults.kinds import Event, Fault, Lasts, Moment
 from saverproof_faults.plan import Place, Plan, excerpt
+from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.plan import CallFailure, can_fail
 
 LEAVING = "leaving the block"
+STORAGE_FAULTS = {
+    Fault.IO_ERROR: CallFailure.IO_ERROR,
+    Fault.IO_FULL: CallFailure.DISK_FULL,
+    Fault.IO_SHORT: CallFailure.SHORT_WRITE,
+}
+"""The faults that a system call on a file can end with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,8 @@ class Places:
 
     ``unproxied_statements`` were run by SQLite without any proxied call being under way:
     client-side faults cannot reach them. ``grew`` says whether a database file needed more pages;
-    ``rollback_journal`` whether a reader could have stopped a commit (no WAL).
+    ``rollback_journal`` whether a reader could have stopped a commit (no WAL). ``system_calls`` are
+    those on the program's files, where no layer above them was seen.
     """
 
     calls: tuple[Call, ...] = ()
@@ -65,10 +75,11 @@ class Places:
     unproxied_statements: int = 0
     grew: bool = False
     rollback_journal: bool = False
+    system_calls: tuple[SystemCall, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything was seen at all."""
-        return bool(self.calls or self.statements or self.io_calls)
+        return bool(self.calls or self.statements or self.io_calls or self.system_calls)
 
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -77,6 +88,7 @@ class Places:
     def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
         """Every single fault that can strike this operation, of all kinds or of those given."""
         chosen = [*self._client_plans(), *self._engine_plans(), *self._io_plans()]
+        chosen += self._system_call_plans()
         return tuple(plan for plan in chosen if faults is None or plan.fault in faults)
 
     def _client_plans(self) -> list[Plan]:
@@ -108,6 +120,14 @@ class Places:
             plans.append(Plan(Fault.DISK_FULL, throughout, Lasts.ONWARDS))
         return plans
 
+    def _system_call_plans(self) -> list[Plan]:
+        return [
+            Plan(fault, Place(Event.SYSTEM_CALL, index), about=str(call))
+            for index, call in enumerate(self.system_calls, start=1)
+            for fault, failure in STORAGE_FAULTS.items()
+            if can_fail(call, failure)
+        ]
+
     def _io_plans(self) -> list[Plan]:
         plans = []
         for index, call in enumerate(self.io_calls, start=1):
@@ -116,6 +136,30 @@ class Places:
             if call.startswith((Event.WRITE.value, Event.SYNC.value)):
                 plans.append(Plan(Fault.IO_FULL, place, about=call))
         return plans
+
+
+_LONGEST_ROW = 24
+"""Writes in a row to one file of which each is worth failing: twelve pages in a log, with their
+headers.
+"""
+_OF_LONGER = 6
+"""How many are of a longer row, which only a long value leads to."""
+
+
+def io_to_fail(io_calls: Sequence[str]) -> frozenset[int]:
+    """The numbers, from 1, of the I/O calls that are worth failing: all of them, but of a long row
+    of writes to one file only the first, the last and some between.
+    """
+    chosen: set[int] = set()
+    numbered = enumerate(io_calls, start=1)
+    for (kind, _), row in groupby(numbered, key=lambda call: call[1].split(" ")[:2]):
+        numbers = [number for number, _ in row]
+        if kind == Event.WRITE and len(numbers) > _LONGEST_ROW:
+            third = _OF_LONGER // 3
+            between = numbers[third:-third]
+            numbers = [*numbers[:third], *between[:: len(between) // third], *numbers[-third:]]
+        chosen |= {*numbers}
+    return frozenset(chosen)
 
 
 def _plans_of(statement: Statement, *, rollback_journal: bool) -> list[Plan]:

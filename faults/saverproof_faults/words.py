@@ -16,6 +16,7 @@ _FAULTS = {
     Fault.DENIED: "the engine denies to prepare what comes",
     Fault.IO_ERROR: "the file system reports an I/O error",
     Fault.IO_FULL: "the file system reports a full disk",
+    Fault.IO_SHORT: "the file system takes half of the bytes",
     Fault.CANCEL: "the awaiting task is cancelled",
     Fault.KILL: "the process is killed",
 }
@@ -34,6 +35,7 @@ _EVENTS = {
     Event.SYNC: "file sync",
     Event.TRUNCATE: "file truncation",
     Event.DELETE: "file deletion",
+    Event.SYSTEM_CALL: "system call on the store's files",
 }
 
 
@@ -56,6 +58,8 @@ def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
         # An engine-side fault strikes at its row, a client-side one when the row is done.
         side = "at" if event is Event.ENGINE_STATEMENT else "after"
         return f"{side} row {row} of {which}"
+    if event is Event.SYSTEM_CALL:
+        return f"at {which}"
     return f"{moment.value} {which}"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from saverproof_reports.causes import causes
 from saverproof_reports.summary import summarise
 from saverproof_reports.text import harmless, harmless_data, one_line, slug
 
@@ -59,8 +60,9 @@ def _judged(judged: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
         "saver": whole.pop("saver"),
         "summary": summarise(contracts),
         "contracts": contracts,
+        "causes": causes(contracts),
         **{name: {**empty, **whole.pop(name, {})} for name, empty in _SECTIONS.items()},
-        **{key: value for key, value in whole.items() if key != "summary"},
+        **{key: value for key, value in whole.items() if key not in ("summary", "causes")},
     }
 
 

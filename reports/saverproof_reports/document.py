@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.markup import block, code, folded, plain, table
@@ -70,8 +71,8 @@ def _saver(judged: Mapping[str, Any]) -> list[str]:
         f"- stale known violation {code(entry['id'])}: {plain(entry['message'])}"
         for entry in judged.get("stale", ())
     ]
-    for contract in with_verdict(judged, "violated", "known"):
-        parts.append(_contract(contract))
+    for contract in by_cause(judged, with_verdict(judged, "violated", "known")):
+        parts.append(_contract(contract, judged))
         parts += [_violation(violation) for violation in contract["violations"]]
     undecided = with_verdict(judged, "unknown", "not-exercised", "not-applicable")
     if undecided:
@@ -79,13 +80,21 @@ def _saver(judged: Mapping[str, Any]) -> list[str]:
     return parts
 
 
-def _contract(contract: Mapping[str, Any]) -> str:
+def _contract(contract: Mapping[str, Any], judged: Mapping[str, Any]) -> str:
     advice = " (advice)" if contract["level"] == "should" else ""
     reason = f"\n\nKnown: {plain(contract['reason'])}" if contract["reason"] else ""
+    root = cause_of(judged, contract["id"])
+    cause = [
+        f"Also breaks {code(e['contract'])}: {plain(e['why'])}"
+        for e in also_broken(judged, contract["id"])
+    ]
+    cause += [f"Same cause as {code(root)}"] if root else []
+    lines = "".join(f"\n\n{line}" for line in cause)
+    title = "####" if root else "###"
     return (
-        f"### {MARKS[contract['verdict']]} {code(contract['id'])}{advice}\n\n"
+        f"{title} {MARKS[contract['verdict']]} {code(contract['id'])}{advice}\n\n"
         f"{contract['level']}: {plain(contract['statement'])}  \n"
-        f"source: {plain(contract['source'])}{reason}"
+        f"source: {plain(contract['source'])}{reason}{lines}"
     )
 
 

@@ -5,12 +5,14 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
 ``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win.
 ``saver``  ``saver`` (as in report.json); ``target`` (how a process finds it again);
            ``contracts`` (each as in report.json, without verdict, checked and violations; one
-           with a ``reason`` is not applicable); ``items`` (the planned ``[family, api]`` pairs);
-           ``titles`` (what each family is about, by name).
+           with a ``reason`` is not applicable, one whose ``selected`` is false is not asked
+           about in this run); ``items`` (the planned ``[family, api]`` pairs);
+           ``titles`` (what each family is about, by name); ``workspaces`` (one line, where they
+           share a store).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
            id to count), ``findings``, ``unknown``, ``unexercised`` and ``inapplicable`` (contract
            id to reason), ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults,
-           crash, power, concurrency, differences) and ``stale``.
+           crash, power, concurrency, programs, axes, budget, differences) and ``stale``.
 ``end``    everything planned was judged.
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
@@ -19,17 +21,19 @@ A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``obs
 report excuses it).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
+from saverproof_reports.axes import merge_axes
 from saverproof_reports.sections import (
     merge_crash,
     merge_crowds,
     merge_differences,
     merge_faults,
     merge_power,
+    merge_programs,
 )
 from saverproof_reports.verdicts import Evidence, decide, doubts
 
@@ -44,6 +48,10 @@ _VIOLATION = (
     "stacks",
     "known",
     "baseline",
+    "needs",
+    "goes_without",
+    "also_shows",
+    "may_break",
 )
 
 
@@ -78,6 +86,18 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
     return assemble(environment, run, judged, complete)
 
 
+def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
+    """The contracts that one item is about, each with the verdict that the item alone gives it.
+
+    Those that were not selected are left out.
+    """
+    return [
+        _contract(contract, saver, [item], [], {})
+        for contract in saver["contracts"]
+        if contract["family"] == item["family"] and contract.get("selected", True)
+    ]
+
+
 def _judged(
     saver: Event, items: list[Event], versions: Mapping[str, str], complete: bool
 ) -> dict[str, Any]:
@@ -99,11 +119,15 @@ def _judged(
         "saver": saver["saver"],
         "contracts": contracts,
         "titles": saver.get("titles", {}),
+        **({"workspaces": line} if (line := saver.get("workspaces")) else {}),
         "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
         "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
-        **_concurrency(extras),
+        **_optional(extras, "concurrency", merge_crowds),
+        **_optional(extras, "programs", merge_programs),
+        **_optional(extras, "axes", merge_axes),
         **({"differences": merge_differences(differences, verdicts)} if differences else {}),
+        **_budget(items),
         "timing": {
             "operations": sum(item.get("operations", 0) for item in items),
             "saver_s": round(sum(item.get("saver_s", 0.0) for item in items), 3),
@@ -113,10 +137,22 @@ def _judged(
     }
 
 
-def _concurrency(extras: list[Any]) -> dict[str, Any]:
-    """The section of what was done by several callers at once, if anything was."""
-    played = [extra["concurrency"] for extra in extras if extra.get("concurrency")]
-    return {"concurrency": merge_crowds(played)} if played else {}
+def _budget(items: list[Event]) -> dict[str, Any]:
+    """What the items were given, took and left out, if any had less time than it needed."""
+    limited = [
+        {"family": item["family"], "api": item["api"], **item["extra"]["budget"]}
+        for item in items
+        if (item.get("extra") or {}).get("budget")
+    ]
+    return {"budget": limited} if limited else {}
+
+
+def _optional(
+    extras: list[Any], name: str, merge: Callable[[Iterable[Event]], dict[str, Any]]
+) -> dict[str, Any]:
+    """A section that some items have, if any has."""
+    parts = [extra[name] for extra in extras if extra.get(name)]
+    return {name: merge(parts)} if parts else {}
 
 
 def _contract(
@@ -128,7 +164,9 @@ def _contract(
 ) -> dict[str, Any]:
     identity, family = contract["id"], contract["family"]
     evidence = Evidence(inapplicable=contract.get("reason"))
+    evidence.selected = contract.get("selected", True)
     evidence.unreported = [api for planned, api in unreported if planned == family]
+    evidence.ran = any(item["family"] == family for item in items)
     violations: list[dict[str, Any]] = []
     for item in items:
         evidence.add(item, identity)

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from saverproof_reports import charts, drawing, wording
+from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
 from saverproof_reports.summary import VERDICTS
@@ -74,6 +75,8 @@ def _templates() -> Environment:
         "tally": tally,
         "with_verdict": with_verdict,
         "broken": _broken,
+        "also_broken": also_broken,
+        "cause_of": cause_of,
         "contract_rows": contract_rows,
     }
     templates.filters |= {
@@ -109,4 +112,5 @@ def _spans(text: str) -> Markup:
 
 
 def _broken(judged: Mapping[str, Any], verdict: str, level: str | None) -> list[Mapping[str, Any]]:
-    return [one for one in with_verdict(judged, verdict) if level is None or one["level"] == level]
+    found = [one for one in with_verdict(judged, verdict) if level is None or one["level"] == level]
+    return by_cause(judged, found)

@@ -44,6 +44,11 @@ def merge_crowds(sections: Iterable[Section]) -> dict[str, Any]:
     return _merged(sections, {"scenes": {}, "operations": 0})
 
 
+def merge_programs(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``programs`` sections as one: programs and steps added."""
+    return _merged(sections, {})
+
+
 def merge_differences(
     sections: Iterable[Section], verdicts: Mapping[str, str]
 ) -> dict[str, int | dict[str, int]]:

@@ -7,16 +7,23 @@ from typing import Any
 _SETTLES = frozenset({"violated", "known", "not-applicable"})
 """Verdicts on a contract that leave nothing open of a difference that it is behind."""
 _LONGEST_REASON = 1_200
+NOT_SELECTED = "not selected in this run"
+"""Why a contract was not exercised that the run was not about."""
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What the items of a run said of one contract."""
+    """What the items of a run said of one contract.
+
+    ``selected`` says whether the run asked about it, ``ran`` whether an item of its family ended.
+    """
 
     inapplicable: str | None = None
     unknown: str | None = None
     unexercised: str | None = None
     unreported: list[str] = field(default_factory=list)
+    selected: bool = True
+    ran: bool = True
     checked: dict[str, int] = field(default_factory=lambda: {"sync": 0, "async": 0, "crossed": 0})
 
     def add(self, item: Mapping[str, Any], contract: str) -> None:
@@ -40,6 +47,8 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
         if all(listed) and listed[0]:
             return "known", listed[0]["reason"]
         return "violated", None
+    if not evidence.selected:
+        return "not-exercised", NOT_SELECTED
     if evidence.unknown:
         return "unknown", evidence.unknown
     if evidence.unexercised:
@@ -50,7 +59,9 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
     if evidence.unreported:
         apis = ", ".join(sorted(set(evidence.unreported)))
         return "unknown", f"the run ended before its items were judged ({apis})"
-    return ("held", None) if judged else ("not-exercised", "nothing in this run reached it")
+    if judged:
+        return "held", None
+    return "not-exercised", "nothing in this run reached it" if evidence.ran else NOT_SELECTED
 
 
 def settles(left: Mapping[str, Any], verdicts: Mapping[str, str]) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from saverproof_reports.axes import axes_phrase as axes_phrase
+
 Judged = Mapping[str, Any]
 
 MEANINGS = {
@@ -25,6 +27,14 @@ MARKS = {
     "advice": "!",
 }
 """Each verdict, and broken advice, in a table cell: told apart without colours."""
+
+MADE_BY = {
+    "random": "by the random driver",
+    "hypothesis": "by Hypothesis",
+    "directed": "directed",
+    "remembered": "remembered",
+}
+"""What is said of programs, by who made them."""
 
 FAULT_OUTCOMES = {
     "clean": "nothing of the operation was left",
@@ -143,6 +153,8 @@ def figures(judged: Judged) -> list[str]:
     faults, crash = judged["faults"], judged["crash"]
     power, timing = judged["power"], judged["timing"]
     said = []
+    if shared := judged.get("workspaces"):
+        said.append(shared)
     if timing["operations"]:
         said.append(
             f"{count_of(timing['operations'], 'operation')} judged in {timing['total_s']:.1f} s, "
@@ -150,6 +162,10 @@ def figures(judged: Judged) -> list[str]:
         )
     if differences := differences_phrase(judged):
         said.append(differences)
+    if programs := programs_phrase(judged):
+        said.append(programs)
+    if axes := axes_phrase(judged):
+        said.append(axes)
     if faults["points"]:
         said.append(f"{faults['injected']:,} faults fired at {count_of(faults['points'], 'place')}")
     if crash["trials"]:
@@ -158,9 +174,25 @@ def figures(judged: Judged) -> list[str]:
             f"killed {crash['trials']:,} times: {crash['lost']:,} lost, {crash['torn']:,} torn, "
             f"recovery {recovery['p50']:.1f} ms (p50), {recovery['p99']:.1f} ms (p99)"
         )
+        said += [f"killed at {share}" for share in [places_phrase(judged)] if share]
     if power["images"]:
         said.append(power_phrase(power))
+    if left_out := left_out_phrase(judged):
+        said.append(left_out)
     return said
+
+
+def places_phrase(judged: Judged) -> str:
+    """At how many of the places of fixed programs a process was killed, by operation; "" if nobody
+    counted them.
+    """
+    crash = judged["crash"]
+    there, killed = crash.get("places", {}), crash.get("places_killed", {})
+    if not there:
+        return ""
+    each = [f"{killed.get(name, 0):,} of {count:,} in {name}" for name, count in there.items()]
+    total = f"{sum(killed.values()):,} of {count_of(sum(there.values()), 'place')}"
+    return f"{total} of the fixed programs ({', '.join(each)})"
 
 
 def differences_phrase(judged: Judged) -> str:
@@ -172,6 +204,29 @@ def differences_phrase(judged: Judged) -> str:
         f"{count_of(counts['seen'], 'difference')} seen: {counts['shown']:,} shown, "
         f"{counts['explained']:,} explained by these, {counts['unknown']:,} not settled"
     )
+
+
+def programs_phrase(judged: Judged) -> str:
+    """Who made the programs, and how many steps they took; "" if there was none."""
+    shares = judged.get("programs", {})
+    total = sum(share["programs"] for share in shares.values())
+    parts = [
+        f"{shares[name]['programs']:,} {made_by} ({count_of(shares[name]['steps'], 'step')})"
+        for name, made_by in MADE_BY.items()
+        if name in shares
+    ]
+    return f"{count_of(total, 'program')}: {', '.join(parts)}" if total else ""
+
+
+def left_out_phrase(judged: Judged) -> str:
+    """What the budget of a run left out; "" if nothing."""
+    left = [
+        f"{entry['planned'] - entry['done']:,} of {entry['planned']:,} {entry['what']} "
+        f"({item['family']}, {item['api']})"
+        for item in judged.get("budget", ())
+        for entry in item["left_out"]
+    ]
+    return f"left out for want of time: {'; '.join(left)}" if left else ""
 
 
 def power_phrase(power: Mapping[str, Any]) -> str:

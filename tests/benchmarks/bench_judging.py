@@ -25,7 +25,7 @@ from unittest import mock
 
 import click
 from tests.conformance.judging_support import facts_of
-from tests.conformance.selftest_support import blamed, judged_by_programs
+from tests.conformance.selftest_support import blamed, hunted, judged_by_programs
 
 from saverproof import SaverMachine, Target, Workspace
 from saverproof.facts import METHODS
@@ -62,8 +62,7 @@ def by_random_driver(trials: Trials, theme: Theme, programs: int) -> None:
 
 def by_hypothesis(trials: Trials, theme: Theme, programs: int) -> None:
     """Run programs as Hypothesis makes them."""
-    search = ProgramSearch(trials, frozenset())
-    search_with_hypothesis(SaverMachine, trials, search, theme, programs, 0, lambda _: None)
+    search_with_hypothesis(SaverMachine, trials, theme, programs, 0, lambda _: None)
 
 
 def recording(target: Target, logs: list[list[Call]]) -> Target:
@@ -162,7 +161,7 @@ def first_violations(folder: Path, seeds: int) -> None:
         for wrong, seed in bar:
             watch = Watch()
             with watch.over_searches(), tempfile.TemporaryDirectory(dir=folder) as own:
-                caught = wrong.breaks in blamed(wrong, Path(own), seed)
+                caught = wrong.breaks in blamed(hunted(wrong, Path(own), seed))
             if not caught:
                 hidden += 1
             elif watch.seen is not None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from saverproof.contracts.registry import contracts
+
 FAKE_JUDGE = '''
 """A judge that finds what script.json tells it to find."""
 import json, os, sys, threading
@@ -34,6 +36,8 @@ def judge(plan, progress):
     if plan["journal"]:
         Path(plan["journal"]).write_text('{"op": "put"}\\n{"op": "get"}\\n{"op":')
     heartbeat.beat(2)
+    if "kept" in act:
+        progress({"kept": act["kept"]})
     match act.get("do"):
         case "crash":
             import ctypes
@@ -180,6 +184,13 @@ def _crashes(workspace):
 def _dictionary(workspace):
     yield {}
 
+def _leaves(workspace):
+    raise SystemExit("no licence")
+    yield
+
+def _bare(workspace):
+    yield object()
+
 class Broken(InMemorySaver):
     def put(self, *args, **kwargs):
         raise LookupError("no such table")
@@ -192,6 +203,7 @@ raises, forgets, keeps_in_process, none, hangs, exits, crashes, dictionary = map
     opener, (_raises, _forgets, _keeps_in_process, _none, _hangs, _exits, _crashes, _dictionary)
 )
 broken = opener(_broken, durable=False)
+leaves, bare = opener(_leaves), opener(_bare)
 
 def generator(workspace):
     yield InMemorySaver()
@@ -199,6 +211,11 @@ def generator(workspace):
 def twice(workspace, other):
     return InMemorySaver()
 """
+
+
+def count(*families: str) -> int:
+    """How many contracts these families have: each is a test by itself."""
+    return sum(len(contracts(family)) for family in families)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
 
 from saverproof.targets.target import Target
@@ -31,7 +32,8 @@ def wrong_saver(name: str) -> WrongSaver:
 
 
 def _right(wrong: WrongSaver) -> Any:
-    return SqliteReference if issubclass(wrong.saver, SqliteReference) else ReferenceSaver
+    bases = (SqliteReference, StateFileReference, ReferenceSaver)
+    return next(base for base in bases if issubclass(wrong.saver, base))
 
 
 def target_of(name: str) -> Target:

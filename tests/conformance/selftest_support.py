@@ -71,7 +71,7 @@ def hunted(wrong: WrongSaver, folder: Path, seed: int) -> Outcome:
     target = target_of(wrong)
     api = api_of(wrong, family)
     plan = plan_of(target, family, api, folder, seed=seed, facts=_facts(wrong, folder))
-    return hunt(plan, target, wrong.breaks)
+    return hunt(plan, target, wrong.breaks, heavy=wrong.heavy)
 
 
 def blamed(outcome: Outcome) -> set[str]:

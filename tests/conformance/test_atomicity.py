@@ -223,7 +223,11 @@ def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
 def test_every_fault_stands_in_the_map(tmp_path: Path) -> None:
     faults = judged(targets.sqlite, tmp_path, operations=["put", "put_writes"]).extra["faults"]
     tried = sum(entry.get("count", 1) for entry in faults["map"])
-    assert tried == faults["injected"] == sum(faults["by_kind"].values()) > 100
+    # What one saver lives through in a row is failed at places that the map has already.
+    in_a_row = faults["by_kind"]["in a row"]
+    assert tried == faults["injected"] - in_a_row > 100
+    assert faults["injected"] == sum(faults["by_kind"].values())
+    assert in_a_row > 20
     assert {entry["kind"] for entry in faults["map"]} == {"client", "engine", "io", "serialization"}
     assert {entry["outcome"] for entry in faults["map"]} <= {"clean", "held"}
 

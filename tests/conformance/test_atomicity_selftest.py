@@ -67,7 +67,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     most = dataclasses.replace(effort.EFFORTS["quick"], most=FAULTS.get(wrong.name, 60))
     monkeypatch.setitem(effort.EFFORTS, "quick", most)
     monkeypatch.setattr(
-        "saverproof.families.atomicity.family.shortened", lambda bench, found, stack: [found]
+        "saverproof.families.atomicity.family.shortened", lambda bench, found, *_: [found]
     )
     api = "sync" if "sync" in wrong.apis else "async"
     plan = plan_for(tmp_path, api, OPERATIONS)

@@ -190,13 +190,28 @@ def test_reasons_that_are_known_are_kept(tmp_path: Path) -> None:
     assert (entry.reason, entry.link) == (listed["reason"], listed["link"])
 
 
-def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f'[[known]]\nid = "{TILE}"\nreason = "mine"', "has entries already, expected a new file"),
+        ("mine", "is not TOML"),
+    ],
+)
+def test_a_file_of_the_authors_is_left_alone(text: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "known.toml"
-    file.write_text("mine")
+    file.write_text(text)
     result = run("known", written(tmp_path / "out", finding(TILE)), "-o", file)
     assert result.exit_code == 2
-    assert "is there already, expected a new file" in result.output
-    assert file.read_text() == "mine"
+    assert said in result.output
+    assert file.read_text() == text
+
+
+def test_a_file_without_entries_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text("# none yet")
+    result = run("known", written(tmp_path / "out", finding(TILE)), "-o", file)
+    assert result.exit_code == 0, result.output
+    assert [entry.id for entry in read_known(file)] == [TILE]
 
 
 def test_nothing_to_list_writes_nothing(tmp_path: Path) -> None:

@@ -111,10 +111,12 @@ def test_an_order_that_was_not_searched_is_not_there(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("contract", [THREADS, TORN, ORDER])
-def test_a_scene_that_shows_nothing_any_more_is_mended(
+def test_a_race_that_is_not_seen_again_is_not_called_mended(
     contract: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert replayed(contract, [WELL], monkeypatch).status is Status.FIXED
+    answer = replayed(contract, [WELL], monkeypatch)
+    assert answer.status is Status.NOT_SEEN
+    assert "not seen again in 10 tries" in answer.said
 
 
 def test_a_race_of_which_nothing_is_known_is_not_mended(monkeypatch: pytest.MonkeyPatch) -> None:

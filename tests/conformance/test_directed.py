@@ -18,7 +18,7 @@ from saverproof.programs.renaming import threads
 from saverproof.targets.target import Target
 from saverproof_savers import targets
 
-NO_DICE = ProgramEffort(steps=0, examples=0, bulk=False)
+NO_DICE = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False)
 CONFUSED = {"isolation/hostile-identifiers", "isolation/hostile-filter-keys"}
 
 

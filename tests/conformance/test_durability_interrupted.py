@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 PATIENCE_S = 60.0
-TRIALS = "saverproof-kill-*"
+TRIALS = "saverproof-trials-*"
 """The folders of the processes that are killed."""
 
 

@@ -72,6 +72,23 @@ def test_a_thread_that_comes_back_is_a_lost_deletion() -> None:
     assert (verdict.outcome, verdict.lost) == (KillOutcome.LOST, (1,))
 
 
+def test_a_store_as_it_once_was_has_lost_operations_and_torn_none() -> None:
+    """The thread whose deletion is in flight is there as before its last put."""
+    run = KilledRun(
+        (Put("a", "", 1), Put("a", "", 2, 1), DeleteThread("a")),
+        ({}, {ONE: "x"}, {ONE: "x", TWO: "y"}, {}),
+    )
+    verdict = judge(run, 2, True, {ONE: "x"})
+    assert (verdict.outcome, verdict.lost) == (KillOutcome.LOST, (1,))
+
+
+def test_long_values_are_told_apart_to_their_end() -> None:
+    long = "x" * 100_000
+    assert canonical(long) != canonical(long[:-1] + "y")
+    assert canonical(long) != canonical(long.encode())
+    assert len(canonical(long)) < 1_000
+
+
 def test_what_equal_values_say_is_equal() -> None:
     assert canonical({"a": 1, "b": (1, 2)}) == canonical({"b": [1, 2], "a": 1})
     assert canonical(1) != canonical(True)

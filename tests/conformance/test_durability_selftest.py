@@ -16,6 +16,8 @@ from saverproof.scripts.verification import complains_alone
 from saverproof_faults.io import available
 
 FAMILY = "durability"
+KILLS = {"deleted-one-by-one": 120, "large-values-beside-the-database": 120}
+"""How many kills it takes to catch these; for all the others 25 are enough."""
 POWER, RESUMED = {"durability/power-cut"}, {"durability/resume", "durability/no-rerun"}
 
 
@@ -26,10 +28,10 @@ def wrong_savers() -> list[WrongSaver]:
 def effort_for(wrong: WrongSaver) -> dict[str, int]:
     """As much as it takes to see the contract broken."""
     if wrong.breaks in POWER:
-        return {"swept": 12, "images": 120}
+        return {"swept": 12, "images": 60}
     if wrong.breaks in RESUMED:
         return {"graphs": 15}
-    return {"swept": 120 if wrong.name == "deleted-one-by-one" else 45}
+    return {"swept": KILLS.get(wrong.name, 25)}
 
 
 @pytest.fixture

@@ -86,8 +86,8 @@ def test_a_step_is_always_found() -> None:
 @pytest.mark.parametrize(
     ("step", "why"),
     [
-        (Put("a", "", 1, parent=1), "younger than its parent"),
-        (Put("a", "", 1, parent=2), "younger than its parent"),
+        (Put("a", "", 1, parent=1), "no ancestor of itself"),
+        (Put("a", "", 1, parent=2), None),
         (Put("a", "", 2, copy_of=9), "needs its source"),
         (PutWrites("a", "", 1, 0, (), path="~p"), "null task"),
         (PutWrites("a", "", 1, 1, (), path="~p"), None),

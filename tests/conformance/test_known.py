@@ -186,6 +186,13 @@ def test_an_entry_is_stale_when_its_contract_was_judged_and_held(
     assert [one.fails for one in found] == ([False] if is_stale else [])
 
 
+def test_what_hangs_on_timing_is_never_certain() -> None:
+    name = "concurrency/threads-lose-nothing"
+    held = {**contract("held", sync=3), "id": name}
+    (found,) = stale([entry(id=name)], [held], "deep", "toy")
+    assert not found.fails
+
+
 def test_only_the_deep_profile_is_certain() -> None:
     (found,) = stale([entry()], [contract("held", sync=3)], "deep", "toy")
     assert found.fails

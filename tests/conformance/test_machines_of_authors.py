@@ -24,13 +24,16 @@ from saverproof import (
     invariant,
     rule,
     target,
+    tasks,
     threads,
 )
 from saverproof.scripts import reproducers
 from saverproof.steps.codec import from_json, to_json
-from saverproof.steps.definitions import OwnStep, Put
+from saverproof.steps.definitions import OwnStep, Put, PutWrites
+from saverproof.values import Value
 
 LEAST = 3
+Place = tuple[str, str, int]
 
 
 class Compacting(ReferenceSaver):
@@ -107,11 +110,20 @@ def test_a_rule_is_searched_and_made_short(driver: Driver) -> None:
         driver(derived(Compact))
     broken = caught.value
     assert broken.contract == "compact/compact"
-    *_, last = broken.program
-    assert isinstance(last, OwnStep)
-    assert last.arguments == {"keep": LEAST}
+    # Early writes show only when their checkpoint is put.
+    (own,) = (step for step in broken.program if isinstance(step, OwnStep))
+    assert own.arguments == {"keep": LEAST}
     # A checkpoint, one write more than is kept, in as many batches at most, and the rule.
     assert len(broken.program) <= 1 + LEAST + 1 + 1
+
+
+def test_a_rule_is_blamed_for_what_shows_later() -> None:
+    early = PutWrites("a", "", 1, 1, tuple(("notes", Value("integer", n)) for n in range(4)))
+    compact = OwnStep("compact", "late/compact", arguments={"keep": LEAST})
+    machine = type("Late", (Compact,), {"examples": ((early, compact, Put("a", "", 1)),)})
+    with pytest.raises(ContractBroken) as caught:
+        machine()
+    assert caught.value.contract == "late/compact"
 
 
 @DRIVERS
@@ -121,6 +133,14 @@ def test_an_invariant_is_asked_after_every_step(driver: Driver) -> None:
     broken = caught.value
     assert broken.contract == "bounded/is-short"
     assert [type(step) for step in broken.program] == [Put] * 3
+
+
+def test_a_class_names_its_invariants() -> None:
+    named = Bounded.named_invariants()
+    assert named["bounded/is-short"] == "A thread has at most two checkpoints."
+    assert {"ordering/pages-tile", "pending-writes/same-in-list"} <= named.keys()
+    few = type("Few", (Bounded,), {"contracts": frozenset({"ordering/pages-tile"})})
+    assert few.named_invariants().keys() == {"ordering/pages-tile", "few/is-short"}
 
 
 def test_what_is_printed_needs_no_knowledge_of_the_kit() -> None:
@@ -193,6 +213,27 @@ def test_a_rule_that_is_given_a_place_is_shrunk_with_it() -> None:
     assert look == OwnStep("look", "placed/look", "a", "child", 1, arguments={"loud": True})
 
 
+@DRIVERS
+def test_a_rule_may_be_given_several_places(driver: Driver) -> None:
+    class Placed(SaverMachine):
+        target = compacting
+
+        @rule(thread=threads, one=checkpoints, other=checkpoints, task=tasks, weight=12)
+        def link(self, thread: str, one: Place, other: Place, task: int) -> None:
+            """Checkpoints of two threads are not linked."""
+            assert thread in ("a", "b")
+            assert None not in (self.model.record(one), self.model.record(other))
+            assert one[0] == other[0], f"task {task} links {one} and {other}"
+
+    with pytest.raises(ContractBroken) as caught:
+        driver(Placed)
+    *puts, link = caught.value.program
+    assert [type(step) for step in puts] == [Put] * 2
+    assert isinstance(link, OwnStep)
+    assert from_json(to_json(caught.value.program)) == caught.value.program
+    assert "link(" in str(caught.value)
+
+
 def test_a_rule_may_tell_the_model_what_it_changes() -> None:
     cleared: list[str] = []
 
@@ -213,8 +254,6 @@ def test_a_rule_may_tell_the_model_what_it_changes() -> None:
 def test_a_strategy_of_hypothesis_is_no_draw() -> None:
     with pytest.raises(TypeError, match="random driver cannot draw from strategies"):
         rule(keep=st.integers())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="same place"):
-        rule(one=threads, other=checkpoints)
 
 
 def test_a_machine_without_a_target_says_so() -> None:

@@ -102,6 +102,9 @@ def compare(model: Model, saver: InMemorySaver) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_both_hold_the_same_after_every_step(seed: int) -> None:
     model, saver, choose = Model(), InMemorySaver(), Random(seed)
+    most = 0
     for _ in range(25):
         follow(next_step(model, choose, THEME), model, saver)
         compare(model, saver)
+        most = max(most, len(list(model.addresses())))
+    assert most > 2, "hardly anything was compared"

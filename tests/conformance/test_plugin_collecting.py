@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conformance.plugin_support import Project, Result
+from tests.conformance.plugin_support import Project, Result, count
 
 import saverproof
 from saverproof.contracts.registry import family_table
@@ -72,7 +72,7 @@ def test_a_hostile_folder_has_no_say(project: Project, workers: tuple[str, ...])
         project.write(name, text)
     result = project.judge("--saver-families=ordering,upsert", *workers)
     assert result.status == 0, result.output
-    assert result.outcomes["passed"] == 4
+    assert result.outcomes["passed"] == 2 * count("ordering", "upsert")
 
 
 def test_all_families_that_programs_judge_have_one_name(project: Project) -> None:
@@ -83,8 +83,10 @@ def test_all_families_that_programs_judge_have_one_name(project: Project) -> Non
 
 def test_workers_of_xdist_begin_with_what_takes_longest(project: Project) -> None:
     result = project.judge("--saver-api=sync", "-n", "2", "-v")
-    ran = re.findall(r"^\[(gw\d)\].* PASSED saverproof::(\S+)\[", result.output, re.MULTILINE)
-    assert len(ran) == result.outcomes["passed"] == 15, result.output
+    ran = re.findall(
+        r"^\[(gw\d)\].* (?:PASSED|SKIPPED) saverproof::(\S+)/\S+\[", result.output, re.MULTILINE
+    )
+    assert len({family for _, family in ran}) == 15, result.output
     for worker in ("gw0", "gw1"):
         long = [family_table(family).long for name, family in ran if name == worker]
         assert long[0]
@@ -123,12 +125,60 @@ def test_a_node_id_of_the_suite_selects_its_item(project: Project) -> None:
 def test_last_failed_reruns_what_failed(project: Project) -> None:
     project.script(ordering={"findings": ["ordering/pages-tile"]})
     assert project.judge("-q").outcomes["failed"] == 2
-    assert project.judge("-q", "--lf").outcomes == {"failed": 2, "deselected": 29}
+    passed = 2 * count("ordering") - 2
+    rerun = {"failed": 2, "passed": passed, "deselected": 29}
+    assert project.judge("-q", "--lf").outcomes == rerun
+    assert project.judge("-q", "--lf", "-n", "2").outcomes == {"failed": 2, "passed": passed}
+    project.script()
+    assert project.judge("-q", "--lf").outcomes == {"passed": passed + 2, "deselected": 29}
+    # Nothing is left that failed, so that everything runs.
+    assert "deselected" not in project.judge("-q", "--lf").outcomes
 
 
 def test_keywords_select_by_family_saver_and_api(project: Project) -> None:
-    result = project.judge("--co", "-q", "-k", "toy-sync and filter")
-    assert nodes(result) == ["saverproof::filter[toy-sync]"]
+    result = project.judge("--co", "-q", "-k", "toy-sync and delta-history[")
+    assert nodes(result) == ["saverproof::delta-history[toy-sync]"]
+
+
+def test_keywords_select_by_contract(project: Project) -> None:
+    result = project.judge("--co", "-q", "-k", "toy-sync and upsert/put-replaces")
+    assert nodes(result) == ["saverproof::upsert[toy-sync]"]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_contracts_are_selected_by_their_ids(project: Project, workers: tuple[str, ...]) -> None:
+    project.script(
+        upsert={"findings": ["upsert/put-is-idempotent"]},
+        filter={"findings": ["filter/equality", "filter/nested"]},
+    )
+    chosen = "--saver-contracts=filter/equality, upsert/put-replaces"
+    result = project.judge(chosen, "--saver-api=sync", *workers)
+    assert result.outcomes["failed"] == result.outcomes["passed"] == 1, result.output
+    (saver,) = result.report()["savers"]
+    verdicts = {one["id"]: (one["verdict"], one["reason"]) for one in saver["contracts"]}
+    assert verdicts["upsert/put-replaces"] == ("held", None)
+    for other in ("upsert/put-is-idempotent", "filter/nested", "ordering/pages-tile"):
+        assert verdicts[other] == ("not-exercised", "not selected in this run")
+    assert "not judged" not in result.output
+
+
+def test_each_contract_is_a_test(project: Project) -> None:
+    found = ["filter/equality", "filter/dotted-key", "ordering/pages-tile"]
+    project.script(
+        filter={"findings": found[:2]},
+        ordering={"findings": found[2:]},
+        upsert={"unknown": {"upsert/put-replaces": "the search was cut off"}},
+    )
+    project.write("known.toml", '[[known]]\nid = "ordering/pages-tile"\nreason = "by design"\n')
+    options = ("-rA", "-v", "--saver-api=sync", "--saver-families=filter,upsert,ordering")
+    output = project.judge(*options, "--saver-known=known.toml", COLUMNS="300").output
+    assert "saverproof::filter/equality[toy-sync] FAILED" in output
+    assert "FAILED saverproof::filter/equality[toy-sync] - it is gone" in output
+    assert "PASSED saverproof::filter/nested[toy-sync]" in output
+    assert "XFAIL saverproof::filter/dotted-key[toy-sync] - advice: it is gone" in output
+    assert "XFAIL saverproof::ordering/pages-tile[toy-sync] - known: by design" in output
+    assert "saverproof::upsert/put-replaces[toy-sync] SKIPPED (unknown: the search" in output
+    assert "[100%]" in output
 
 
 def test_two_savers_run_side_by_side(project: Project) -> None:
@@ -162,7 +212,7 @@ def test_an_authors_module_gets_the_suite_and_the_fixtures(project: Project) -> 
     project.write("test_other.py", "def test_other(): pass")
     result = project.judge("test_mine.py", "-v", "--saver-families=filter")
     assert result.status == 0, result.output
-    assert "test_mine.py::filter[toy-sync] PASSED" in result.output
+    assert "test_mine.py::filter/equality[toy-sync] PASSED" in result.output
     assert "test_mine.py::test_my_own[toy] PASSED" in result.output
     assert "test_other" not in result.output
 

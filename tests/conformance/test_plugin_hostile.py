@@ -117,7 +117,8 @@ def test_nothing_it_says_is_markup(run: Result) -> None:
 
 def test_junit_stays_xml(run: Result) -> None:
     tree = ElementTree.parse(run.folder / "junit.xml")
-    assert len(list(tree.iter("testcase"))) == 3
+    items = [case for case in tree.iter("testcase") if "/" not in str(case.get("name"))]
+    assert len(items) == 3
     assert (run.folder / "junit.xml").stat().st_size < 1_000_000
 
 

@@ -102,6 +102,16 @@ def test_an_example_that_still_fails_is_known_even_if_the_search_misses_it(
     assert violation["steps"] == ["put a"]
 
 
+def test_an_example_that_was_not_seen_again_is_no_stale_entry(project: Project) -> None:
+    pin(project)
+    project.script(replay={"status": "not seen again", "said": "not seen again in 10 tries"})
+    result = judge_filters(project, "--saver-report=out")
+    assert result.status == 0, result.output
+    assert "its example was not seen again in 10 tries" in result.output
+    (entry,) = result.report("out")["savers"][0]["stale"]
+    assert entry["severity"] == "warning"
+
+
 def test_an_example_that_cannot_be_run_is_told(project: Project) -> None:
     pin(project)
     project.script(replay={"do": "hang"})

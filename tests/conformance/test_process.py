@@ -329,6 +329,10 @@ def test_the_child_dies_with_the_process_that_started_it(tmp_path: Path) -> None
     assert eventually(lambda: not psutil.pid_exists(int(parent.stdout)))
 
 
-def test_a_beat_without_a_judge_process_is_harmless() -> None:
+def test_a_beat_without_a_judge_process_is_no_sign_of_its_life() -> None:
+    of_a_judge, file = heartbeat.Heartbeat.create()
+    os.close(file)
     heartbeat.beat(3)
     heartbeat.beat(4)
+    assert of_a_judge.read() == (0, 0)
+    of_a_judge.close()

@@ -20,13 +20,14 @@ from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.family import FunctionalJudging
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan
+from saverproof.items import ItemPlan, Outcome
+from saverproof.machines.registry import MACHINES
 from saverproof.steps.definitions import Put
 
 WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))
 RIGHT = Target(name="wrong", open=opener(ReferenceSaver))
 CONTRACT = "upsert/put-is-idempotent"
-SOME = ProgramEffort(steps=400, examples=0, bulk=False)
+SOME = ProgramEffort(steps=400, examples=0, bulk=False, heavy=False)
 
 
 @pytest.fixture
@@ -38,11 +39,16 @@ def plan(tmp_path: Path) -> ItemPlan:
     return replace(plan, examples=str(tmp_path / ".saverproof" / "examples"))
 
 
+def judged(plan: ItemPlan, target: Target, effort: ProgramEffort = SOME) -> Outcome:
+    """What judging comes to."""
+    tally = Tally(plan)
+    FunctionalJudging(plan, target, tally, effort).run()
+    return tally.outcome()
+
+
 def found(plan: ItemPlan, target: Target) -> set[str]:
     """The contracts that judging finds broken."""
-    tally = Tally(plan)
-    FunctionalJudging(plan, target, tally, SOME).run()
-    return {finding.contract for finding in tally.outcome().findings}
+    return {finding.contract for finding in judged(plan, target).findings}
 
 
 def test_what_was_found_is_found_again_without_a_search(
@@ -58,6 +64,16 @@ def test_a_repaired_saver_makes_it_forgotten(plan: ItemPlan) -> None:
     assert remembered(plan)
     assert found(plan, RIGHT) == set()
     assert remembered(plan) == []
+
+
+def test_an_item_says_who_made_its_programs(plan: ItemPlan) -> None:
+    remember(plan, [(Put("a", "", 1),)])
+    made = judged(plan, RIGHT, replace(SOME, examples=3)).extra["programs"]
+    assert made["remembered"] == {"programs": 1, "steps": 1}
+    # At least two of each of the family's themes, whatever their length.
+    assert made["random"]["programs"] >= 2 * len(MACHINES["upsert"].themes)
+    assert made["hypothesis"]["programs"] >= 3 * len(MACHINES["upsert"].themes)
+    assert made["random"]["steps"] > made["random"]["programs"]
 
 
 def test_each_saver_family_and_api_has_its_own(plan: ItemPlan) -> None:

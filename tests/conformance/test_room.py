@@ -3,6 +3,8 @@
 import errno
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,3 +53,18 @@ def test_trials_go_where_tmpdir_says(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert in_memory() in (None, Path("/dev/shm"))
     monkeypatch.setattr("saverproof.process.scratch._ROOM", 1 << 62)
     assert in_memory() is None
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    killed = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    for last in (killed, "pass"):
+        source = (
+            "import pathlib, sys\n"
+            "from saverproof.process.scratch import scratch_folder\n"
+            f"with scratch_folder(root=pathlib.Path(sys.argv[1])): {last}\n"
+        )
+        subprocess.run([sys.executable, "-c", source, str(tmp_path)], check=False)
+        left = list(tmp_path.iterdir())
+        for folder in left:
+            os.utime(folder, (0, 0))
+        assert len(left) == (last == killed)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import pytest
 
 from saverproof.families.atomicity import worker
-from saverproof.families.atomicity.worker import HungError, SlowError, Worker
-from saverproof.process.standstill import MovementWatch, any_at_work
+from saverproof.families.atomicity.worker import SlowError, Worker
+from saverproof.process import standstill
+from saverproof.process.standstill import MovementWatch, any_at_work, ends
 
 LONG_S = 1_000.0
 """Far more processor time than anything here uses, as on a machine that gives next to none."""
@@ -31,6 +35,26 @@ def beside(work: Callable[[], object]) -> Iterator[threading.Thread]:
     thread.start()
     yield thread
     thread.join()
+
+
+def test_a_thread_that_is_waited_for_ends_hangs_or_is_still_at_work(
+    lock: threading.Lock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[None] = []
+
+    def thread(body: Callable[[], object]) -> threading.Thread:
+        return threading.Thread(target=body, daemon=True)
+
+    assert ends(thread(lambda: None), LONG_S, LONG_S, lambda: None)
+    with monkeypatch.context() as busy:
+        busy.setattr(standstill, "_used_by_others_s", count(0, LONG_S).__next__)
+        waits = thread(lambda: lock.acquire() and lock.release())
+        assert ends(waits, LONG_S, 0.0, lambda: None) is None
+    # The second one hangs beside the first.
+    for _ in range(2):
+        waits = thread(lambda: lock.acquire() and lock.release())
+        assert ends(waits, 0.1, LONG_S, lambda: looks.append(None)) is False
+    assert looks
 
 
 def long_work() -> None:
@@ -78,13 +102,25 @@ def test_what_is_answered_meanwhile_is_movement(lock: threading.Lock) -> None:
     assert movement.total_s == 3 * LONG_S
 
 
+WAITING = """
+import threading
+from saverproof.families.atomicity.worker import HungError, Worker
+
+over, hung = threading.Event(), Worker(0.3)
+try:
+    hung.run(over.wait)
+except HungError as error:
+    print(error)
+over.set()
+hung.close()
+"""
+
+
 def test_a_worker_whose_call_waits_for_ever_hangs() -> None:
-    over = threading.Event()
-    hung = Worker(0.3)
-    with pytest.raises(HungError, match="starting: no answer"):
-        hung.run(over.wait)
-    over.set()
-    hung.close()
+    """In a process of its own: threads that other tests have left here may move."""
+    command = [sys.executable, "-c", WAITING]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "starting: no answer" in done.stdout
 
 
 def test_a_worker_whose_call_is_at_work_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:

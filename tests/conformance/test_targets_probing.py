@@ -2,16 +2,23 @@
 
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.plugin_support import BAD, TOY
 
 from saverproof.errors import TargetError
 from saverproof.facts import Facts
 from saverproof.process.environment import Setting
+from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.finding import find
+from saverproof.targets.probe_absent import absent_capabilities
+from saverproof.targets.probe_calls import Prober, find_operations
 from saverproof.targets.probing import probe
+from saverproof.targets.target import Target
 
 GOOD = """
 from contextlib import asynccontextmanager, contextmanager
@@ -42,11 +49,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "raising.py").write_text("import json\nraise ValueError('half\\nconfigured')\n")
     (folder / "leaving.py").write_text("import sys\nsys.exit('no licence')\n")
     (folder / "syntax.py").write_text("def broken(:\n")
+    (folder / "misused.py").write_text(
+        "import saverproof\nx = saverproof.target(name='a b')(print)"
+    )
     return folder
 
 
-def facts_of(saver: str, folder: Path, limit_s: float = 30.0) -> Facts:
-    return probe(find(saver, folder), Setting.current(folder), limit_s)
+def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
+    return probe(find(saver, folder), Setting.current(folder), silence_s)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +75,13 @@ def facts_of(saver: str, folder: Path, limit_s: float = 30.0) -> Facts:
         ("bad:Broken", "Broken is a class, expected a target"),
         ("bad:generator", "target 'generator' is a plain generator; put @contextmanager above it"),
         ("bad:twice", r"takes \(workspace, other\), expected one argument, the Workspace"),
-        ("bad:raises", "target '_raises': opening raised ConnectionError: no server at all"),
+        (
+            "bad:raises",
+            r"'_raises': opening raised ConnectionError: no server at all \(.*bad.py, line 17\)",
+        ),
+        ("bad:leaves", r"'_leaves': opening raised SystemExit: no licence \(.*bad.py, line "),
+        ("bad:bare", r"'_bare': .* yielded an? object, expected a saver"),
+        ("misused:x", r"name is 'a b', expected 1 to 60 .* \(.*misused.py, line 2\)"),
         ("bad:forgets", "a checkpoint that was put is gone when the saver is opened again"),
         ("bad:keeps_in_process", "is gone when the saver is opened from another process"),
         ("bad:none", r"yielded None, expected a saver \(put and get_tuple"),
@@ -74,7 +90,9 @@ def facts_of(saver: str, folder: Path, limit_s: float = 30.0) -> Facts:
         ("bad:exits", r"ended itself with status 3 while opening the saver \(could not go on\)"),
         ("bad:crashes", r"the process died: SIGSEGV while opening the saver \(.*bad.py.*_crashes"),
         ("missing.py:x", "missing.py does not exist, expected a Python file"),
-        ("bad.py", r"a file without an attribute, expected path/to/file.py:attribute"),
+        ("bad.py", r"no @target stands at its top level; expected path/to/file.py:attribute"),
+        ("good.py", "its targets are official, official_async; expected path/to/file.py:attribute"),
+        ("missing.py", "no such file, expected path/to/file.py:attribute"),
         ("bad:1x", "'1x' is no attribute name, expected module:attribute"),
         ("b ad:x", "'b ad' is no module name, expected module:attribute"),
     ],
@@ -86,9 +104,24 @@ def test_a_bad_target_is_one_line(folder: Path, saver: str, pattern: str) -> Non
     assert "\n" not in caught.value.message
 
 
+def test_a_file_with_one_target_needs_no_attribute(folder: Path) -> None:
+    ref = find("toys.py", folder)
+    assert (ref.file, ref.attribute) == (str(folder / "toys.py"), "toy")
+
+
+def test_a_missing_extra_is_named(folder: Path, tmp_path: Path) -> None:
+    # The folder is first on the path, and hides the package of the official SQLite saver.
+    hiding = tmp_path / "langgraph" / "checkpoint" / "sqlite.py"
+    hiding.parent.mkdir(parents=True)
+    hiding.write_text("raise ModuleNotFoundError('not installed')")
+    pattern = r"ModuleNotFoundError.*; pip install 'saverproof\[langgraph-sqlite\]'"
+    with pytest.raises(TargetError, match=pattern):
+        facts_of("langgraph-sqlite", tmp_path)
+
+
 def test_a_hanging_opener_is_told_with_its_place(folder: Path) -> None:
     with pytest.raises(TargetError, match=r"no answer after 2 s while opening .*bad.py.*_hangs"):
-        facts_of("bad:hangs", folder, limit_s=2.0)
+        facts_of("bad:hangs", folder, silence_s=2.0)
 
 
 def test_a_memory_saver_has_both_apis_and_is_not_durable(folder: Path) -> None:
@@ -98,6 +131,24 @@ def test_a_memory_saver_has_both_apis_and_is_not_durable(folder: Path) -> None:
     assert (facts["apis"], facts["durable"]) == (["sync", "async"], False)
     assert {"delete_thread", "history", "serializer", "early_writes"} <= set(facts["capabilities"])
     assert facts["absent"]["many_processes"] == "the target is not durable"
+
+
+class KeepsTextInline(InMemorySaver):
+    """Serializes only what is no text, as savers for Postgres and MySQL do."""
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        for value in checkpoint["channel_values"].values():
+            if not isinstance(value, str):
+                self.serde.dumps_typed(value)
+        return config
+
+
+def test_a_saver_that_keeps_texts_inline_is_found_to_use_its_serializer() -> None:
+    target = Target(name="inline", open=lambda workspace: nullcontext(), durable=False)
+    with EventLoop() as loop:
+        prober = Prober(KeepsTextInline(), loop, lambda stage: None)
+        absent = absent_capabilities(target, prober, find_operations(prober), ["sync"])
+    assert "serializer" not in absent
 
 
 def test_what_only_raises_not_implemented_is_absent(folder: Path) -> None:

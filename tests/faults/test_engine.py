@@ -1,5 +1,6 @@
 """Faults that SQLite raises itself: each fires at its place, and healing leaves nothing of it."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -164,6 +165,19 @@ def test_a_connection_that_only_reads_is_left_alone(
         failed(injector, plan, lambda: batch(connection), "raised on purpose")
         assert reader.execute("SELECT count(*) FROM t").fetchone() == (0,)
         assert reader.execute("PRAGMA query_only").fetchone() == (1,)
+
+
+def test_a_connection_whose_folder_is_gone_is_left_alone(
+    injector: Injector, connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "b.db")) as made:
+        made.execute("PRAGMA journal_mode = WAL")
+    with closing(sqlite3.connect(folder / "b.db")):
+        shutil.rmtree(folder)
+        plan = engine(Fault.TRIGGER_ABORT, 2, row=1)
+        failed(injector, plan, lambda: batch(connection), "raised on purpose")
 
 
 def test_a_refused_commit_is_rolled_back_by_sqlite(

@@ -14,7 +14,7 @@ from tests.reports.sample import (
     good_report,
 )
 
-from saverproof_reports import assemble, markdown, report_of, validate
+from saverproof_reports import assemble, html, markdown, report_of, validate
 from saverproof_reports.schemas import schema
 
 ENVIRONMENT = {"python": "3.11.7", "platform": "Linux", "packages": {"langgraph": "1.2.22"}}
@@ -196,3 +196,24 @@ def test_every_difference_that_was_seen_is_accounted_for() -> None:
         "the first was shown by: put checkpoint 1; get it"
     )
     assert "10 differences seen: 1 shown, 7 explained by these, 2 not settled" in markdown(report)
+
+
+def test_the_report_says_who_made_the_programs() -> None:
+    events = good_events()
+    first, second = events[2:4]
+    random = {"programs": 20, "steps": 1_200}
+    first["extra"] = {"programs": {"random": random, "directed": {"programs": 1, "steps": 1}}}
+    second["extra"] = {"programs": {"random": random, "hypothesis": {"programs": 3, "steps": 90}}}
+    report = report_of(events)
+    assert validate(report) == []
+    assert report["savers"][0]["programs"] == {
+        "random": {"programs": 40, "steps": 2_400},
+        "directed": {"programs": 1, "steps": 1},
+        "hypothesis": {"programs": 3, "steps": 90},
+    }
+    said = (
+        "44 programs: 40 by the random driver (2,400 steps), 3 by Hypothesis (90 steps), "
+        "1 directed (1 step)"
+    )
+    assert said in markdown(report)
+    assert said in html(report)

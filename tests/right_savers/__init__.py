@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.right_savers import (
     append_only_log,
+    apsw_connection,
     begins_before_its_try,
     blobs_by_version,
     closes_what_clones_share,
@@ -12,12 +13,15 @@ from tests.right_savers import (
     id_is_the_key,
     lazy_pages,
     lists_the_root,
+    lmdb_value,
     normalised_tables,
+    opener_of_its_own,
     other_versions,
     refuses_odd_ids,
     refuses_what_is_empty,
     shielded_writer,
     stores_any_object,
+    temporary_file,
     writer_behind_queue,
 )
 from tests.right_savers.registry import REGISTERED, RightSaver
@@ -26,6 +30,7 @@ __all__ = [
     "RIGHT",
     "RightSaver",
     "append_only_log",
+    "apsw_connection",
     "begins_before_its_try",
     "blobs_by_version",
     "closes_what_clones_share",
@@ -34,12 +39,15 @@ __all__ = [
     "id_is_the_key",
     "lazy_pages",
     "lists_the_root",
+    "lmdb_value",
     "normalised_tables",
+    "opener_of_its_own",
     "other_versions",
     "refuses_odd_ids",
     "refuses_what_is_empty",
     "shielded_writer",
     "stores_any_object",
+    "temporary_file",
     "writer_behind_queue",
 ]
 

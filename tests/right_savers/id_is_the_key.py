@@ -16,7 +16,10 @@ class KeyedById(Database):
         connection.execute("CREATE UNIQUE INDEX IF NOT EXISTS by_id ON checkpoints (thread, id)")
 
 
-@right("the key of a checkpoint is its thread and its id, which is a uuid6")
+@right(
+    "the key of a checkpoint is its thread and its id, which is a uuid6",
+    advice={"isolation/same-id-in-namespaces": "LangGraph makes each id anew"},
+)
 class IdIsTheKey(SqliteReference):
     database_class = KeyedById
 

@@ -8,7 +8,10 @@ from tests.reference.sqlite import SqliteReference
 from tests.right_savers.registry import right
 
 
-@right("without a namespace, the root's checkpoints are listed")
+@right(
+    "without a namespace, the root's checkpoints are listed",
+    advice={"identity/list-without-namespace": "LangGraph names the namespace that it lists"},
+)
 class ListsTheRoot(SqliteReference):
     def _listed_ns(self, config: RunnableConfig) -> str | None:
         return config["configurable"].get("checkpoint_ns") or ""

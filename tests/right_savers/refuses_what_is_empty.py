@@ -10,7 +10,13 @@ from tests.reference.sqlite import CheckpointRows, SqliteReference
 from tests.right_savers.registry import right
 
 
-@right("an explicit empty checkpoint_id and limit=0 raise ValueError")
+@right(
+    "an explicit empty checkpoint_id and limit=0 raise ValueError",
+    advice={
+        "identity/empty-id": "an id that means nothing is refused, loudly",
+        "ordering/limit-zero": "so is a limit of nothing",
+    },
+)
 class RefusesWhatIsEmpty(SqliteReference):
     def _parent_of(self, config: RunnableConfig) -> str | None:
         return _not_empty(super()._parent_of(config), config)

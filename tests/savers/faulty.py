@@ -6,11 +6,13 @@ from typing import Any
 
 
 class Plan:
-    """Which statement fails, counted over all connections; nothing does until it is armed."""
+    """Which statement fails, by its number over all connections or its text; none does until it is
+    armed.
+    """
 
     def __init__(self) -> None:
         self.armed = False
-        self.fails_at = -1
+        self.fails_at: int | str = -1
         self.when = "before"
         self.error: Callable[[], BaseException] = lambda: sqlite3.OperationalError("injected")
         self.rollback_fails = False
@@ -21,7 +23,7 @@ class Plan:
         if not self.armed:
             return execute()
         self.statements.append(sql)
-        if len(self.statements) - 1 != self.fails_at:
+        if self.fails_at not in (len(self.statements) - 1, sql):
             return execute()
         self.fired = True
         if self.when == "after":
@@ -53,6 +55,9 @@ def faulty_connections(plan: Plan) -> type[sqlite3.Connection]:
 
         def cursor(self, factory: Any = FaultyCursor) -> Any:
             return super().cursor(factory)
+
+        def execute(self, sql: str, parameters: Any = (), /) -> Any:
+            return self.cursor().execute(sql, parameters)
 
         def rollback(self) -> None:
             if plan.armed and plan.rollback_fails:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from saverproof_savers import SnapshotSqliteSaver, SqliteSaver
+from tests.savers.faulty import Plan
 from tests.savers.helpers import at, make, number_of, numbers, put, values_of, writes_of
 
 
@@ -119,7 +120,7 @@ def test_async_with_opens_and_closes(path: Path) -> None:
         assert values_of(saver, 1) == {"a": 1}
 
 
-def test_leaving_the_block_lets_the_loop_run_on(path: Path) -> None:
+def test_leaving_the_block_lets_the_loop_run_on(path: Path, plan: Plan) -> None:
     """A write that waits for another connection's lock is waited for, but not by the loop."""
 
     async def main() -> None:
@@ -127,8 +128,9 @@ def test_leaving_the_block_lets_the_loop_run_on(path: Path) -> None:
             async with SqliteSaver.open(path, busy_timeout_ms=30_000) as saver:
                 await saver.aput(at(), make(1, {}), {}, {})
                 other.execute("BEGIN IMMEDIATE")
+                plan.armed = True
                 waiting = asyncio.create_task(saver.aput(at(), make(2, {}), {}, {}))
-                while saver._store._writers is None or not saver._store._inside:
+                while "BEGIN IMMEDIATE" not in plan.statements:
                     await asyncio.sleep(0)
                 # It can only be called if the loop goes on while the block is left.
                 asyncio.get_running_loop().call_soon(other.execute, "ROLLBACK")

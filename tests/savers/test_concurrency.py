@@ -7,12 +7,14 @@ import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saverproof_savers import SnapshotSqliteSaver, SqliteSaver
+from saverproof_savers import SnapshotSqliteSaver, SqliteSaver, files
+from tests.savers.faulty import Plan
 from tests.savers.helpers import at, make, number_of, numbers, put, values_of, writes_of
 
 SAVERS = {"sqlite": SqliteSaver.open, "snapshot": SnapshotSqliteSaver}
@@ -223,20 +225,20 @@ def test_a_cancelled_call_is_all_or_nothing_once_it_has_ended(
     asyncio.run(main())
 
 
-def test_a_call_cancelled_twice_while_it_runs_still_ends_settled(saver: SqliteSaver) -> None:
+def test_a_call_cancelled_twice_while_it_runs_still_ends_settled(path: Path, plan: Plan) -> None:
     entered, go_on = threading.Event(), threading.Event()
+    # By then something is deleted, and not committed.
+    plan.fails_at, plan.when = "COMMIT", "before"
 
-    def slow(cursor: sqlite3.Cursor) -> None:
-        cursor.execute("DELETE FROM checkpoints")
+    def slow() -> OSError:
         entered.set()
         assert go_on.wait(30)
-        raise OSError("after the cancellation")
+        return OSError("after the cancellation")
 
-    async def main() -> None:
-        from saverproof_savers.aio import run_in
+    plan.error = slow
 
-        pool = saver._store.pool_for_writes()
-        call = asyncio.create_task(run_in(pool, lambda: saver.transact(slow)))
+    async def main(saver: SqliteSaver) -> None:
+        call = asyncio.create_task(saver.adelete_thread("thread"))
         while not entered.is_set():
             await asyncio.sleep(0)
         queued = asyncio.create_task(saver.adelete_thread("thread"))
@@ -250,9 +252,15 @@ def test_a_call_cancelled_twice_while_it_runs_still_ends_settled(saver: SqliteSa
             with pytest.raises(asyncio.CancelledError):
                 await task
 
-    put(saver, 1, {"a": 1})
-    asyncio.run(main())
-    assert values_of(saver, 1) == {"a": 1}
+    with SqliteSaver.open(path) as saver:
+        put(saver, 1, {"a": 1})
+        plan.armed = True
+        asyncio.run(main(saver))
+        plan.armed = False
+        assert any(statement.startswith("DELETE") for statement in plan.statements)
+        # The call that waited for its turn was dropped.
+        assert plan.statements.count("BEGIN IMMEDIATE") == 1
+        assert values_of(saver, 1) == {"a": 1}
 
 
 def test_closing_ends_the_threads(path: Path) -> None:
@@ -268,19 +276,42 @@ def test_closing_ends_the_threads(path: Path) -> None:
     assert threading.active_count() == before
 
 
-def test_more_readers_than_are_kept_are_closed_again(saver: SqliteSaver) -> None:
-    put(saver, 1)
+def test_more_readers_than_are_kept_are_closed_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     together = threading.Barrier(12)
+    waits = False
+    readers: list[sqlite3.Connection] = []
 
-    def look(cursor: sqlite3.Cursor) -> int:
-        together.wait(30)
-        return int(cursor.execute("SELECT count(*) FROM checkpoints").fetchone()[0])
+    class Together(sqlite3.Cursor):
+        """Waits, when a transaction begins in which it reads, until all the others do."""
 
-    with ThreadPoolExecutor(12) as pool:
-        found = [pool.submit(saver._store.read, look) for _ in range(12)]
-        assert [each.result() for each in found] == [1] * 12
-    store: Any = saver._store
-    assert len(store._idle) <= 8
+        def execute(self, sql: str, parameters: Any = (), /) -> Any:
+            if waits and sql == "BEGIN":
+                readers.append(self.connection)
+                together.wait(30)
+            return super().execute(sql, parameters)
+
+    class Connection(sqlite3.Connection):
+        def execute(self, sql: str, parameters: Any = (), /) -> Any:
+            return self.cursor(Together).execute(sql, parameters)
+
+    monkeypatch.setattr(files.sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
+    with SqliteSaver.open(path) as saver, ThreadPoolExecutor(12) as pool:
+        put(saver, 1)
+        waits = True
+        found = [pool.submit(saver.get_tuple, at()) for _ in range(12)]
+        assert [number_of(each.result()) for each in found] == [1] * 12  # type: ignore[arg-type]
+        assert len(set(readers)) == 12
+        assert sum(map(is_open, readers)) == 8
+    assert not any(map(is_open, readers))
+
+
+def is_open(connection: sqlite3.Connection) -> bool:
+    try:
+        return connection.total_changes >= 0
+    except sqlite3.ProgrammingError:
+        return False
 
 
 def test_a_clone_shares_the_store_and_leaves_it_open(any_saver: SqliteSaver) -> None:

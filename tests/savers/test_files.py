@@ -215,17 +215,19 @@ def test_a_bad_option_is_told(path: Path, options: dict[str, Any], message: str)
 
 
 @pytest.mark.parametrize("synchronous", ["OFF", "NORMAL", "FULL", "EXTRA"])
-def test_options_reach_the_connections(path: Path, synchronous: str) -> None:
+def test_options_reach_the_connections(
+    path: Path, synchronous: str, connections: list[sqlite3.Connection]
+) -> None:
     with SqliteSaver.open(path, synchronous=synchronous, busy_timeout_ms=1234) as saver:
         put(saver, 1)
         assert numbers(saver) == [1]
-        store: Any = saver._store
-        for connection in (store._writer, store._borrow()):
+        # One writes, and another one reads.
+        assert len(connections) == 2
+        for connection in connections:
             found = connection.execute("PRAGMA synchronous").fetchone()[0]
             assert files.SYNCHRONOUS[found] == synchronous
             assert connection.execute("PRAGMA busy_timeout").fetchone()[0] == 1234
             assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-        connection.close()
 
 
 def test_waiting_for_a_busy_database_ends_with_the_busy_timeout() -> None:

@@ -63,14 +63,6 @@ def check_usable(saver: SqliteSaver, path: Path) -> None:
     assert everything(path) == before
 
 
-@pytest.fixture
-def plan(monkeypatch: pytest.MonkeyPatch) -> Plan:
-    made = Plan()
-    opened = partial(sqlite3.connect, factory=faulty_connections(made))
-    monkeypatch.setattr(files.sqlite3, "connect", opened)
-    return made
-
-
 @pytest.fixture(params=["file", "connection"])
 def faulty(request: pytest.FixtureRequest, plan: Plan, path: Path) -> Iterator[SqliteSaver]:
     if request.param == "file":
@@ -85,30 +77,13 @@ def faulty(request: pytest.FixtureRequest, plan: Plan, path: Path) -> Iterator[S
 
 
 def statements_of(saver: SqliteSaver, plan: Plan, operation: Operation) -> list[str]:
-    """What the operation executes, found out in a transaction that is undone."""
-
-    class UndoneError(Exception):
-        pass
-
-    def undo(_: sqlite3.Cursor) -> None:
-        raise UndoneError
-
-    plan.armed = True
-    plan.statements = []
-    write = saver._store.write
-
-    def write_and_undo(work: Any) -> Any:
-        return write(lambda cursor: (work(cursor), undo(cursor)))
-
-    saver._store.write = write_and_undo  # type: ignore[method-assign]
-    try:
-        with pytest.raises(UndoneError):
-            operation(saver)
-    finally:
-        del saver._store.write  # type: ignore[method-assign]
-        plan.armed = False
+    """What the operation executes, found out in a transaction that is not committed."""
+    plan.armed, plan.fails_at, plan.when = True, "COMMIT", "before"
+    with pytest.raises(sqlite3.OperationalError, match="injected"):
+        operation(saver)
+    plan.armed = False
     found, plan.statements = plan.statements, []
-    return [*found, "COMMIT"]
+    return found
 
 
 @pytest.mark.parametrize("error", [sqlite3.OperationalError, KeyboardInterrupt])
@@ -271,18 +246,19 @@ def test_a_write_inside_a_transaction_of_the_owner_is_refused(path: Path) -> Non
         assert numbers(saver) == [2, 1]
 
 
-def test_a_read_that_fails_leaves_the_saver_usable(saver: SqliteSaver, path: Path) -> None:
-    fill(saver)
-
-    def fail(cursor: sqlite3.Cursor) -> None:
-        cursor.execute("SELECT * FROM checkpoints").fetchone()
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        saver._store.read(fail)
-    with closing(sqlite3.connect(path, timeout=0)) as other:
-        assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
-    check_usable(saver, path)
+def test_a_read_that_fails_leaves_the_saver_usable(plan: Plan, path: Path) -> None:
+    with SqliteSaver.open(path) as saver:
+        fill(saver)
+        # Now a connection for reading is there. Its first statement is the BEGIN.
+        assert saver.get_tuple(at()) is not None
+        plan.armed, plan.fails_at, plan.when, plan.error = True, 1, "after", KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt):
+            saver.get_tuple(at(number=3))
+        plan.armed = False
+        assert plan.statements[1].startswith("SELECT")
+        with closing(sqlite3.connect(path, timeout=0)) as other:
+            assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        check_usable(saver, path)
 
 
 def test_a_serializer_that_calls_the_saver_is_refused(any_saver: SqliteSaver) -> None:
@@ -301,19 +277,21 @@ def test_a_failure_leaves_no_cursor_for_the_collector(path: Path, operation: str
     """A cursor that is collected resets its statement, which later operations share."""
     cursors: list[sqlite3.Cursor] = []
 
-    class Watched(sqlite3.Connection):
+    plan = Plan()
+
+    class Watched(faulty_connections(plan)):  # type: ignore[misc]
         def cursor(self, *args: Any) -> Any:
             cursors.append(super().cursor(*args))
             return cursors[-1]
 
-    def fail(cursor: sqlite3.Cursor) -> None:
-        cursor.execute("SELECT * FROM checkpoints")
-        raise KeyboardInterrupt
-
     with closing(sqlite3.connect(path, factory=Watched)) as connection:
         saver = SqliteSaver(connection)
+        cursors.clear()
+        # The first statement is the BEGIN.
+        plan.armed, plan.fails_at, plan.when, plan.error = True, 1, "after", KeyboardInterrupt
         with pytest.raises(KeyboardInterrupt):
-            saver.transact(fail) if operation == "write" else saver._store.read(fail)
+            put(saver, 1) if operation == "write" else saver.get_tuple(at())
+        plan.armed = False
         assert cursors
         for cursor in cursors:
             with pytest.raises(sqlite3.ProgrammingError, match="closed cursor"):

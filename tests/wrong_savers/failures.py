@@ -132,6 +132,37 @@ class ClosedAfterAnError(SqliteReference):
     database_class = ClosingOnError
 
 
+class Leaking(Database):
+    """Takes each transaction's connection from a pool."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.free = [self.connect() for _ in range(5)]
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            if not self.free:
+                raise sqlite3.OperationalError("no connection is free")
+            reader, self.connection = self.connection, self.free.pop()
+            try:
+                with super().writing():
+                    yield
+            finally:
+                used, self.connection = self.connection, reader
+            self.free.append(used)
+
+    def close(self) -> None:
+        super().close()
+        for connection in self.free:
+            connection.close()
+
+
+@wrong(USABLE, "a connection goes back to its pool of five only if nothing failed")
+class PoolLeaksOnFailure(SqliteReference):
+    database_class = Leaking
+
+
 class NeverConnectingAgain(Database):
     def reconnect_if_lost(self) -> None:
         return

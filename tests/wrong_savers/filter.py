@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
+import unicodedata
 from typing import Any
 
 from tests.reference.saver import ReferenceSaver
@@ -175,4 +177,37 @@ class DottedKeyRefused(ReferenceSaver):
     def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
         if "." in key:
             raise ValueError(f"invalid filter key {key!r}")
+        return super()._equals(metadata, key, value)
+
+
+@wrong("filter/equality", "fnmatch for =: * and ? and [ ] are wildcards")
+class FilterByGlob(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        found = metadata.get(key)
+        if isinstance(found, str) and isinstance(value, str):
+            return fnmatch.fnmatchcase(found, value)
+        return super()._equals(metadata, key, value)
+
+
+@wrong("filter/equality", "str() of what is asked for: a stored 'None' is None", also=NONE)
+class NoneIsItsText(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        return str(metadata.get(key)) == str(value) or super()._equals(metadata, key, value)
+
+
+@wrong("filter/equality", "a tag index normalizes its terms")
+class FilterNormalized(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        found = metadata.get(key)
+        if isinstance(found, str) and isinstance(value, str):
+            return unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", value)
+        return super()._equals(metadata, key, value)
+
+
+@wrong("filter/equality", "@user_id:{an\\-n}: a blank parts two terms, of which either suffices")
+class FilterByTerms(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        found = metadata.get(key)
+        if isinstance(found, str) and isinstance(value, str) and "," in value:
+            return found in value.split(",")
         return super()._equals(metadata, key, value)

@@ -129,3 +129,39 @@ class FilterKeyCleaned(ReferenceSaver):
 class FilterKeySkipped(ReferenceSaver):
     def _equals(self, metadata: dict[str, Any], key: str, value: Any) -> bool:
         return not re.fullmatch(r"[\w.]+", key) or super()._equals(metadata, key, value)
+
+
+# -- namespaces, tasks, channels ----------------------------------------------------------
+
+
+class NamespacesAs(ReferenceSaver):
+    """Files a namespace under what `_filed` makes of its name."""
+
+    def _filed(self, ns: str) -> str:
+        return ns
+
+    def _shelf_key(self, thread: str, ns: str) -> Any:
+        return (thread, self._filed(ns))
+
+
+@wrong("isolation/hostile-identifiers", "a namespace column with a collation that has no case")
+class NamespacesWithoutCase(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return ns.casefold()
+
+
+@wrong("isolation/hostile-identifiers", "the file system normalizes the names of namespaces")
+class NamespacesNormalized(NamespacesAs):
+    def _filed(self, ns: str) -> str:
+        return unicodedata.normalize("NFC", ns)
+
+
+@wrong("isolation/hostile-identifiers", "checkpoint_ns LIKE ?", also={"identity/list-selects"})
+class NamespacesLike(ReferenceSaver):
+    def _selected(self, config: Any) -> Rows:
+        if config is None or not (ns := self._listed_ns(config)):
+            return super()._selected(config)
+        pattern = "".join({"%": ".*", "_": "."}.get(char, re.escape(char)) for char in ns)
+        asked = {k: v for k, v in config["configurable"].items() if k != "checkpoint_ns"}
+        rows = super()._selected({"configurable": asked})
+        return [row for row in rows if re.fullmatch(pattern, row.ns, re.DOTALL)]

@@ -34,6 +34,7 @@ class KeyWithoutThread(ReferenceSaver):
         "deletion/prune-latest",
         "identity/unknown-is-none",
         "isolation/namespaces",
+        "isolation/same-id-in-namespaces",
     },
 )
 class GetByIdAlone(ReferenceSaver):
@@ -48,7 +49,7 @@ class GetByIdAlone(ReferenceSaver):
 @wrong(
     "isolation/threads",
     "list by id looks at the id alone",
-    also={"isolation/namespaces", "identity/list-selects"},
+    also={"isolation/same-id-in-namespaces", "identity/list-selects"},
 )
 class ListByIdAlone(ReferenceSaver):
     def _selected(self, config: Any) -> Rows:
@@ -94,7 +95,7 @@ class PutClearsOtherThreadsWrites(ReferenceSaver):
 # -- namespaces ---------------------------------------------------------------------------
 
 
-@wrong("isolation/namespaces", "the primary key is thread and id")
+@wrong("isolation/same-id-in-namespaces", "the primary key is thread and id")
 class KeyWithoutNamespace(ReferenceSaver):
     def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
         for other in self._shelves_of(shelf.thread):
@@ -104,14 +105,8 @@ class KeyWithoutNamespace(ReferenceSaver):
 
 
 @wrong(
-    "isolation/namespaces",
+    "isolation/same-id-in-namespaces",
     "get_tuple by id needs no namespace, ids being unique in a thread",
-    also={
-        "deletion/no-ghosts",
-        "deletion/prune-latest",
-        "deletion/runs",
-        "identity/unknown-is-none",
-    },
 )
 class GetByIdInAnyNamespace(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
@@ -120,6 +115,15 @@ class GetByIdInAnyNamespace(ReferenceSaver):
             return found
         shelves = self._shelves_of(self._thread_of(config))
         return next((s.checkpoints[asked] for s in shelves if asked in s.checkpoints), None)
+
+
+@wrong("isolation/namespaces", "a put ends the pending writes of the whole thread")
+class PutClearsOtherNamespacesWrites(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        for other in self._shelves_of(shelf.thread):
+            if other is not shelf:
+                other.writes.clear()
+        super()._store_checkpoint(shelf, row)
 
 
 @wrong("isolation/namespaces", "the latest of the thread, whatever the namespace")

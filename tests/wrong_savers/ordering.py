@@ -162,6 +162,14 @@ class LimitZeroIsNone(ReferenceSaver):
         return rows[:limit] if limit else rows
 
 
+@wrong("ordering/limit-zero", "a limit below 1 raises")
+class LimitZeroIsRefused(ReferenceSaver):
+    def _limited(self, rows: Rows, limit: int | None) -> Rows:
+        if limit is not None and limit < 1:
+            raise ValueError(f"limit is {limit}")
+        return super()._limited(rows, limit)
+
+
 @wrong("ordering/limit-is-a-prefix", "one query a namespace, each with the limit")
 class LimitPerNamespace(ReferenceSaver):
     def _limited(self, rows: Rows, limit: int | None) -> Rows:

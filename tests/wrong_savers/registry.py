@@ -44,7 +44,8 @@ class WrongSaver:
 
     `breaks` is the contract that the kit must blame; `also` are the contracts that follow from the
     mistake and may be blamed beside it; `apis` are the APIs that show it; `hangs` says that a call
-    never returns by itself; `setup` is false for a saver whose opener does not set it up.
+    never returns by itself; `heavy` that the flaw shows beyond a size that takes
+    seconds to reach; `setup` is false for a saver whose opener does not set it up.
     """
 
     name: str
@@ -55,6 +56,7 @@ class WrongSaver:
     apis: tuple[str, ...] = BOTH
     also: frozenset[str] = frozenset()
     hangs: bool = False
+    heavy: bool = False
     setup: bool = True
 
     def drop(self, workspace: WorkspaceLike) -> None:
@@ -91,6 +93,7 @@ def wrong(
     also: Collection[str] = (),
     apis: tuple[str, ...] = BOTH,
     hangs: bool = False,
+    heavy: bool = False,
     setup: bool = True,
 ) -> Callable[[SaverClass], SaverClass]:
     """Register a saver class as wrong; its name is the class name in kebab case."""
@@ -109,6 +112,7 @@ def wrong(
                 apis=apis,
                 also=frozenset(also),
                 hangs=hangs,
+                heavy=heavy,
                 setup=setup,
             )
         )

@@ -11,8 +11,8 @@ from typing import Any, Self
 from tests.reference.database import Database
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_text import read_state, write_state
 from tests.wrong_savers.registry import wrong
-from tests.wrong_savers.state_file import read_state, write_state
 
 ACKNOWLEDGED = "durability/acknowledged-survives"
 IN_FLIGHT = "durability/in-flight-atomic"

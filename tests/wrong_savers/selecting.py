@@ -57,6 +57,25 @@ class NoneIdIsAParent(ReferenceSaver):
         return super()._parent_of(config)
 
 
+# -- empty-id -----------------------------------------------------------------------------
+
+
+@wrong("identity/empty-id", "an id of '' raises in get_tuple")
+class EmptyIdIsRefused(ReferenceSaver):
+    def _asked_id(self, config: Any) -> str | None:
+        if config["configurable"].get("checkpoint_id") == "":
+            raise ValueError("checkpoint_id is empty")
+        return super()._asked_id(config)
+
+
+@wrong("identity/empty-id", "an id of '' raises in put")
+class EmptyParentIsRefused(ReferenceSaver):
+    def _parent_of(self, config: Any) -> str | None:
+        if config["configurable"].get("checkpoint_id") == "":
+            raise ValueError("checkpoint_id is empty")
+        return super()._parent_of(config)
+
+
 # -- get-defaults-to-root -----------------------------------------------------------------
 
 
@@ -76,22 +95,24 @@ class GetWithoutNamespaceIsAnywhere(ReferenceSaver):
         return max((row for row in rows if row), key=lambda row: row.id, default=None)
 
 
-# -- list-selects -------------------------------------------------------------------------
+# -- list-without-namespace ---------------------------------------------------------------
 
 
 @wrong(
-    "identity/list-selects",
-    "without a namespace only the root's checkpoints are listed",
-    also={
-        "deletion/copy-complete",
-        "deletion/copy-independent",
-        "deletion/prune-latest",
-        "deletion/runs",
-    },
+    "identity/list-without-namespace", "without a namespace only the root's checkpoints are listed"
 )
 class ListDefaultsToRoot(ReferenceSaver):
     def _listed_ns(self, config: Any) -> str | None:
         return str(config["configurable"].get("checkpoint_ns") or "")
+
+
+@wrong("identity/list-without-namespace", 'config["configurable"]["checkpoint_ns"] in list')
+class ListNeedsANamespace(ReferenceSaver):
+    def _listed_ns(self, config: Any) -> str:
+        return str(config["configurable"]["checkpoint_ns"])
+
+
+# -- list-selects -------------------------------------------------------------------------
 
 
 @wrong(

@@ -8,10 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WrongSaver
 from tests.wrong_savers.failures import Stepwise
 from tests.wrong_savers.scenes.failing import (
@@ -21,6 +23,7 @@ from tests.wrong_savers.scenes.failing import (
     rows,
     watched,
 )
+from tests.wrong_savers.scenes.failing_files import left_by_failures
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import (
     of,
@@ -51,6 +54,13 @@ def test_a_failing_statement_shows_the_mistake(wrong: WrongSaver, tmp_path: Path
         assert cancelled(wrong.saver, tmp_path / "wrong") != cancelled(
             CleanlyStepwise, tmp_path / "right"
         )
+    elif issubclass(wrong.saver, StateFileReference):
+        whole = {(0, 0), (3, 3)}
+        assert left_by_failures(StateFileReference, tmp_path / "right") == whole
+        assert not left_by_failures(wrong.saver, tmp_path / "wrong") <= whole
+    elif wrong.name == "pool-leaks-on-failure":
+        assert failed_often(SqliteReference, tmp_path / "right") != "raised OperationalError"
+        assert failed_often(wrong.saver, tmp_path / "wrong") == "raised OperationalError"
     elif wrong.name == "lock-taken-twice-on-failure":
         assert failed_with_gate(wrong.saver, tmp_path) == "raised WouldWait"
     else:
@@ -119,6 +129,15 @@ class Cleanly:
 
     async def __aexit__(self, *error: Any) -> None:
         self._transaction.__exit__(*error)
+
+
+def failed_often(saver: Any, folder: Path) -> Any:
+    """Fail a statement of ten puts, and give what the next one answers."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    with mock.patch.object(saver, "_insert_checkpoint", side_effect=sqlite3.DataError):
+        for _ in range(10):
+            OPERATIONS["put"](probe)
+    return OPERATIONS["put"](probe)
 
 
 def cancelled(saver: Any, folder: Path) -> Any:

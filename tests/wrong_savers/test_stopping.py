@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
 
+from saverproof_faults.syscalls import CallKind, CallWatch
+from tests.reference.log_file import LogFileReference
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
+from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WrongSaver
 from tests.wrong_savers.scenes.failing import (
     lost_or_torn,
@@ -32,21 +36,58 @@ def test_the_reference_loses_nothing_and_tears_nothing(tmp_path: Path) -> None:
 
 @of("durability")
 def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) -> None:
-    if wrong.breaks == "durability/power-cut":
+    if issubclass(wrong.saver, StateFileReference):
+        assert saving_calls(StateFileReference, tmp_path / "right") == RIGHT_ORDER
+        assert saving_calls(wrong.saver, tmp_path / "wrong") != RIGHT_ORDER
+    elif wrong.breaks == "durability/power-cut":
         saver = wrong.saver.at(tmp_path)
         assert "synchronous" in vars(type(saver.database))
         with saver.database.reading():
             assert saver.database.rows("PRAGMA synchronous") == [(0,)]
         saver.close()
+    elif issubclass(wrong.saver, LogFileReference):
+        assert not writes_after_a_torn_tail_are_lost(LogFileReference, tmp_path / "right")
+        assert writes_after_a_torn_tail_are_lost(wrong.saver, tmp_path / "wrong")
     elif issubclass(wrong.saver, ReferenceSaver):
         assert state_file_is_lost(wrong.saver, tmp_path)
     elif wrong.name == "no-journal":
         saver = wrong.saver.at(tmp_path)
         assert saver.database.rows("PRAGMA journal_mode") == [("off",)]
         saver.close()
+    elif wrong.name == "large-values-beside-the-database":
+        assert value_is_lost(wrong.saver, tmp_path)
     else:
         moments = stopped_everywhere(opening(wrong.saver), tmp_path, "sync")
         assert lost_or_torn(moments) or forgets_what_was_seen(wrong.saver, tmp_path)
+
+
+RIGHT_ORDER = ["write state.new", "sync state.new", "rename state.new", "sync folder"]
+
+
+def saving_calls(saver: Any, folder: Path) -> list[str]:
+    """What a put does to the files, in two words each."""
+    folder.mkdir()
+    with CallWatch(folder) as watch, ThreadPoolExecutor(1, initializer=watch.cover) as thread:
+        probe = Probe(opening(saver), folder, "sync")
+        with watch.counting() as calls:
+            thread.submit(probe.put, 1).result()
+        probe.saver.close()
+    kinds = (CallKind.WRITE, CallKind.SYNC, CallKind.RENAME)
+    return [" ".join(str(call).split(" ")[:2]) for call in calls if call.kind in kinds]
+
+
+def writes_after_a_torn_tail_are_lost(saver: Any, folder: Path) -> bool:
+    """Cut the last line of the log in two, and put something else."""
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    probe.saver.close()
+    log = folder / "checkpoints.log"
+    log.write_bytes(log.read_bytes()[:-20])
+    probe = Probe(opening(saver), folder, "sync")
+    probe.put(3, parent=2)
+    probe.reopen()
+    found = probe.id_of()
+    probe.saver.close()
+    return bool(found != 3)
 
 
 def state_file_is_lost(saver: Any, folder: Path) -> bool:
@@ -54,10 +95,22 @@ def state_file_is_lost(saver: Any, folder: Path) -> bool:
     probe = prepared(Probe(opening(saver), folder, "sync"))
     if survivors(opening(saver), folder) == []:
         return True
-    killed = mock.patch("tests.wrong_savers.state_file.state_of", side_effect=KeyboardInterrupt)
+    killed = mock.patch("tests.reference.state_text.state_of", side_effect=KeyboardInterrupt)
     with killed, pytest.raises(KeyboardInterrupt):
         probe.put(3)
     return "raised" in str(survivors(opening(saver), folder))
+
+
+def value_is_lost(saver: Any, folder: Path) -> bool:
+    """Stop before the file of a large value is written."""
+    probe = Probe(opening(saver), folder, "sync")
+    killed = mock.patch.object(Path, "write_bytes", side_effect=KeyboardInterrupt)
+    with killed, pytest.raises(KeyboardInterrupt):
+        probe.put(1, values={"x": ["large"] * 2_000})
+    probe.reopen()
+    found = probe.tuple()
+    probe.saver.close()
+    return found is not None and found.checkpoint["channel_values"] == {}
 
 
 def forgets_what_was_seen(saver: Any, folder: Path) -> bool:

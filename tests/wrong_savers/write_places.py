@@ -37,7 +37,7 @@ class WritesByCheckpointId(ReferenceSaver):
         )
 
 
-@wrong("pending-writes/scoped", "the writes table has no namespace column")
+@wrong("isolation/same-id-in-namespaces", "the writes table has no namespace column")
 class WritesWithoutNamespace(ReferenceSaver):
     def _writes_of(self, shelf: Shelf, row: CheckpointRow) -> list[WriteRow]:
         return self._ordered_writes(

@@ -8,6 +8,7 @@ import click
 
 from saverproof.cli._files import writing
 from saverproof.known.drafting import draft
+from saverproof.known.reading import read_known
 from saverproof_reports import ReportError, load_report, read_artefact, write_artefact
 from saverproof_reports.files import private_folder, write_private
 from saverproof_reports.text import one_line
@@ -21,7 +22,7 @@ from saverproof_reports.text import one_line
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path("known.toml"),
     metavar="FILE",
-    help="the file to write (default: known.toml); one that is there is left alone",
+    help="the file to write (default: known.toml); one that has entries is left alone",
 )
 @click.option("--saver", metavar="NAME", help="which saver, if the report has several")
 def command(report: Path, output: Path, saver: str | None) -> None:
@@ -35,8 +36,9 @@ def command(report: Path, output: Path, saver: str | None) -> None:
         saverproof known .saverproof -o tests/known.toml
         pytest --saver=my-saver --saver-known=tests/known.toml
     """
-    if output.exists():
-        raise ReportError(f"{one_line(str(output))}: is there already, expected a new file")
+    # A file without entries, as `saverproof init` writes it, has nothing to lose.
+    if output.exists() and read_known(output):
+        raise ReportError(f"{one_line(str(output))}: has entries already, expected a new file")
     judged = _judged(load_report(report), saver, report)
     folder = report if report.is_dir() else report.parent
     examples = f"{output.stem}-examples"

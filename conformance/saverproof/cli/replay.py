@@ -23,10 +23,15 @@ from saverproof.targets.reference import TargetRef
 from saverproof_reports import ReportError, read_artefact
 from saverproof_reports.text import harmless, one_line
 
-EXIT = {Status.FIXED: 0, Status.FAILING: 1, Status.UNCLEAR: 2}
+EXIT = {Status.FIXED: 0, Status.FAILING: 1, Status.UNCLEAR: 2, Status.NOT_SEEN: 3}
 """The exit status for each answer."""
 
-_COLOURS = {Status.FIXED: "green", Status.FAILING: "red", Status.UNCLEAR: "yellow"}
+_COLOURS = {
+    Status.FIXED: "green",
+    Status.FAILING: "red",
+    Status.UNCLEAR: "yellow",
+    Status.NOT_SEEN: "yellow",
+}
 
 
 @click.command(name="replay")
@@ -54,6 +59,7 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     exit status 0  fixed: the flaw is gone
     exit status 1  still failing
     exit status 2  it cannot be run, or says nothing about the saver as it is now
+    exit status 3  not seen again in some tries: it hangs on timing, and may be there still
 
     Run it from the folder in which the saver was judged, so that its target is found again.
     """

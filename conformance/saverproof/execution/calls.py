@@ -52,7 +52,7 @@ def put_call(step: steps.Put, planned: PlannedPut, thread: str) -> PutCall:
     config = address_config(thread, step.namespace, step.parent, step.id_form, step.extras)
     checkpoint = {
         "v": step.format if step.format is not None else checkpoint_format(),
-        "ts": timestamp(step.number),
+        "ts": timestamp(step.number if step.clock is None else step.clock),
         "id": mint(step.number),
         "channel_values": {
             name: channel.value.make()

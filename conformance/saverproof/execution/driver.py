@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from saverproof.execution.calls import Config, PutCall, PutWritesCall
+from saverproof.execution.own_ids import OwnIds
 from saverproof.targets.calling import LEAVE, Api, Each, api_of
 from saverproof.targets.event_loop import Loop
 
@@ -38,18 +39,20 @@ def writer_at(turn: int, apis: int) -> int:
 class ApiDriver:
     """The operations of a saver through one API.
 
-    ``calls`` and ``seconds`` count what was spent in the saver.
+    ``calls`` and ``seconds`` count what was spent in the saver. With ``ids`` the saver gets ids
+    that no other program uses.
     """
 
-    def __init__(self, saver: Any, through: Api) -> None:
+    def __init__(self, saver: Any, through: Api, ids: OwnIds | None = None) -> None:
         self.saver = saver
         self.through = through
+        self.ids = ids
         self.api = through.name
         self.calls = 0
         self.seconds = 0.0
         self.takes_paths = takes_task_path(getattr(saver, through.method("put_writes"), None))
-        self._call: Callable[..., Any] = through.call
-        self._items: Callable[..., Any] = through.items
+        self._call: Callable[..., Any] = ids.around(through.call) if ids else through.call
+        self._items: Callable[..., Any] = ids.around(through.items) if ids else through.items
 
     def put(self, call: PutCall) -> Any:
         return self.invoke("put", call.config, call.checkpoint, call.metadata, call.new_versions)
@@ -99,11 +102,12 @@ class ApiDriver:
 class AwaitedDriver(ApiDriver):
     """The same with answers that are to be awaited, on the event loop that calls."""
 
-    def __init__(self, saver: Any, through: Api) -> None:
-        super().__init__(saver, through)
-        self._call, self._items = through.ask, through.ask_items
+    def __init__(self, saver: Any, through: Api, ids: OwnIds | None = None) -> None:
+        super().__init__(saver, through, ids)
+        self._call = ids.around_awaited(through.ask) if ids else through.ask
+        self._items = ids.around_awaited(through.ask_items) if ids else through.ask_items
 
 
-def driver_of(saver: Any, api: str, loop: Loop) -> ApiDriver:
+def driver_of(saver: Any, api: str, loop: Loop, ids: OwnIds | None = None) -> ApiDriver:
     """A driver of the API called "sync" or "async", whose coroutines run on the loop."""
-    return ApiDriver(saver, api_of(api, loop))
+    return ApiDriver(saver, api_of(api, loop), ids)

@@ -14,7 +14,7 @@ from saverproof.steps import definitions as steps
 from saverproof.steps.identifiers import mint
 
 Key = tuple[str, str, str]
-"""Thread, namespace and checkpoint id."""
+"""Thread, namespace and checkpoint id; where checkpoints are read, "" is the latest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def perform(driver: ApiDriver, call: SettledCall) -> Any:
 
 def awaiting(driver: ApiDriver, call: SettledCall) -> Callable[[], Awaitable[object]]:
     """The call through the async API, to be awaited as often as it is called."""
-    awaited = AwaitedDriver(driver.saver, driver.through)
+    awaited = AwaitedDriver(driver.saver, driver.through, driver.ids)
 
     def operation() -> Awaitable[object]:
         answer: Awaitable[object] = perform(awaited, call)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.own_ids import OwnIds, ids_for
 from saverproof.process import heartbeat
 from saverproof.targets.event_loop import Loop
 from saverproof.targets.opening import fresh_workspace, opened
@@ -18,14 +19,23 @@ from saverproof.workspace import Workspace
 class Store:
     """A target opened on a workspace.
 
-    ``drivers`` holds one driver for each API in use, the first of which is the usual one.
+    ``drivers`` holds one driver for each API in use, the first of which is the usual one. Where
+    workspaces share a store, ``ids`` are what the saver gets, by default those of the workspace.
     """
 
-    def __init__(self, target: Target, folder: Path, loop: Loop, apis: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        target: Target,
+        folder: Path,
+        loop: Loop,
+        apis: tuple[str, ...],
+        ids: OwnIds | None = None,
+    ) -> None:
         self.target = target
         self.folder = folder
         self.loop = loop
         self.apis = apis
+        self.ids = ids
         self.drivers: tuple[ApiDriver, ...] = ()
         self.saver: Any = None
         self.calls = 0
@@ -36,6 +46,7 @@ class Store:
 
     def __enter__(self) -> Self:
         self.workspace = self._lasting.enter_context(fresh_workspace(self.folder, self.target))
+        self.ids = self.ids or ids_for(self.target, self.workspace)
         try:
             self.open()
         except BaseException:
@@ -67,7 +78,7 @@ class Store:
     def use(self, saver: Any) -> None:
         """Drive this saver object from now on."""
         self._count()
-        self.drivers = tuple(driver_of(saver, api, self.loop) for api in self.apis)
+        self.drivers = tuple(driver_of(saver, api, self.loop, self.ids) for api in self.apis)
 
     def close(self) -> None:
         """Close the saver.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from saverproof.errors import describe
@@ -25,42 +26,43 @@ LATEST = "latest"
 
 @dataclass(slots=True)
 class Snapshot:
-    """What reads by id (``by_id``; None where nothing was found) and listings (``listed``) gave.
+    """What reads by key (``by_key``; None where nothing was found) and listings (``listed``) gave.
 
     A read that raised is shown as ``{"unreadable": its error}``. ``listed`` is None if nothing
     was listed, and its threads are those that were asked for.
     """
 
-    by_id: dict[Key, Contents | None] = field(default_factory=dict)
+    by_key: dict[Key, Contents | None] = field(default_factory=dict)
     listed: dict[str, dict[Key, Contents]] | None = None
 
     def thread(self, thread: str) -> Snapshot:
         """What is shown of one thread."""
         listed = None if self.listed is None else {thread: self.listed.get(thread, {})}
-        return Snapshot({k: shown for k, shown in self.by_id.items() if k[0] == thread}, listed)
+        return Snapshot({k: shown for k, shown in self.by_key.items() if k[0] == thread}, listed)
 
     def agrees(self, reference: Snapshot) -> bool:
         """Whether all that is shown here is as it is shown there."""
-        return all(shown == reference.by_id.get(key) for key, shown in self.by_id.items()) and (
+        return all(shown == reference.by_key.get(key) for key, shown in self.by_key.items()) and (
             self.listed is None or reference.listed is None or self.listed == reference.listed
         )
 
     def at(self, key: Key) -> Contents | None:
         """What is shown of a checkpoint, by whichever read."""
-        if key in self.by_id:
-            return self.by_id[key]
+        if key in self.by_key:
+            return self.by_key[key]
         return (self.listed or {}).get(key[0], {}).get(key)
 
     def keys(self) -> set[Key]:
         """The checkpoints that are shown."""
         listed = (self.listed or {}).values()
-        return {k for k, shown in self.by_id.items() if shown is not None}.union(*listed)
+        read = {k for k, shown in self.by_key.items() if shown is not None and not is_latest(k)}
+        return read.union(*listed)
 
     @property
     def unreadable(self) -> str | None:
         """The error of the first read that raised."""
         shown = [
-            *self.by_id.values(),
+            *self.by_key.values(),
             *(s for t in (self.listed or {}).values() for s in t.values()),
         ]
         return next((str(s[UNREADABLE]) for s in shown if s is not None and UNREADABLE in s), None)
@@ -87,17 +89,29 @@ def raised(error: BaseException) -> Contents:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be read: checkpoints by id, and listings of whole threads."""
+    """What is to be read: checkpoints by id, the latest ones by no id, and listings of whole
+    threads.
+    """
 
     keys: tuple[Key, ...] = ()
     threads: tuple[str, ...] | None = None
 
 
+def latest_key(thread: str, namespace: str) -> Key:
+    """The key under which a read that names no checkpoint is kept, as LangGraph makes it."""
+    return (thread, namespace, "")
+
+
+def is_latest(key: Key) -> bool:
+    """Whether it stands for the latest checkpoint of a namespace."""
+    return not key[2]
+
+
 def config_of(key: Key) -> dict[str, Any]:
-    """The config that names a checkpoint."""
+    """The config that names a checkpoint, or the namespace whose latest one is meant."""
     thread, namespace, checkpoint = key
-    names = {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint}
-    return {"configurable": names}
+    names = {"thread_id": thread, "checkpoint_ns": namespace}
+    return {"configurable": names if is_latest(key) else names | {"checkpoint_id": checkpoint}}
 
 
 def snapshot(driver: ApiDriver, wanted: Wanted) -> Snapshot:
@@ -110,9 +124,9 @@ async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
     for key in wanted.keys:
         try:
             found = await api.ask(saver, "get_tuple", config_of(key))
-            seen.by_id[key] = None if found is None else contents_of(found)[1]
+            seen.by_key[key] = None if found is None else contents_of(found)[1]
         except Exception as error:  # noqa: BLE001 - a saver may raise anything
-            seen.by_id[key] = raised(error)
+            seen.by_key[key] = raised(error)
     if wanted.threads is not None:
         seen.listed = {}
         for thread in wanted.threads:
@@ -143,8 +157,8 @@ def parts_of(name: str) -> tuple[str, str, str, str, str]:
 
 
 def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
-    """All that listings of these threads show, and the latest checkpoint of each namespace that is
-    in them, as a read that names none gives it. Raises what the saver raises.
+    """All that listings of these threads show, and the latest checkpoint of the root and of each
+    namespace that is in them, as a read that names none gives it. Raises what the saver raises.
     """
     shown: ShownFacts = {}
     for thread in threads:
@@ -152,12 +166,14 @@ def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
         listing = driver.list_tuples(config, {})
         for found in listing:
             shown |= facts_of(found)
-        for namespace in dict.fromkeys(contents_of(found)[0][1] for found in listing):
-            at = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
-            latest = driver.get_tuple(at)
-            shown[fact(thread, namespace, "", LATEST)] = canonical(
-                None if latest is None else contents_of(latest)[0][2]
-            )
+        listed = {contents_of(found)[0][1] for found in listing}
+        for namespace in sorted({"", *listed}):
+            latest = driver.get_tuple(config_of(latest_key(thread, namespace)))
+            # A thread of which nothing is left says nothing.
+            if latest is not None or namespace in listed:
+                shown[fact(thread, namespace, "", LATEST)] = canonical(
+                    None if latest is None else contents_of(latest)[0][2]
+                )
     return shown
 
 
@@ -180,11 +196,18 @@ def canonical(value: Any) -> str:
     return json.dumps(_plain(value), sort_keys=True)
 
 
+_LONG = 2_000
+"""Characters or bytes of a value from which its digest stands for it."""
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, str | bytes) and len(value) > _LONG:
+        data = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+        return {type(value).__name__: [show(value, 100), len(value), sha256(data).hexdigest()]}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return {type(value).__name__: show(value, 2_000)}
+    return {type(value).__name__: show(value, _LONG)}

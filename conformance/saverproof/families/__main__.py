@@ -1,6 +1,12 @@
 """``python -m saverproof.families``: the judge process, started by ``process.client``."""
 
+# ruff: noqa: E402
+
+import gc
 import sys
+
+# What is imported stays: collecting all the while would make importing take twice as long.
+gc.disable()
 
 from saverproof.families.concurrency import bench as concurrency
 from saverproof.families.durability import bench as durability

@@ -16,6 +16,8 @@ class Status(StrEnum):
     FIXED = "fixed"
     FAILING = "still failing"
     UNCLEAR = "cannot run"
+    NOT_SEEN = "not seen again"
+    """It hangs on timing, so that not to see it proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,13 @@ class ReplayAnswer:
 def unclear(why: object) -> ReplayAnswer:
     """The answer if nothing can be said."""
     return ReplayAnswer(Status.UNCLEAR, str(why))
+
+
+def not_seen(tries: int, how: str = "") -> ReplayAnswer:
+    """The answer if what hangs on timing did not show in so many tries; ``how`` says of what."""
+    times = "1 try" if tries == 1 else f"{tries} tries"
+    said = f"not seen again in {times}{f' of {how}' if how else ''}, which proves nothing"
+    return ReplayAnswer(Status.NOT_SEEN, said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from saverproof.capability import Capability
 from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.own_ids import ids_for
 from saverproof.execution.settled_calls import Calls, perform
 from saverproof.execution.view import listed_facts
 from saverproof.facts import APIS
@@ -101,7 +102,7 @@ def _open(target: Target, api: str, scratch: Path) -> None:
         fresh_workspace(scratch, target) as workspace,
         opened(target, workspace, loop) as saver,
     ):
-        _use(driver_of(saver, api, loop))
+        _use(driver_of(saver, api, loop, ids_for(target, workspace)))
 
 
 def _use(driver: ApiDriver) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
+from saverproof.families.budget import Budget
 from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.machines.differences import Differences
 
@@ -54,6 +55,7 @@ class Tally:
         differences: every difference that was seen.
         operations: calls of the saver that were judged.
         saver_s: seconds spent inside the saver, where they are told apart.
+        budget: how long it may take, and what was left out for that.
     """
 
     plan: ItemPlan
@@ -66,6 +68,7 @@ class Tally:
     differences: Differences = field(default_factory=Differences)
     operations: int = 0
     saver_s: float = 0.0
+    budget: Budget = field(init=False)
     _inapplicable: dict[str, str] = field(default_factory=dict)
     _ruled_out: dict[str, str] = field(default_factory=dict)
     _unexercised: dict[str, str] = field(default_factory=dict)
@@ -73,6 +76,7 @@ class Tally:
     _last_beat: float = 0.0
 
     def __post_init__(self) -> None:
+        self.budget = Budget(self.plan.budget_s)
         for contract in contracts(self.plan.family):
             why = why_inapplicable(contract, self.plan.facts)
             if why is not None:
@@ -126,6 +130,23 @@ class Tally:
             self._last_beat = now
             self.progress({"operations": self.operations, **figures})
 
+    def keep(
+        self, findings: Sequence[Finding], checked: Mapping[str, int], *, settled: Collection[str]
+    ) -> None:
+        """Tell those who wait for the outcome what is known already, should this process not
+        survive the rest: findings, how often contracts were judged, and of which nothing more
+        will be asked.
+        """
+        self.progress(
+            {
+                "kept": {
+                    "findings": [asdict(finding) for finding in findings],
+                    "checked": dict(checked),
+                    "settled": sorted(settled),
+                }
+            }
+        )
+
     def outcome(self) -> Outcome:
         """What the item comes to: what was found outweighs what is unknown, that what could not be
         exercised, and what was judged that something does not apply.
@@ -136,6 +157,10 @@ class Tally:
         checked = {n: times for n, times in self.checked.items() if times and n in applicable}
         ruled_out = {n: w for n, w in self._ruled_out.items() if n not in found | checked.keys()}
         left = applicable - found - ruled_out.keys()
+        if self.budget.left_out:
+            self.not_exercised((n for n in left if n not in checked), self.budget.reason)
+        if self.budget.limit_s is not None:
+            self.sections["budget"] = self.budget.as_data()
         account = self.differences.account([f.contract for f in findings], applicable)
         return Outcome(
             checked=checked,

@@ -12,8 +12,12 @@ from saverproof.judging.delta import rebuilt, same_rebuilt
 from saverproof.judging.facts import Cause, Raised
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
-from saverproof.judging.refusals import refuses_nones
-from saverproof.judging.store_check import answers_unknown_alike, check_store, leave_alone
+from saverproof.judging.refusals import (
+    is_listed_by_namespace,
+    refuses_no_namespace,
+    refuses_nones,
+)
+from saverproof.judging.store_check import answers_unknown_alike, check_store
 from saverproof.model.records import Address
 from saverproof.steps import definitions as steps
 
@@ -35,7 +39,9 @@ def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) ->
         asked = steps.ListTuples(thread)
         listing = ask(context, asked)
         if listing.error is not None:
-            if not refuses_nones(context, asked, listing.error):
+            if not refuses_nones(context, asked, listing.error) and not refuses_no_namespace(
+                context, asked
+            ):
                 context.facts.differ(facts.RAISED, None, "a listing", listing.error)
             continue
         _judge_listing(context, thread, listing)
@@ -51,7 +57,11 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
             model.adopt(address)
         else:
             judge_listed(context, address, item)
-    for address in set(model.listing(steps.ListTuples(thread))) - set(listing.addresses):
+    asked = steps.ListTuples(thread)
+    for address in set(model.listing(asked)) - set(listing.addresses):
+        # Whether a listing without a namespace shows all of them is not for this to say.
+        if is_listed_by_namespace(context, asked, address):
+            continue
         context.facts.differ(facts.MISSING, address, "in the listing", "not in it")
 
 
@@ -123,7 +133,7 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
         if model.latest(address[0], address[1]) == address[2]:
             continue
         # Nothing is promised of the older ones, not even that what is kept of them is whole.
-        leave_alone(model, address)
+        model.leave_alone(address)
         if address[0] not in with_delta:
             kept.append(address)
     if kept:

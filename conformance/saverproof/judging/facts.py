@@ -74,6 +74,8 @@ INPUT = Fact("input", "the saver changed its argument {detail!r}")
 FORM = Fact("form", "the same question asked in another form gets a different answer")
 ROOT_BY_DEFAULT = Fact("root by default")
 NONE_ID = Fact("none id")
+EMPTY_ID = Fact("empty id")
+WITHOUT_NAMESPACE = Fact("without namespace")
 LOOP_CONFIG = Fact("loop config")
 SNAPSHOT = Fact("snapshot")
 SELECTION = Fact("selection", "a listing selects different checkpoints than it should")
@@ -85,6 +87,7 @@ LISTED_ORDER = Fact("order", "the order differs")
 ORDER_OF_ALL = Fact("order", "the order differs")
 LIMIT = Fact("limit", "a limited listing is not the start of the whole one")
 LIMIT_RAISED = Fact("raised")
+LIMIT_ZERO = Fact("limit zero")
 PAGES = Fact("pages", "pages do not make up the whole listing")
 
 # --- deleting and copying ----------------------------------------------------------------------
@@ -155,6 +158,7 @@ class Cause(Enum):
     NONE_ARGUMENTS = "it is right without the arguments that are None"
     NONE_ID = "it is right without the id that is None"
     NO_NAMESPACE = "it is right with a namespace"
+    LISTED_BY_NAMESPACE = "it is listed where the namespace is named"
     LOOP_CONFIG = "it is right without the entries that LangGraph's loop adds"
     FILTER = "it is right without the filter"
     BEFORE = "it is right without before"

@@ -27,16 +27,14 @@ class Listing:
         items = [] if self.error else list(answer)
         if context.prefix and step.thread is None:
             items = [i for i in items if _thread_of(i).startswith(context.prefix)]
-        wanted = context.model.listing(step)
-        numbers = _numbers(context)
-        self.items: list[tuple[Address, Any]] = []
-        for item in items:
-            address = _address(context, numbers, item)
-            if any(a[2] == address[2] and a != address for a in wanted):
-                taken = {other for other, _ in self.items}
-                address = _likeliest(context.model, wanted, taken, item, address)
-            if address not in context.model.unexpected:
-                self.items.append((address, item))
+        self.everything = _placed(context, step, items)
+        """What was left alone is among it."""
+        unexpected = context.model.unexpected
+        self.items: list[tuple[Address, Any]] = [
+            (address, item)
+            for address, item in zip(self.everything, items, strict=True)
+            if address not in unexpected
+        ]
 
     @property
     def addresses(self) -> list[Address]:
@@ -44,12 +42,33 @@ class Listing:
         return [address for address, _ in self.items]
 
 
+def _placed(context: Context, step: ListTuples, items: list[Any]) -> list[Address]:
+    """Which checkpoint each of the items is."""
+    model, numbers = context.model, _numbers(context)
+    wanted = model.listing(step)
+    placed = [_address(context, numbers, item) for item in items]
+    taken: set[Address] = set()
+    # What is left alone may look like anything: it is taken for another checkpoint only where
+    # that one should be listed, and no other item is it.
+    for left_alone in (False, True):
+        for at, named in enumerate(placed):
+            if (named in model.unexpected) is not left_alone:
+                continue
+            others = [a for a in wanted if a[2] == named[2] and a != named]
+            if left_alone:
+                others = [] if step.limit is not None else [a for a in others if a not in taken]
+            if others:
+                placed[at] = _likeliest(model, others, taken, items[at], named)
+            taken.add(placed[at])
+    return placed
+
+
 def _thread_of(item: Any) -> str:
     return str(part(field(item, "config"), "thread_id"))
 
 
 def _likeliest(
-    model: Model, wanted: list[Address], taken: set[Address], item: Any, named: Address
+    model: Model, others: list[Address], taken: set[Address], item: Any, named: Address
 ) -> Address:
     """Which of the checkpoints of that id an item is, by what it shows; at a tie, as it says."""
     shown = field(item, "checkpoint") or {}
@@ -72,7 +91,7 @@ def _likeliest(
             - 1.5 * (address in taken)
         )
 
-    return max([named, *(a for a in wanted if a[2] == named[2])], key=likeness)
+    return max([named, *others], key=likeness)
 
 
 def _numbers(context: Context) -> dict[str, int]:

@@ -13,13 +13,21 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Fact, FactLog, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import Listing, ask
-from saverproof.judging.refusals import judge_refusal, plainer_forms, refuses_nones
+from saverproof.judging.refusals import (
+    is_listed_by_namespace,
+    judge_refusal,
+    plainer_forms,
+    refuses_nones,
+)
 from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
 from saverproof.model.records import Address, Record
 from saverproof.model.store import Model
 from saverproof.steps.definitions import IdForm, ListTuples, WalkPages
 from saverproof.steps.identifiers import mint
+
+_MOST_LOOKED_INTO = 8
+"""Checkpoints missing in one listing that are looked into; the others are lost as the last is."""
 
 
 def take_list_tuples(step: ListTuples, context: Context) -> None:
@@ -52,14 +60,18 @@ def _judge_selection(context: Context, step: ListTuples, listing: Listing) -> No
         if filtered and _ignores_filters(context, step):
             listed = replace(listed, filters_ignored=True)
         _differ(context, facts.SELECTED, step, listing, listed)
-    for address in sorted(expected - shown.keys()):
+    told: Difference | None = None
+    for number, address in enumerate(sorted(expected - shown.keys())):
+        if number >= _MOST_LOOKED_INTO and told is not None:
+            told.explains.append(Difference(facts.SELECTION, address, "in the listing", "lost"))
+            continue
         if behind := _look_by_id(context, address):
             lost = Difference(facts.SELECTION, address, "in the listing", "not in it")
             behind.explains.append(lost)
             continue
         listed = _known_of(model, step, address)
         cause = None if listed.wrong_metadata else _cause_of_missing(context, step, address)
-        _differ(context, facts.SELECTION, step, listing, listed, cause)
+        told = _differ(context, facts.SELECTION, step, listing, listed, cause)
     for address, times in shown.items():
         if times > 1:
             _differ(context, facts.SELECTED_TWICE, step, listing, _known_of(model, step, address))
@@ -87,10 +99,10 @@ def _differ(
     listing: Listing,
     listed: Listed,
     cause: Cause | None = None,
-) -> None:
+) -> Difference:
     expected = [_named(address) for address in context.model.listing(step)]
     shown = [_named(address) for address in listing.addresses]
-    context.facts.differ(fact, None, expected, shown, listed=listed, cause=cause)
+    return context.facts.differ(fact, None, expected, shown, listed=listed, cause=cause)
 
 
 def _named(address: Address) -> tuple[str, str, str]:
@@ -105,13 +117,19 @@ def tested_by(step: ListTuples) -> Iterator[Fact]:
         yield facts.BEFORE
     if step.filter:
         yield facts.FILTERED[sort_of(step.filter)]
+    if step.thread is not None and step.namespace is None:
+        yield facts.WITHOUT_NAMESPACE
     if step.id_form is not IdForm.ABSENT:
         yield facts.NONE_ID
+    if step.id_form is IdForm.EMPTY:
+        yield facts.EMPTY_ID
     if step.extras.loop:
         yield facts.LOOP_CONFIG
 
 
 def _cause_of_missing(context: Context, step: ListTuples, address: Address) -> Cause:
+    if is_listed_by_namespace(context, step, address):
+        return Cause.LISTED_BY_NAMESPACE
     for cause, plainer in plainer_forms(step):
         if address in ask(context, plainer).addresses:
             return cause
@@ -196,7 +214,9 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
     if limited.error is not None:
         context.facts.differ(facts.LIMIT_RAISED, None, "a listing", limited.error)
         return
-    shown, whole = limited.addresses, unlimited.addresses
+    if step.limit == 0:
+        context.facts.agree(facts.LIMIT_ZERO)
+    shown, whole = limited.everything, unlimited.everything
     places = {address[:2] for address in whole}
     if len(places) <= 1:
         right = shown == whole[: step.limit]
@@ -211,10 +231,10 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
     history = context.model.history(step.thread, step.namespace)
     seen: list[int] = []
     before: int | None = None
-    for _ in range(len(history) + 2):
+    for _ in range(len(history) + len(context.model.unexpected) + 2):
         asked = ListTuples(step.thread, step.namespace, before=before, limit=step.size)
         page = ask(context, asked)
-        numbers = [number for _, _, number in page.addresses]
+        numbers = [number for _, _, number in page.everything]
         if page.error is not None and (
             context.is_for_the_unreadable(facts.PAGES, "a page", page.error)
             or refuses_nones(context, asked, page.error)
@@ -224,6 +244,8 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
             break
         seen += numbers
         before = numbers[-1]
+    place, unexpected = (step.thread, step.namespace), context.model.unexpected
+    seen = [number for number in seen if (*place, number) not in unexpected]
     expected = sorted(history, reverse=True)
     if sorted(seen, reverse=True) == expected:
         context.facts.agree(facts.PAGES)

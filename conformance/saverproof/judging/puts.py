@@ -11,7 +11,7 @@ from saverproof.judging import facts
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Raised
-from saverproof.judging.store_check import check_store, leave_alone, read_back, touch
+from saverproof.judging.store_check import check_store, touch
 from saverproof.judging.tuples import part
 from saverproof.model import records
 from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
@@ -34,9 +34,9 @@ def take_put(step: Put, context: Context) -> None:
     if isinstance(answer, Raised):
         cause = Cause.AGAIN if planned.again else None
         context.facts.differ(facts.RAISED, address, "the checkpoint's config", answer, cause=cause)
-        _settle_refused(context, address)
+        settle_refused(context, address)
         return
-    _mark(context, step, planned)
+    mark(context, step, planned)
     if context.watch_inputs:
         _judge_inputs(context, address, call, put_call(step, planned, thread))
     if step.mutate_inputs:
@@ -44,7 +44,7 @@ def take_put(step: Put, context: Context) -> None:
         spoil(call.metadata)
     _judge_returned(context, step, answer)
     if context.shallow:
-        _forget_older(context, step)
+        forget_older(context, step)
     touch(context, address)
 
 
@@ -59,22 +59,22 @@ def _judge_returned(context: Context, step: Put, answer: Any) -> None:
     context.facts.compare(facts.RETURNED, address, expected, shown)
 
 
-def _settle_refused(context: Context, address: Address) -> None:
+def settle_refused(context: Context, address: Address) -> None:
     """A put that raised stored nothing; if the store says otherwise, go on with that."""
     if context.model.record(address) is None:
         context.model.unexpected.add(address)
         context.model.doubted_writes.add(address)
 
 
-def _forget_older(context: Context, step: Put) -> None:
+def forget_older(context: Context, step: Put) -> None:
     """A shallow saver may drop what came before, and keep it as well."""
     for number in [
         n for n in context.model.history(step.thread, step.namespace) if n < step.number
     ]:
-        leave_alone(context.model, (step.thread, step.namespace, number))
+        context.model.leave_alone((step.thread, step.namespace, number))
 
 
-def _mark(context: Context, step: Put, planned: PlannedPut) -> Record:
+def mark(context: Context, step: Put, planned: PlannedPut) -> Record:
     """Put into the model, and note what the record is evidence for from now on."""
     model = context.model
     address = (step.thread, step.namespace, step.number)
@@ -89,6 +89,8 @@ def _mark(context: Context, step: Put, planned: PlannedPut) -> Record:
     elif address in model.writes:
         for write in model.writes[address].values():
             write.marks.add(records.EARLY)
+    if any(step.number in other for other in model.threads.get(step.thread, {}).values()):
+        marks.add(records.SAME_ID)
     if step.parent is not None and not planned.again:
         parent = model.history(step.thread, step.namespace).get(step.parent)
         if parent is not None:
@@ -169,10 +171,10 @@ def take_put_writes(step: PutWrites, context: Context) -> None:
         for _, value in call.writes[:-1]:
             spoil(value)
     _follow_writes(context, step, address)
-    if context.thorough:
+    if address not in context.model.unexpected:
+        touch(context, address)
+    elif context.thorough:
         check_store(context)
-    elif address not in context.model.unexpected:
-        read_back(context, address)
     if not step.writes:
         context.facts.agree(facts.EMPTY_BATCH)
 

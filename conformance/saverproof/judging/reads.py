@@ -6,10 +6,13 @@ form is to blame (an id of None, a missing namespace, the loop's own config entr
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from unittest import mock
 
 from saverproof.execution.calls import get_config
 from saverproof.judging import facts
@@ -21,6 +24,8 @@ from saverproof.judging.store_check import judge_latest, judge_read, read_back
 from saverproof.judging.tuples import field
 from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, NextVersions
 from saverproof.values import same
+
+_HOUR_S = 3_600
 
 
 def take_get_tuple(step: GetTuple, context: Context) -> None:
@@ -114,9 +119,10 @@ def _reread(context: Context, step: GetTuple) -> None:
 
 def take_next_versions(step: NextVersions, context: Context) -> None:
     versions: list[Any] = []
-    for _ in range(step.count):
+    for number in range(step.count):
         current = versions[-1] if versions else None
-        version = context.attempt(partial(context.next_version, current))
+        with _set_back(by_s=_HOUR_S if step.clock_goes_back and number >= step.count // 2 else 0):
+            version = context.attempt(partial(context.next_version, current))
         if isinstance(version, Raised):
             context.facts.differ(facts.VERSION_RAISED, None, "a version", version)
             return
@@ -126,6 +132,24 @@ def take_next_versions(step: NextVersions, context: Context) -> None:
             return
         context.facts.agree(facts.VERSION)
         versions.append(version)
+
+
+@contextmanager
+def _set_back(by_s: int) -> Iterator[None]:
+    """Let the clock that Python code looks at go behind by so many seconds."""
+    if not by_s:
+        yield
+        return
+    seconds, nanoseconds = time.time, time.time_ns
+
+    def earlier() -> float:
+        return seconds() - by_s
+
+    def earlier_ns() -> int:
+        return nanoseconds() - by_s * 10**9
+
+    with mock.patch.object(time, "time", earlier), mock.patch.object(time, "time_ns", earlier_ns):
+        yield
 
 
 def _empty_of(version: Any) -> Any:

@@ -12,6 +12,7 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FilterSort, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import ask
+from saverproof.model.records import Address
 from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
 
 
@@ -27,9 +28,17 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
         return
     if refuses_nones(context, step, error):
         return
+    named = replace(step, id_form=IdForm.ABSENT)
+    if step.id_form is IdForm.EMPTY and ask(context, named).error is None:
+        context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ID)
+        return
     if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
         cause = Cause.EMPTY_THREAD
         context.facts.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
+        return
+    if refuses_no_namespace(context, step):
+        cause = Cause.LISTED_BY_NAMESPACE
+        context.facts.differ(facts.RAISED, None, "a listing", error, cause=cause)
         return
     for cause, plainer in plainer_forms(step):
         if ask(context, plainer).error is None:
@@ -47,6 +56,13 @@ def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
     return True
 
 
+def refuses_no_namespace(context: Context, step: ListTuples) -> bool:
+    """Whether a listing raised for no more than that it names no namespace."""
+    if step.thread is None or step.namespace is not None:
+        return False
+    return ask(context, replace(step, namespace="")).error is None
+
+
 def _without_nones(context: Context, step: ListTuples) -> Any:
     """The same listing, with the arguments left out that the loop gives as None."""
     thread = None if step.thread is None else context.real(step.thread)
@@ -55,6 +71,13 @@ def _without_nones(context: Context, step: ListTuples) -> Any:
     if given == arguments:
         return Raised(ValueError("nothing to leave out"))
     return context.attempt(lambda: context.reader.list_tuples(config, given))
+
+
+def is_listed_by_namespace(context: Context, step: ListTuples, address: Address) -> bool:
+    """Whether a listing that names no namespace would show this, if it named that."""
+    if step.thread is None or step.namespace is not None:
+        return False
+    return address in ask(context, replace(step, namespace=address[1])).addresses
 
 
 def plainer_forms(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:

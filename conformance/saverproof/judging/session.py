@@ -9,16 +9,27 @@ from typing import Any
 
 from saverproof.execution.store import Store
 from saverproof.judging import attribution, facts
-from saverproof.judging.attribution.features import is_hostile
+from saverproof.judging.attribution.features import hostile_names
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import HANDLERS
 from saverproof.judging.own import look_at_invariants, own_objection
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.store_check import check_store
+from saverproof.programs.axes.axis import Touched
+from saverproof.programs.axes.table import READER
+from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
-from saverproof.programs.renaming import threads
-from saverproof.steps.definitions import Put, Step
+from saverproof.steps.definitions import (
+    GetTuple,
+    ListTuples,
+    Put,
+    PutHistory,
+    Reopen,
+    Step,
+    WalkPages,
+)
+from saverproof.steps.expanding import puts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,10 @@ class Session(Context):
         self.on_step = on_step
         self.breaches: list[Breach] = []
         self.refused: set[str] = set()
-        """Hostile thread ids that the saver refused; they are left alone from then on."""
+        """Hostile threads and namespaces that the saver refused, and that are left alone then."""
+        self.touched: Counter[Touched] = Counter()
+        """The points of the axes that the steps touched, and how often."""
+        self._opened_anew = False
 
     @property
     def checked(self) -> Counter[str]:
@@ -64,12 +78,13 @@ class Session(Context):
             return []
         if own_objection(step, self) is not None:
             return []
-        if self.refused.intersection(threads(step)):
+        if self.refused.intersection(hostile_names(step)) or self._over_all_threads(step):
             return []
         if self.on_step is not None:
             self.on_step(step, len(self.taken))
         known, diverged = len(self.facts.differences), self.model.diverged
         new_to_it = self._unknown_hostile(step)
+        self._touch(step)
         self.taken.append(step)
         HANDLERS[type(step)](step, self)
         look_at_invariants(self)
@@ -79,10 +94,29 @@ class Session(Context):
             self.facts.agree(facts.HOSTILE_REFUSED)
         return self._attributed(step, known, diverged=diverged)
 
+    def _over_all_threads(self, step: Step) -> bool:
+        """Whether a step lists what others have in the store, too."""
+        return self.store.ids is not None and isinstance(step, ListTuples) and step.thread is None
+
+    def _touch(self, step: Step) -> None:
+        """Note which points of the axes a step touches, before it is taken."""
+        self.touched.update(touched_by(step, self.model))
+        if isinstance(step, GetTuple | ListTuples | WalkPages):
+            crossed = len(self.store.drivers) > 1
+            same = "the saver opened again" if self._opened_anew else "the same saver"
+            self.touched[READER.at("the other API" if crossed else same)] += 1
+        elif isinstance(step, Reopen):
+            self._opened_anew = True
+        else:
+            self._opened_anew = False
+
     def _unknown_hostile(self, step: Step) -> set[str]:
-        """The hostile threads of a step of which the saver accepted nothing yet."""
-        accepted = {*self.model.threads, *(address[0] for address in self.model.writes)}
-        return {name for name in threads(step) if is_hostile(name)} - accepted
+        """The hostile names of a step of which the saver accepted nothing yet."""
+        hostile = hostile_names(step)
+        if not hostile:
+            return hostile
+        addresses = (*self.model.addresses(), *self.model.writes)
+        return hostile.difference(*(address[:2] for address in addresses))
 
     def _was_refused(self, step: Step, known: int) -> bool:
         """Whether all that went wrong is that the saver said no, which it may to a hostile id.
@@ -112,7 +146,7 @@ class Session(Context):
     def _attributed(self, step: Step, known: int, *, diverged: bool) -> list[Breach]:
         fresh = [
             Breach(
-                attribution.attribute(difference, step, self.model),
+                attribution.attribute(difference, _acting(step, difference), self.model),
                 difference,
                 len(self.taken),
                 step,
@@ -122,3 +156,12 @@ class Session(Context):
         ]
         self.breaches += fresh
         return fresh
+
+
+def _acting(step: Step, difference: Difference) -> Step:
+    """The step that a difference is held against: of a history, one of its puts."""
+    if not isinstance(step, PutHistory):
+        return step
+    puts = list(puts_of(step))
+    number = difference.address[2] if difference.address is not None else None
+    return next((put for put in puts if put.number == number), puts[-1])

@@ -116,7 +116,7 @@ def _judge_fields(
     expected: dict[str, Any] = {
         "v": step.format if step.format is not None else checkpoint_format(),
         "id": mint(step.number),
-        "ts": timestamp(step.number),
+        "ts": timestamp(step.number if step.clock is None else step.clock),
         "channel_versions": versions,
         "versions_seen": record.seen,
     }

@@ -4,7 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from saverproof.contracts.registry import family_table
 from saverproof.known.entries import Entry
+
+_UNSTEADY = frozenset({"concurrency", "crash"})
+"""Phases in which what is seen hangs on timing, or on instants that are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class StaleEntry:
         """What to tell the user."""
         through = f" through the {self.entry.api} API" if self.entry.api else ""
         return f"{self.entry.file}: {self.entry.id} held{through}; " + (
-            "remove the entry" if self.fails else "is the entry stale? (the deep profile tells)"
+            "remove the entry" if self.fails else "is the entry stale? (not certain)"
         )
 
 
@@ -29,7 +33,8 @@ def stale(
 ) -> Iterator[StaleEntry]:
     """The entries whose contract held for ``saver``, given its ``contracts`` in a report.
 
-    A search may miss a violation, so that only the deep profile makes it certain. A contract that
+    A search may miss a violation, so that only the deep profile makes it certain, and nothing does
+    where a violation hangs on timing. A contract that
     was not exercised, through the entry's API where it names one, is never stale. An entry with an
     example of this saver is judged by running that, and left out here.
     """
@@ -39,7 +44,8 @@ def stale(
         if entry.shows(saver) or contract is None:
             continue
         if _held(entry, contract):
-            yield StaleEntry(entry, fails=profile == "deep")
+            steady = family_table(contract["id"].partition("/")[0]).phase not in _UNSTEADY
+            yield StaleEntry(entry, fails=steady and profile == "deep")
 
 
 def _held(entry: Entry, contract: Mapping[str, Any]) -> bool:

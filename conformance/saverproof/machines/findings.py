@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from saverproof.contracts.registry import contract
 from saverproof.items import Finding
 from saverproof.judging.wording import fact_in_words, shown
-from saverproof.machines.search import Violation
+from saverproof.machines.violations import Violation
 from saverproof.scripts import reproducer
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.steps.codec import to_json
@@ -24,10 +25,12 @@ def finding(
     difference = violation.breach.difference
     where = "" if difference.address is None else f" ({_place(difference.address)})"
     summary = fact_in_words(difference) + where
-    if not violation.steady:
-        summary += " (seen once; a second run of the same program did not show it)"
+    if not violation.shortened:
+        summary += " (shortening the program was ended early)"
     expected, observed = shown(difference, WIDTH)
     name, program = violation.contract, violation.program
+    # What an author has added is in no table.
+    implied = () if name in own.statements else contract(name).implies
     return Finding(
         contract=name,
         api=api,
@@ -38,6 +41,10 @@ def finding(
         steps=tuple(describe(step) for step in program),
         program=to_json(program),
         reproducer=reproducer(target, program, violation.breach, api, name=name, own=own),
+        needs=tuple(each.name for each in violation.needs),
+        goes_without=tuple(sorted({each.contract for each in violation.needs} - {"", name})),
+        also_shows=tuple(sorted(violation.also)),
+        may_break=tuple(sorted(implied)),
     )
 
 

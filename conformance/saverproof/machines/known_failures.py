@@ -18,9 +18,10 @@ from hypothesis.database import ExampleDatabase
 
 from saverproof.errors import SaverproofError
 from saverproof.items import Finding
-from saverproof.machines.search import ProgramSearch, Violation
+from saverproof.machines.search import ProgramSearch
 from saverproof.machines.survey import SaverSurvey
 from saverproof.machines.trials import ProgramRun, Trials
+from saverproof.machines.violations import Violation
 from saverproof.programs.theme import Theme
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program

@@ -5,61 +5,42 @@ The random driver and Hypothesis both run its rules, and those of the classes de
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from random import Random
 from typing import Any, ClassVar, NoReturn, Self
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import HealthCheck, Verbosity
 from hypothesis.control import currently_in_test_context
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition
 from hypothesis.stateful import rule as hypothesis_rule
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.registry import TABLES
-from saverproof.errors import TargetError
 from saverproof.items import Finding
 from saverproof.judging.session import Session
 from saverproof.machines.broken import ContractBroken, told
+from saverproof.machines.choices import PHASES, SEEDS, SeededChoices
 from saverproof.machines.findings import finding
+from saverproof.machines.kit_rules import KitRules
 from saverproof.machines.known_failures import KnownFailures
-from saverproof.machines.rules import (
-    CHOICES,
-    OwnInvariant,
-    OwnRule,
-    install,
-    own_invariants,
-    own_rules,
-    step_rule,
-)
+from saverproof.machines.own_rules import OwnAdditions, own_sources, with_own
+from saverproof.machines.rules import install
 from saverproof.machines.running import MachinePlan, running
-from saverproof.machines.search import Violation
+from saverproof.machines.targeting import target_of
 from saverproof.machines.trials import NOTHING, ProgramRun, Stepper, programs
+from saverproof.machines.violations import Violation
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
-from saverproof.programs.makers import (
-    batches,
-    checkpoints,
-    reads,
-    saver_lifecycle,
-    scenes,
-    whole_threads,
-)
 from saverproof.programs.theme import Maker, Theme
-from saverproof.programs.weights import EVERYTHING, PRUNING
-from saverproof.scripts.own_source import OwnSources, own_source
-from saverproof.steps.definitions import OwnStep, Program, Step
+from saverproof.programs.weights import EVERYTHING
+from saverproof.steps.definitions import Program, Step
 from saverproof.steps.describing import describe
-from saverproof.targets.reference import TargetRef
-from saverproof.targets.target import Target
 
 _NAME_SETS = 1_000
 
 
-class SaverMachine(RuleBasedStateMachine, Stepper):
+class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
     """Runs a saver and the model side by side; subclass it to add rules and invariants.
 
     A subclass names its ``target``. What it finds broken, it shows by the shortest steps::
@@ -89,76 +70,26 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
 
     target: ClassVar[Any]
     apis: ClassVar[tuple[str, ...]] = ("sync",)
-    themes: ClassVar[tuple[Theme, ...]] = (EVERYTHING, PRUNING)
+    themes: ClassVar[tuple[Theme, ...]] = (EVERYTHING,)
     enforces: ClassVar[tuple[Contract, ...]] = tuple(
         each for table in TABLES if table.phase == "functional" for each in table.contracts
     )
     contracts: ClassVar[frozenset[str]] = frozenset()
     strict: ClassVar[bool] = False
     examples: ClassVar[tuple[Program, ...]] = ()
-    own_rules: ClassVar[Mapping[str, OwnRule]] = {}
-    own_invariants: ClassVar[tuple[OwnInvariant, ...]] = ()
     _known: ClassVar[KnownFailures | None] = None
     _last: ClassVar[tuple[Violation, Finding] | None] = None
 
-    put = step_rule(checkpoints.put)
-    put_again = step_rule(checkpoints.put_again)
-    put_replacing = step_rule(checkpoints.put_replacing)
-    put_copy = step_rule(checkpoints.put_copy)
-    put_omitting = step_rule(checkpoints.put_omitting)
-    put_in_loop = step_rule(checkpoints.put_in_loop)
-    put_root_in_form = step_rule(checkpoints.put_root_in_form)
-    put_and_change = step_rule(checkpoints.put_and_change)
-    put_merging = step_rule(checkpoints.put_merging)
-    put_older = step_rule(checkpoints.put_older)
-    put_with_legacy_writes = step_rule(checkpoints.put_with_legacy_writes)
-    put_delta = step_rule(checkpoints.put_delta)
-    put_elsewhere = step_rule(checkpoints.elsewhere)
-    writes = step_rule(batches.writes)
-    writes_early = step_rule(batches.writes_early)
-    writes_again = step_rule(batches.writes_again)
-    writes_special = step_rule(batches.writes_special)
-    writes_empty = step_rule(batches.writes_empty)
-    writes_to_root = step_rule(batches.writes_to_root)
-    writes_in_loop = step_rule(batches.writes_in_loop)
-    writes_and_change = step_rule(batches.writes_and_change)
-    refuse = step_rule(batches.refuse)
-    get = step_rule(reads.get)
-    get_in_form = step_rule(reads.get_in_form)
-    list_tuples = step_rule(reads.list_)
-    list_filtered = step_rule(reads.list_filtered)
-    list_in_form = step_rule(reads.list_in_form)
-    list_all = step_rule(reads.list_all)
-    walk_pages = step_rule(reads.pages)
-    abandon_list = step_rule(reads.abandon)
-    delta_history = step_rule(reads.delta_history)
-    delete_thread = step_rule(whole_threads.delete_thread)
-    delete_for_runs = step_rule(whole_threads.delete_runs)
-    copy_thread = step_rule(whole_threads.copy_thread)
-    prune = step_rule(whole_threads.prune)
-    prune_to_latest = step_rule(whole_threads.prune_to_latest)
-    reopen = step_rule(saver_lifecycle.reopen)
-    set_up = step_rule(saver_lifecycle.set_up)
-    close_again = step_rule(saver_lifecycle.close_again)
-    clone = step_rule(saver_lifecycle.clone)
-    next_versions = step_rule(scenes.next_versions)
-    check_files = step_rule(scenes.check_files)
-    check_encryption = step_rule(scenes.check_encryption)
-    call_on_loop = step_rule(scenes.call_on_loop)
-    first_operation = step_rule(scenes.first_operation)
-    bulk = step_rule(scenes.bulk)
-
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
-        cls.own_rules, cls.own_invariants = own_rules(cls), own_invariants(cls)
-        cls.themes = tuple(_with_own(theme, cls.own_rules.values()) for theme in cls.themes)
+        cls.themes = tuple(with_own(theme, cls.own_rules.values()) for theme in cls.themes)
         cls._known = cls._last = None
-        install(cls, cls.themes)
+        install(cls, cls.themes, cls.own_rules)
         # The kit has made a failing program short before it tells of it, and prints its steps.
         cls.TestCase.settings = hypothesis.settings(
             deadline=None,
             suppress_health_check=list(HealthCheck),
-            phases=[each for each in Phase if each not in (Phase.shrink, Phase.explain)],
+            phases=PHASES,
             verbosity=Verbosity.quiet,
         )
 
@@ -166,6 +97,7 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         given = getattr(self, "_given", None)
         RuleBasedStateMachine.__init__(self)
         self._resources = ExitStack()
+        self.choices = SeededChoices()
         self._is_driven = given is None
         self._printed = 0
         if given is not None:
@@ -221,6 +153,15 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         )
 
     @classmethod
+    def named_invariants(cls) -> dict[str, str]:
+        """The invariants of the class, the author's among them: the name of each, which is the id
+        of the contract that it enforces, and what it demands.
+        """
+        enforced = [one for one in cls.enforces if not cls.contracts or one.id in cls.contracts]
+        own = {one.contract: one.statement for one in cls.own_invariants}
+        return {one.id: one.statement for one in enforced} | own
+
+    @classmethod
     def search(cls, *, steps: int = 20_000, seed: int = 0) -> None:
         """Have the random driver make programs of ``steps`` steps in all.
 
@@ -273,13 +214,10 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
         if step is not None and objection(step, self.model) is None:
             self.take(step)
 
-    def asks(self, maker: Maker) -> bool:
-        """Whether this program has steps of the maker."""
-        return maker in self.theme.weights
-
-    @initialize(choose=CHOICES)
-    def choose_theme(self, choose: Random) -> None:
+    @initialize(seed=SEEDS)
+    def choose_theme(self, seed: int) -> None:
         """Settle what sort of program this is, and which names it uses."""
+        choose = self.choices.of(seed)
         themes = (self.theme,) if self._known is None else self._known.made
         theme = choose.choice(themes) if themes else self.theme
         self.theme = theme.with_name_set(choose.randrange(_NAME_SETS))
@@ -345,72 +283,5 @@ class SaverMachine(RuleBasedStateMachine, Stepper):
             cls._last = violation, finding(plan.target, plan.api, violation, plan.own)
         return cls._last[1]
 
-    # --- what the author added, as the judging asks for it -----------------------------------
 
-    def objection(self, step: OwnStep) -> str | None:
-        """Why a step of the author's may not be taken now, or None if it may."""
-        known = self.own_rules.get(step.rule)
-        return "there is no such rule" if known is None else known.objection(step, self.model)
-
-    def perform(self, step: OwnStep) -> object:
-        """Do what the rule of a step does; raises what it raises."""
-        known = self.own_rules[step.rule]
-        return known.body(self, **known.values(step))
-
-    def invariants_of_author(self) -> Iterable[tuple[str, Callable[[], object]]]:
-        """The author's invariants: the id of each, and a look that raises if it is broken."""
-        return [(each.contract, each.body.__get__(self)) for each in self.own_invariants]
-
-
-def target_of(machine: type) -> Target:
-    """The target of a class of machines.
-
-    Raises:
-        TargetError: it names none.
-    """
-    found = inspect.getattr_static(machine, "target", None)
-    if isinstance(found, staticmethod):
-        found = found.__func__
-    if isinstance(found, Target):
-        return found if found.ref is not None else dataclasses.replace(found, ref=_ref_to(found))
-    if callable(found):
-        target = Target(name=machine.__name__.lower(), open=found)
-        return dataclasses.replace(target, ref=_ref_to(target))
-    raise TargetError(
-        f"{machine.__name__}.target: found {found!r:.60}, expected a target, or the function that "
-        "opens the saver"
-    )
-
-
-def _ref_to(target: Target) -> TargetRef | None:
-    """How a script finds a target: by the file of the function that opens it."""
-    function = inspect.unwrap(target.open)
-    name = getattr(function, "__qualname__", "")
-    try:
-        file = inspect.getsourcefile(function)
-    except TypeError:
-        return None
-    if file is None or not name.isidentifier():
-        return None
-    return TargetRef(saver=target.name, module=None, file=file, attribute=name)
-
-
-def own_sources(machine: type[SaverMachine]) -> OwnSources:
-    """What scripts need of the author's rules and invariants."""
-    added: list[OwnRule | OwnInvariant] = [*machine.own_rules.values(), *machine.own_invariants]
-    functions = {each.contract: own_source(each.body) for each in added}
-    return OwnSources(
-        {contract: source for contract, source in functions.items() if source is not None},
-        {each.contract: each.statement for each in added},
-    )
-
-
-def _with_own(theme: Theme, added: Iterable[OwnRule]) -> Theme:
-    """The theme with the rules of an author in place of those of a class it is derived from."""
-    if theme.script is not None:
-        return theme
-    weights = {maker: w for maker, w in theme.weights.items() if not isinstance(maker, OwnRule)}
-    return dataclasses.replace(theme, weights={**weights, **{own: own.weight for own in added}})
-
-
-install(SaverMachine, SaverMachine.themes)
+install(SaverMachine, SaverMachine.themes, {})

@@ -15,7 +15,8 @@ from saverproof.contracts.tables import (
     upsert,
 )
 from saverproof.machines.machine import SaverMachine
-from saverproof.programs.directed import NAMES
+from saverproof.programs.directed import NAMES, TIES
+from saverproof.programs.lookalikes import METADATA
 from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
 from saverproof.programs.names import (
     ODD_CHANNELS,
@@ -133,6 +134,7 @@ class IdentityMachine(SaverMachine):
 
     enforces = identity.TABLE.contracts
     themes = _identity()
+    examples = TIES
 
 
 def _serialization() -> tuple[Theme, ...]:
@@ -204,7 +206,11 @@ class SerializationMachine(SaverMachine):
 
     enforces = serialization.TABLE.contracts
     themes = _serialization()
-    examples = NAMES
+    examples = (*NAMES, *METADATA)
+
+
+_BEYOND_FOUR_DIGITS = 10_050
+"""Versions of four digits end at 9,999, and of one digit at nine."""
 
 
 def _channels() -> tuple[Theme, ...]:
@@ -228,3 +234,7 @@ class ChannelsMachine(SaverMachine):
 
     enforces = channels.TABLE.contracts
     themes = _channels()
+    examples = (
+        (NextVersions(_BEYOND_FOUR_DIGITS),),
+        (NextVersions(100, clock_goes_back=True),),
+    )

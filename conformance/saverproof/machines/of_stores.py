@@ -16,7 +16,14 @@ from saverproof.contracts.tables import (
     parity,
 )
 from saverproof.machines.machine import SaverMachine
-from saverproof.programs.directed import FILTERS, HOSTILE_THREADS, NAMESPACES
+from saverproof.programs.directed import (
+    FILTERS,
+    HOSTILE_THREADS,
+    NAMESPACES,
+    ODD_NAMESPACES,
+    SAME_IDS,
+)
+from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE
 from saverproof.programs.makers import (
     batches,
     checkpoints,
@@ -84,7 +91,7 @@ class IsolationMachine(SaverMachine):
 
     enforces = isolation.TABLE.contracts
     themes = _isolation()
-    examples = (*HOSTILE_THREADS, *NAMESPACES, *FILTERS)
+    examples = (*HOSTILE_THREADS, *NAMESPACES, *ODD_NAMESPACES, *SAME_IDS, *FILTERS)
 
 
 def _filter_() -> tuple[Theme, ...]:
@@ -130,6 +137,7 @@ class FilterMachine(SaverMachine):
 
     enforces = filtering.TABLE.contracts
     themes = _filter_()
+    examples = FILTER_VALUES_ALIKE
 
 
 def _deletion() -> tuple[Theme, ...]:

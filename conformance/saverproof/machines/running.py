@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.tables import serialization
@@ -18,6 +15,7 @@ from saverproof.machines.signatures import judge_standing
 from saverproof.machines.suiting import suited, suited_program
 from saverproof.machines.survey import survey
 from saverproof.machines.trials import Stepper, Trials
+from saverproof.process.scratch import scratch_folder
 from saverproof.programs.theme import Theme
 from saverproof.scripts.own_source import OwnSources
 from saverproof.steps.definitions import Program
@@ -61,18 +59,14 @@ def running(
         OpeningError: the saver could not be opened or closed.
         TargetError: it has no API that may be used.
     """
-    folder = Path(tempfile.mkdtemp(prefix="saverproof-"))
-    try:
-        with EventLoop() as loop:
-            trials = Trials(plan.target, folder, loop, plan.apis, machine=plan.over)
-            if known is None:
-                known = _found_out(plan, trials, loop)
-                able = known.survey.able
-                known.try_given(trials, tuple(suited_program(p, able) for p in plan.examples))
-            trials.shallow = "history" not in known.survey.able
-            yield trials, known
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with scratch_folder() as folder, EventLoop() as loop:
+        trials = Trials(plan.target, folder, loop, plan.apis, machine=plan.over)
+        if known is None:
+            known = _found_out(plan, trials, loop)
+            able = known.survey.able
+            known.try_given(trials, tuple(suited_program(p, able) for p in plan.examples))
+        trials.shallow = "history" not in known.survey.able
+        yield trials, known
 
 
 def _found_out(plan: MachinePlan, trials: Trials, loop: EventLoop) -> KnownFailures:

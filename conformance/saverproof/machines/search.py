@@ -6,65 +6,88 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from saverproof.contracts.tables import parity
 from saverproof.judging.attribution.feature import Feature
-from saverproof.judging.attribution.features import REFUSED, asked_about
-from saverproof.judging.facts import OWN
+from saverproof.judging.attribution.features import asked_about
 from saverproof.judging.session import Breach
+from saverproof.machines.blaming import SAME, Blaming
 from saverproof.machines.differences import Differences
-from saverproof.machines.trials import ProgramRun, Trials
-from saverproof.programs.shrinking import shrink
-from saverproof.steps.definitions import OwnStep, Program
+from saverproof.machines.ingredients import Ingredient, ingredients
+from saverproof.machines.patience import OutOfPatience
+from saverproof.machines.suspects import Suspect, ways_without
+from saverproof.machines.trials import ProgramRun
+from saverproof.machines.violations import (
+    Violation,
+    has_cause_of,
+    is_alike,
+    plain_breaches,
+)
+from saverproof.steps.definitions import Program
 
-SAME = parity.SAME_ANSWERS.id
+MOST_CAUSES = 5
+"""Findings of different causes that are shown for one contract."""
 _DISMISS_AFTER = 3
 _LOOKS_AT_WHAT_IS_KNOWN = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A broken contract with the shortest program found that shows it.
-
-    ``steady`` is false if the program showed the flaw once and not again.
-    """
-
-    contract: str
-    program: Program
-    breach: Breach
-    steady: bool = True
+_MOST_NEEDS = 5
+_LEAST_ALLOWANCE = 4_000
+"""Calls that may always be spent on what was found already."""
 
 
 @dataclass(slots=True)
-class ProgramSearch:
+class ProgramSearch(Blaming):
     """Follows up what runs showed, for the contracts in ``wanted``.
 
-    ``guilty`` are the features that were found to be behind something: what is gone without them
-    is not looked into again.
+    What was ``found`` is not the end: the search goes on without something that each finding
+    needs, and keeps what breaks the same contract for another cause in ``further``. That is
+    bounded: a saver that is red may take half as long again as one that is green.
     """
 
-    trials: Trials
-    wanted: frozenset[str]
-    watch_inputs: bool = False
-    found: dict[str, Violation] = field(default_factory=dict)
-    guilty: list[Feature] = field(default_factory=list)
+    further: list[Violation] = field(default_factory=list)
     differences: Differences = field(default_factory=Differences)
     examples: dict[str, Program] = field(default_factory=dict)
     """Contract that a difference was first blamed on -> the first program that showed one."""
     _dismissed: Counter[str] = field(default_factory=Counter)
     _explained: Counter[str] = field(default_factory=Counter)
+    _looks_beyond: Counter[str] = field(default_factory=Counter)
+    _spent: int = 0
+    """Calls spent on follow-ups once something was found."""
+
+    @property
+    def violations(self) -> list[Violation]:
+        """All that was found, those of one contract together."""
+        return [
+            violation
+            for first in self.found.values()
+            for violation in (first, *(v for v in self.further if v.contract == first.contract))
+        ]
 
     def follow_up(self, run: ProgramRun) -> None:
-        """Look into the breaches of a run that concern a wanted contract not yet found broken."""
+        """Look into the breaches of a run that concern a wanted contract, and were not explained
+        by what was found.
+        """
         self._note(run)
-        for breach in _plain(run):
-            if self._concerns(breach, run.program):
+        before, known = self.trials.calls, bool(self.found)
+        with self.trials.patience.following_up(self.trials.calls):
+            self._follow_up(run)
+        if known:
+            self._spent += self.trials.calls - before
+
+    def _follow_up(self, run: ProgramRun) -> None:
+        looked_beyond: set[str] = set()
+        for breach in plain_breaches(run):
+            name = breach.contract
+            if name in looked_beyond or not self._concerns(breach, run.program):
+                continue
+            if name in self.found or self._behind(name):
+                looked_beyond.add(name)
+                self._look_beyond(run.program, name)
+            else:
                 self._look_into(run.program[: breach.position], breach)
 
     def _note(self, run: ProgramRun) -> None:
         """Count what a run showed; what came after saver and model had parted, as what parted
         them.
         """
-        first = next((breach.contract for breach in _plain(run)), None)
+        first = next((breach.contract for breach in plain_breaches(run)), None)
         for breach in run.breaches:
             name = first if breach.diverged and first is not None else breach.contract
             self.differences.note(name, breach.difference.times)
@@ -75,91 +98,198 @@ class ProgramSearch:
 
     def _concerns(self, breach: Breach, program: Program) -> bool:
         name = breach.contract
-        if name in self.found or self._dismissed[name] >= _DISMISS_AFTER:
+        if self._dismissed[name] >= _DISMISS_AFTER:
             return False
+        if name in self.found:
+            return self._may_have_another_cause(name)
         if self._explained[name] >= _LOOKS_AT_WHAT_IS_KNOWN:
             return False
         return name in self.wanted or self._holds_apis_together or bool(self._ours(program, name))
 
-    @property
-    def _crossed(self) -> bool:
-        return len(self.trials.apis) > 1
+    def _may_have_another_cause(self, contract: str) -> bool:
+        """Whether to go on looking for breaches of a contract that was found broken."""
+        causes = sum(violation.contract == contract for violation in self.further)
+        looks = self._looks_beyond[contract]
+        return not self._exhausted and causes + 1 < MOST_CAUSES and looks < _LOOKS_AT_WHAT_IS_KNOWN
 
     @property
-    def _holds_apis_together(self) -> bool:
-        """Whether any breach may come from one API doing otherwise than the other."""
-        return self._crossed and SAME in self.wanted - self.found.keys()
+    def _exhausted(self) -> bool:
+        """Whether enough was spent on what was found already."""
+        return self._spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self._spent) // 2)
 
     def _ours(self, program: Program, name: str) -> list[Feature]:
         """The features that may be behind a breach, and whose contracts are wanted."""
-        open_ = self.wanted - self.found.keys()
-        return [feature for feature in asked_about(program, name) if feature.contract in open_]
+        return [
+            feature
+            for feature in asked_about(program, name)
+            if feature.contract in self.wanted
+            and (
+                feature.contract not in self.found or self._may_have_another_cause(feature.contract)
+            )
+        ]
+
+    def _look_beyond(self, program: Program, name: str) -> None:
+        """Whether a breach that may come from what was found stays without something that each
+        finding needs.
+        """
+        behind = self._behind(name)
+        self._looks_beyond[name] += 1
+        left = self._without(behind, program, self._looks_beyond[name])
+        if left is None:
+            return
+        run = self._replay(left, thorough=False)
+        again = self._first(run, name)
+        if again is not None:
+            self._look_into(run.program[: again.position], again)
+        else:
+            self._explained[name] += 1
+            self.differences.explain(name, {suspect.contract for suspect in behind})
 
     def _look_into(self, program: Program, breach: Breach) -> None:
         thorough = self._replay(program)
         if not thorough.breaches:
             self._unsteady(program, breach)
             return
-        shown = {b.contract: b for b in reversed(_plain(thorough))}
+        shown = {b.contract: b for b in reversed(plain_breaches(thorough))}
         for name in shown:
             if self._concerns(shown[name], thorough.program):
                 self._settle(thorough.program, name)
         if breach.contract not in shown:
             # Looked at more closely, the program shows first what this came from.
-            self.differences.explain(breach.contract, shown)
+            alike = {b.contract for b in plain_breaches(thorough) if is_alike(b, breach)}
+            self._explain_if_steady(program, breach.contract, alike or {*shown})
             self._dismissed[breach.contract] += 1
 
-    def _replay(
-        self, program: Program, *, thorough: bool = True, until: str | None = None
-    ) -> ProgramRun:
-        return self.trials.replay(
-            program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
-        )
+    def _explain_if_steady(self, program: Program, name: str, others: set[str]) -> None:
+        """What does not show again, looked at as it was, is unknown, and explained by nothing."""
+        if self._first(self._replay(program, thorough=False), name) is not None:
+            self.differences.explain(name, others)
 
     def _unsteady(self, program: Program, breach: Breach) -> None:
-        """A look at everything hides the flaw: replay as it was, or report what was seen once."""
-        if breach.contract not in self.wanted:
-            self._dismissed[breach.contract] += 1
-            return
-        again = self._replay(program, thorough=False)
-        steady = any(b.contract == breach.contract for b in again.breaches)
-        self.found[breach.contract] = Violation(breach.contract, program, breach, steady)
+        """A look at everything hides the flaw: replay as it was. What does not show again is
+        unknown, with the program.
+        """
+        if breach.contract in self.wanted:
+            again = self._first(self._replay(program, thorough=False), breach.contract)
+            if again is not None:
+                self.found.setdefault(breach.contract, Violation(breach.contract, program, breach))
+                return
+        self._dismissed[breach.contract] += 1
 
     def _settle(self, program: Program, name: str) -> None:
         """Shorten a program for one breach, then ask which of its features is to blame."""
-        attempt = self._attempt(name)
-        left = attempt(self._without(self.guilty, program, name))
+        behind, turn = self._behind(name), self._looks_beyond[name]
+
+        def without_found(candidate: Program) -> Program:
+            left = self._without(behind, candidate, turn)
+            return candidate if left is None else left
+
+        attempt = self._attempt(name, without_found)
+        left = self._unexplained(program, name, behind, attempt)
         if left is None or self._another_familys(left, name):
-            if left is None:
-                behind = (f.contract for f in self.guilty if f.may_be_behind(name))
-                self.differences.explain(name, set(behind))
             self._explained[name] += 1
             return
-        short = shrink(left, attempt)
+        short, shortened = self._shrunk(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
         contract = name if breach is None else self.blamed(short, breach)
         self.differences.explain(name, {contract})
-        if breach is None or contract not in self.wanted or contract in self.found:
+        if breach is None or contract not in self.wanted:
             self._dismissed[name] += 1
             return
-        self.found[contract] = Violation(contract, short, replace(breach, contract=contract))
+        self._keep(contract, short, breach, shortened)
+
+    def _unexplained(
+        self,
+        program: Program,
+        name: str,
+        behind: list[Suspect],
+        attempt: Callable[[Program], Program | None],
+    ) -> Program | None:
+        """What shows a breach without something that each finding needs, or None."""
+        shown = attempt(program)
+        if shown is None:
+            # One is taken out at a time: two findings together may hide a third flaw.
+            plain, turn = self._attempt(name), self._looks_beyond[name]
+            alone = {
+                suspect.contract
+                for suspect in behind
+                if (left := self._without([suspect], program, turn)) is not None
+                and plain(left) is None
+            }
+            self.differences.explain(name, alone or {suspect.contract for suspect in behind})
+        return shown
+
+    def _keep(self, contract: str, program: Program, breach: Breach, shortened: bool) -> None:
+        """Keep a violation, if it is not one that was found already."""
+        needs, also = self._looked_at(program, breach)
+        violation = Violation(
+            contract,
+            program,
+            replace(breach, contract=contract),
+            needs,
+            also - {contract, breach.contract},
+            shortened,
+        )
+        known = [v for v in self.violations if v.contract == contract]
+        if any(has_cause_of(violation, other) for other in known):
+            self._dismissed[breach.contract] += breach.contract not in self.found
+            return
+        if known:
+            self.further.append(violation)
+        else:
+            self.found[contract] = violation
+        self._suspect(contract, breach.contract, needs)
+
+    def _looked_at(
+        self, program: Program, breach: Breach
+    ) -> tuple[tuple[Ingredient, ...], frozenset[str]]:
+        """What a program needs, and what else it shows, as far as patience goes."""
+        needs: list[Ingredient] = []
+        try:
+            also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
+            for each in ingredients(program):
+                if not self._similar(self._replay(each.without(program)), breach):
+                    needs.append(each)
+                if len(needs) == _MOST_NEEDS:
+                    break
+        except OutOfPatience:
+            return (), frozenset()
+        return tuple(needs), also
+
+    def _suspect(self, contract: str, name: str, needs: tuple[Ingredient, ...]) -> None:
+        ways = ways_without(needs)
+        last = self.suspects[-1] if self.suspects else None
+        if last is not None and last.contract == contract and last.whole and not last.ways:
+            last.ways = ways
+        else:
+            names = frozenset({contract, name})
+            self.suspects.append(Suspect(contract, names.__contains__, None, ways))
+
+    def _behind(self, name: str) -> list[Suspect]:
+        return [suspect for suspect in self.suspects if suspect.may_be_behind(name)]
 
     def look_once_more(self, names: Collection[str]) -> None:
         """Whether what looked like a breach of these contracts comes from what was found."""
+        with self.trials.patience.following_up(self.trials.calls):
+            self._look_once_more(names)
+
+    def _look_once_more(self, names: Collection[str]) -> None:
         # What turned out to be another family's was looked into already.
         for name in sorted(self.examples.keys() & names):
             program = self.examples[name]
-            behind = [feature for feature in self.guilty if feature.may_be_behind(name)]
-            without = self._without(behind, program, name)
+            behind = self._behind(name)
+            without = program
+            for suspect in behind:
+                without = suspect.entirely(without) or without
             if without != program and self._first(self._replay(without), name) is None:
-                self.differences.explain(name, {feature.contract for feature in behind})
+                self.differences.explain(name, {suspect.contract for suspect in behind})
                 continue
-            shown = {breach.contract for breach in _plain(self._replay(program))}
+            shown = {breach.contract for breach in plain_breaches(self._replay(program))}
             if name not in shown:
-                self.differences.explain(name, shown)
+                self._explain_if_steady(program, name, shown)
                 continue
             attempt = self._attempt(name)
-            short = shrink(program, attempt)
+            short, _ = self._shrunk(program, attempt)
             if breach := self._first(self._replay(short, until=name), name):
                 self.differences.explain(name, {self.blamed(short, breach)})
 
@@ -176,80 +306,13 @@ class ProgramSearch:
             plain = ours[0].without(plain)
         return self._first(self._replay(plain, until=name), name) is not None
 
-    def _attempt(self, name: str) -> Callable[[Program], Program | None]:
-        """Runs a program as far as its first breach of a contract."""
-
-        def attempt(candidate: Program) -> Program | None:
-            run = self._replay(candidate, until=name)
-            breach = self._first(run, name)
-            return None if breach is None else run.program[: breach.position]
-
-        return attempt
-
-    @staticmethod
-    def _without(features: Iterable[Feature], program: Program, name: str) -> Program:
-        for feature in features:
-            if feature.may_be_behind(name):
-                program = feature.without(program)
-        return program
-
-    @staticmethod
-    def _first(run: ProgramRun, contract: str) -> Breach | None:
-        return next((b for b in _plain(run) if b.contract == contract), None)
-
-    def _shown_by_each_api(self, program: Program, name: str) -> bool:
-        """Whether a program shows a breach through each of the APIs alone, too."""
-        runs = (
-            self.trials.replay(program, watch_inputs=self.watch_inputs, until=name, apis=(api,))
-            for api in self.trials.apis
-        )
-        return all(self._first(run, name) for run in runs)
-
-    def blamed(self, program: Program, breach: Breach) -> str:
-        """The contract to blame for what the shortest program shows."""
-        if breach.difference.kind is OWN or isinstance(breach.step, OwnStep):
-            return breach.contract
-        if self._holds_apis_together and not self._shown_by_each_api(program, breach.contract):
-            return SAME
-        return self._culprit(program, breach)
-
-    def _culprit(self, program: Program, breach: Breach) -> str:
-        """The contract of the feature without which the breach is gone, or the breach's own.
-
-        If a simpler program shows the same kind of difference and another contract is blamed for
-        it there, the simpler program is the one to go by.
+    def _without(self, suspects: Iterable[Suspect], program: Program, turn: int) -> Program | None:
+        """The program without something that each needs; None if there is one that needs nothing
+        that is known.
         """
-        contract, kind = breach.contract, _kind(breach)
-        # What cannot be read may be told by another call that raises.
-        kinds = REFUSED if kind in REFUSED else {kind}
-        asked: list[Feature] = []
-        while feature := self._next_to_ask(program, contract, kind, asked):
-            asked.append(feature)
-            simpler = feature.without(program)
-            run = self._replay(simpler)
-            similar = [b for b in _plain(run) if b.contract == contract or _kind(b) in kinds]
-            if not similar:
-                if feature.contract:
-                    self.guilty.append(feature)
-                return feature.contract or contract
-            if all(b.contract != contract for b in similar):
-                contract = similar[0].contract
-            program = simpler
-        return contract
-
-    @staticmethod
-    def _next_to_ask(
-        program: Program, contract: str, kind: str, asked: list[Feature]
-    ) -> Feature | None:
-        left = (f for f in asked_about(program, contract, kind) if f not in asked)
-        return next(left, None)
-
-
-def _plain(run: ProgramRun) -> list[Breach]:
-    """The breaches that do not come after the saver and the model had parted."""
-    return [breach for breach in run.breaches if not breach.diverged]
-
-
-def _kind(breach: Breach) -> str:
-    """What sort of fact differs, its details aside."""
-    return breach.difference.fact.partition(":")[0]
+        for suspect in suspects:
+            left = suspect.entirely(program) if self._exhausted else suspect.without(program, turn)
+            if left is None:
+                return None
+            program = left
+        return program

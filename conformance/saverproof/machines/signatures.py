@@ -1,10 +1,12 @@
-"""What can be said of a saver without running a program: its operations and their signatures."""
+"""What can be said of a saver without running a program: its operations and their signatures, and
+whether the probe found its workspaces apart.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from saverproof.contracts.tables import interface, pending_writes
+from saverproof.contracts.tables import interface, isolation, pending_writes
 from saverproof.facts import Facts
 from saverproof.items import Finding
 from saverproof.scripts import operation_reproducer
@@ -12,6 +14,7 @@ from saverproof.targets.target import Target
 
 COMPLETE = interface.COMPLETE.id
 TASK_PATH = pending_writes.ACCEPTS_TASK_PATH.id
+WORKSPACES = isolation.WORKSPACES.id
 BASE = ("put", "put_writes", "get_tuple", "list", "delete_thread")
 
 
@@ -45,6 +48,22 @@ def judge_standing(
                     (),
                     [],
                     operation_reproducer(target, missing[0], api, name=COMPLETE),
+                )
+            )
+    if WORKSPACES in wanted and "shares" in facts:
+        standing.checked[WORKSPACES] = 1
+        if facts["shares"]:
+            standing.findings.append(
+                Finding(
+                    WORKSPACES,
+                    api,
+                    "functional",
+                    f"two workspaces share a store: {facts['shares']}",
+                    "nothing of another workspace",
+                    facts["shares"],
+                    (),
+                    [],
+                    "",
                 )
             )
     if TASK_PATH in wanted:

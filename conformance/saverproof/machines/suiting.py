@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from saverproof.programs.axes import table
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
 from saverproof.programs.small import OPERATIONS
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import Program
 from saverproof.values import roundtrips, values
 
-DURABLE = "durable"
+DURABLE = table.DURABLE
 _NEEDS: Mapping[Maker, str] = {
     whole_threads.delete_thread: "delete_thread",
     whole_threads.delete_runs: "delete_for_runs",

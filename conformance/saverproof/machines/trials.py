@@ -11,6 +11,9 @@ from random import Random
 from saverproof.execution.store import Store
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.session import Breach, Session
+from saverproof.machines.patience import Patience
+from saverproof.programs.axes.axis import Axis
+from saverproof.programs.axes.log import AxisLog
 from saverproof.programs.generating import next_step
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Step
@@ -51,7 +54,8 @@ class Trials:
     """Where and how programs are run: one target through some of its APIs.
 
     ``machine`` takes the steps. ``shared`` is a store that programs without a need for their own
-    may use together.
+    may use together. ``patience`` ends what is followed up too long. ``axes`` are those of which it
+    is kept which points met in a program.
     """
 
     target: Target
@@ -63,9 +67,12 @@ class Trials:
     on_step: Callable[[Step, int], None] | None = None
     shared: Store | None = None
     machine: Callable[[Session, Theme], Stepper] = Stepper
+    patience: Patience = field(default_factory=Patience)
     calls: int = 0
     seconds: float = 0.0
     checked: dict[str, int] = field(default_factory=dict)
+    axes: tuple[Axis, ...] = ()
+    touched: AxisLog = field(default_factory=AxisLog)
     _number: int = 0
 
     def make(self, theme: Theme, choose: Random) -> ProgramRun:
@@ -122,6 +129,7 @@ class Trials:
         With ``until`` the run ends with the first breach of that contract; with ``apis`` they are
         taken through these alone.
         """
+        self.patience.check(self.calls)
         with Store(self.target, self.folder, self.loop, apis or self.apis) as store:
             try:
                 session = Session(
@@ -134,6 +142,7 @@ class Trials:
                 )
                 machine = self.machine(session, NOTHING)
                 for step in program:
+                    self.patience.check(self.calls + store.total_calls)
                     known = len(session.breaches)
                     machine.take(step)
                     if any(breach.contract == until for breach in session.breaches[known:]):
@@ -149,6 +158,7 @@ class Trials:
     def _count(self, session: Session) -> None:
         for contract, times in session.checked.items():
             self.checked[contract] = self.checked.get(contract, 0) + times
+        self.touched.add(session.touched, self.axes)
 
     def _charge(self, store: Store) -> None:
         self.calls += store.total_calls
@@ -164,6 +174,6 @@ def programs(themes: Iterable[Theme], steps: int) -> Iterator[tuple[Theme, int]]
     made = [theme for theme in chosen if theme.script is None]
     yield from ((theme, 0) for theme in chosen if theme.script is not None)
     share = steps // max(len(made), 1)
-    counts = {theme.name: max(share // theme.length, 2) for theme in made}
+    counts = {theme.name: max(share // theme.length, 1) for theme in made}
     for number in range(max(counts.values(), default=0)):
         yield from ((theme, number) for theme in made if number < counts[theme.name])

@@ -47,12 +47,12 @@ def versions_taken(contents: Contents, step: Put) -> list[Version]:
     line = [_base(contents, step)]
     if step.number in history:
         line.append(history[step.number].channels)
-    below = {step.number}
-    # A parent's number is below its child's.
-    for number in sorted(history):
-        if history[number].parent in below:
-            below.add(number)
-            line.append(history[number].channels)
+    # A parent's number may be above its child's: clocks differ.
+    below = [step.number]
+    for parent in below:
+        children = [number for number, record in history.items() if record.parent == parent]
+        line += [history[number].channels for number in children]
+        below += children
     return [channel.version for channels in line for channel in channels.values()]
 
 

@@ -48,6 +48,7 @@ TWO_PATHS = Circumstance("its task wrote under two paths")
 SPECIAL = Circumstance("written to a special channel")
 SPECIAL_AGAIN = Circumstance("written to a special channel again")
 SPECIAL_AGAIN_MIXED = Circumstance("written to a special channel again, beside regular writes")
+SAME_ID = Circumstance("another namespace of its thread has the same id")
 ADDED = Circumstance("its task had regular writes before")
 RETURNED = {
     operation: Circumstance(f"put again after {operation}")

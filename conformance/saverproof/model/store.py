@@ -21,9 +21,11 @@ from saverproof.model.records import (
     WriteKey,
 )
 from saverproof.steps import definitions as steps
+from saverproof.steps.expanding import puts_of
 from saverproof.steps.identifiers import mint
 
 ROOT = ""
+LEFT_ALONE = "left alone"
 
 
 def next_number(current: Version | None) -> int:
@@ -51,6 +53,9 @@ class Model(Contents):
                 planned = self.plan_put(step, next_version)
                 self.put(step, planned)
                 return planned
+            case steps.PutHistory():
+                for put in puts_of(step):
+                    self.put(put, self.plan_put(put, next_version))
             case steps.PutWrites():
                 self.put_writes(step)
             case steps.DeleteThread():
@@ -136,6 +141,10 @@ class Model(Contents):
         for address in [a for a in self.writes if a[0] == thread]:
             del self.writes[address]
             self.gone.setdefault(address, operation)
+        for address in [a for a in self.unexpected if a[0] == thread]:
+            if self.gone.get(address) == LEFT_ALONE:
+                self.unexpected.discard(address)
+                self.gone[address] = operation
         self.doubted_values = {d for d in self.doubted_values if d[0] != thread}
         self.doubted_writes = {a for a in self.doubted_writes if a[0] != thread}
 
@@ -173,6 +182,12 @@ class Model(Contents):
         self.unexpected.add(address)
         self.doubted_writes.add(address)
 
+    def leave_alone(self, address: Address) -> None:
+        """Go on without a checkpoint of which the saver may do what it likes."""
+        self.remove(address, LEFT_ALONE)
+        self.unexpected.add(address)
+        self.doubted_writes.add(address)
+
     def adopt(self, address: Address) -> None:
         """Go on although the saver shows a checkpoint that should not be there."""
         self.diverged = True
@@ -197,6 +212,10 @@ class Model(Contents):
             self.writes[(target, *address[1:])] = {
                 key: replace(w, marks={COPIED}) for key, w in self.writes[address].items()
             }
+        for address in [a for a in self.unexpected if a[0] == source]:
+            self.unexpected.add((target, *address[1:]))
+            if self.gone.get(address) == LEFT_ALONE:
+                self.gone[(target, *address[1:])] = LEFT_ALONE
         self.doubted_writes |= {(target, *a[1:]) for a in self.doubted_writes if a[0] == source}
         self.doubted_values |= {(target, *d[1:]) for d in self.doubted_values if d[0] == source}
 

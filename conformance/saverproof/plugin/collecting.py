@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from saverproof.contracts.registry import family_table
+from saverproof.plugin.failures import Stale, Violated
 from saverproof.plugin.item import FamilyItem, WithoutSaver
 from saverproof.plugin.judging import KEPT_JUDGE
 from saverproof.plugin.run import RUN
@@ -92,10 +93,15 @@ class Collecting:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, Any, Any]:
-        """Send what an item found along with its report, also from a worker."""
+        """Send what an item found along with its report, also from a worker.
+
+        The reports of its contracts, which the controller makes of it, say which of them failed.
+        """
         report: Any = yield
         if call.when == "call" and isinstance(item, FamilyItem) and item.verdict is not None:
             report.saverproof = item.verdict
+            if call.excinfo is not None and issubclass(call.excinfo.type, Violated | Stale):
+                report.outcome, report.longrepr = "passed", None
         return report
 
     def pytest_unconfigure(self) -> None:

@@ -1,20 +1,22 @@
 """What the one process that sees the whole run does: gather verdicts, report, decide the status."""
 
+import json
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from saverproof.known.staleness import stale
-from saverproof.plugin import summary
+from saverproof.plugin import options, summary
+from saverproof.plugin.contract_reports import contract_reports
 from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
 from saverproof.process.scratch import remove_scratch
-from saverproof.suite.planning import planned, saver_event
+from saverproof.suite.planning import chosen, saver_event
 from saverproof_reports.github import annotations
 from saverproof_reports.junit import run_properties
 
@@ -37,6 +39,8 @@ class Controlling:
         self._started = time.monotonic()
         self._results = Results(run.report, run.report_always)
         self._report: dict[str, Any] | None = None
+        self._savers: dict[str, Mapping[str, Any]] = {}
+        self._session: pytest.Session | None = None
         self._trouble: str | None = None
 
     @pytest.hookimpl(optionalhook=True)
@@ -49,8 +53,9 @@ class Controlling:
         return summary.header(self._run)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self) -> None:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Begin the spool, before any worker runs an item."""
+        self._session = session
         if self._config.option.collectonly:
             return
         if getattr(self._config.option, "maxschedchunk", 0) is None:
@@ -62,13 +67,10 @@ class Controlling:
             raise pytest.UsageError(_unwritable(self._run, error)) from error
         self._results.add(self._run_event())
         for facts in self._run.savers:
-            families = self._run.families
-            items = [
-                (family, api)
-                for family, api in planned(facts, self._run.apis)
-                if families is None or family in families
-            ]
-            self._results.add(saver_event(facts, items))
+            items = chosen(facts, self._run.apis, self._run.families)
+            event = saver_event(facts, items, self._run.contracts)
+            self._savers[facts["name"]] = event
+            self._results.add(event)
 
     def _run_event(self) -> dict[str, Any]:
         packages: dict[str, str] = {}
@@ -85,15 +87,50 @@ class Controlling:
                 "profile": self._run.profile,
                 "seed": self._run.seed,
                 "started": datetime.now(UTC).isoformat(timespec="seconds"),
-                "workers": _workers(self._config),
+                "workers": options.workers(self._config),
+                **self._planned_time(),
             },
         }
 
+    def _planned_time(self) -> dict[str, float]:
+        budget_s = self._config.getoption("saver_budget")
+        limited = {} if budget_s is None else {"budget_s": budget_s}
+        return {"estimate_s": round(self._run.estimate_s, 1), **limited}
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what an item found, from this process or a worker."""
+        """Take in what an item found, from this process or a worker, and report each contract."""
         text = getattr(report, "saverproof", None)
-        if report.when == "call" and text is not None:
-            self._results.add_text(text)
+        if report.when != "call" or text is None:
+            return
+        self._results.add_text(text)
+        item = json.loads(text)
+        saver = self._savers[item["saver"]]
+        strict: bool = self._config.getoption("saver_strict")
+        found = list(contract_reports(report, item, saver, self._run, strict=strict))
+        if self._session is not None:
+            # The terminal shows how many of those there are have been reported; the item is not.
+            self._session.testscollected += len(found) - (not report.failed)
+        for one in found:
+            self._config.hook.pytest_runtest_logreport(report=one)
+        self._remember(report, found)
+
+    def _remember(self, whole: pytest.TestReport, found: Sequence[pytest.TestReport]) -> None:
+        """Have ``--lf`` run the item of a contract that failed: a contract is none by itself."""
+        cache: Any = self._config.pluginmanager.get_plugin("lfplugin")
+        if cache is None:
+            return
+        for one in found:
+            cache.lastfailed.pop(one.nodeid, None)
+        if any(one.failed for one in found):
+            cache.lastfailed[whole.nodeid] = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.CollectReport | pytest.TestReport
+    ) -> tuple[str, str, str] | None:
+        """Count an item by its contracts, unless it could not be judged."""
+        judged = getattr(report, "saverproof", None) is not None and not report.failed
+        return ("", "", "") if judged and report.when == "call" else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -171,6 +208,8 @@ class Controlling:
         for judged in self._report["savers"]:
             if ran := self._results.families(judged["saver"]["name"]):
                 summary.write(terminalreporter, judged, ran, self._run)
+        duration_s = self._report["run"]["duration_s"]
+        terminalreporter.line(summary.time_taken(self._run.estimate_s, duration_s))
         if self._earlier is not None:
             summary.write_comparison(terminalreporter, self._earlier, self._report, self._run)
         if self._results.written is not None:
@@ -185,12 +224,6 @@ class Controlling:
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in annotations(self._report):
                 terminalreporter.line(line)
-
-
-def _workers(config: pytest.Config) -> int:
-    if getattr(config.option, "dist", "no") == "no":
-        return 1
-    return max(1, len(getattr(config.option, "tx", None) or []))
 
 
 def _anything_judged(report: Mapping[str, Any]) -> bool:

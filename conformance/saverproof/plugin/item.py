@@ -49,6 +49,8 @@ class FamilyItem(pytest.Item):
         self.verdict: str | None = None
         """The item's event for the report, as ASCII JSON, once it has run."""
         self.add_marker(pytest.mark.saverproof)
+        # So that -k finds the family of a contract.
+        self.extra_keyword_matches.update(contract.id for contract in contracts(family))
         if self.config.pluginmanager.hasplugin("timeout"):
             # The watchdog is the time limit here; pytest-timeout's was meant for other tests.
             self.add_marker(pytest.mark.timeout(0))
@@ -73,7 +75,7 @@ class FamilyItem(pytest.Item):
                 judged = judge.judge(plan, live.listener)
             finally:
                 live.clear()
-        judged = replace(judged, outcome=examples.added_to(judged.outcome))
+        judged = replace(judged, outcome=examples.added_to(judged.outcome).about(run.contracts))
         if judged.output:
             self.add_report_section("call", "saver output", harmless(judged.output, _CUT))
         event = self._event(judged.outcome, run) | {"stale": examples.stale}
@@ -94,6 +96,7 @@ class FamilyItem(pytest.Item):
             profile=run.profile,
             seed=run.seed,
             folder=folder,
+            budget_s=run.limit_s(self.facts["name"], self.family, self.api),
             examples=str(run.folder / FOLDER / "examples"),
         )
 
@@ -154,8 +157,9 @@ class FamilyItem(pytest.Item):
         ]
         if failing:
             raise Violated(failure_text(failing, self.facts, run))
-        if stale:
-            raise Stale("\n".join(entry["message"] for entry in stale))
+        certain = [entry["message"] for entry in stale if entry["severity"] == "error"]
+        if certain:
+            raise Stale("\n".join(certain))
         if judged.trouble is not None:
             raise NotJudged(harmless(judged.trouble, 4 * _CUT))
         if not findings and not any(judged.outcome.checked.values()):

@@ -38,6 +38,8 @@ class Judge:
         self._run = run
         self._start = start
         self._process: Child | None = None
+        self._kept: Mapping[str, Any] = {}
+        """What the process said it knows already of the plan that it judges."""
 
     def judge(self, plan: ItemPlan, listener: Listener | None = None) -> Judged:
         """The outcome of ``plan``; a saver that kills or hangs the process has violated a
@@ -47,9 +49,11 @@ class Judge:
             outcome, output = self._ask(plan, listener)
         except JudgeGone as first:
             # What was cut off would only be so again, after as long.
-            return _cut_off(plan, first) if first.cut_off else self._again(plan, first, listener)
+            return (
+                self._cut_off(plan, first) if first.cut_off else self._again(plan, first, listener)
+            )
         except SaverproofError as error:
-            return _unjudged(plan, error)
+            return self._unjudged(plan, error)
         return Judged(outcome, output=output)
 
     def replay(self, artefact: Mapping[str, Any], plan: ItemPlan, folder: Path) -> ReplayAnswer:
@@ -63,7 +67,15 @@ class Judge:
 
     def _ask(self, plan: ItemPlan, listener: Listener | None) -> tuple[Outcome, str]:
         process = self._running()
-        outcome = process.ask(JUDGE, plan, silence_s=self._run.watchdog_s, listener=listener)
+        self._kept = {}
+
+        def heard(figures: dict[str, Any]) -> None:
+            if "kept" in figures:
+                self._kept = figures["kept"]
+            elif listener is not None:
+                listener(figures)
+
+        outcome = process.ask(JUDGE, plan, silence_s=self._run.watchdog_s, listener=heard)
         output = process.take_output()
         # What becomes of the process now is no longer this item's affair.
         with suppress(JudgeGone):
@@ -84,10 +96,10 @@ class Judge:
             outcome, output = self._ask(careful, listener)
         except JudgeGone as second:
             if second.cut_off:
-                return _cut_off(plan, second)
+                return self._cut_off(plan, second)
             return self._dead(careful, second, journal)
         except SaverproofError as error:
-            return _unjudged(plan, error)
+            return self._unjudged(plan, error)
         why = f"the first of two equal runs ended early ({first.reason}), the second did not"
         trouble = f"{why}\n{first.stacks}".strip()
         unknown = {**_all_unknown(plan, why), **outcome.unknown}
@@ -97,13 +109,13 @@ class Judge:
         steps = _read_journal(journal)
         if not steps:
             trouble = f"{gone.reason} before the first step\n{gone.stacks}".strip()
-            return Judged(_nothing(plan, gone.reason), trouble, gone.output)
+            return Judged(self._left(plan, gone.reason), trouble, gone.output)
         self._clean(plan)
         try:
             blame = self._running().ask(BLAME, Death(plan, tuple(steps)), limit_s=60.0)
         except (JudgeGone, SaverproofError) as error:
             trouble = f"{gone.reason}, and no contract could be blamed: {error}\n{gone.stacks}"
-            return Judged(_nothing(plan, gone.reason), trouble, gone.output)
+            return Judged(self._left(plan, gone.reason), trouble, gone.output)
         finding = Finding(
             contract=blame.contract,
             api=plan.api,
@@ -115,12 +127,46 @@ class Judge:
             program=blame.program,
             reproducer=blame.reproducer,
         )
-        outcome = _nothing(plan, f"not judged to the end: {gone.reason}")
+        outcome = self._left(plan, f"not judged to the end: {gone.reason}")
         unknown = {key: why for key, why in outcome.unknown.items() if key != finding.contract}
-        checked = {finding.contract: 1}
+        checked = {finding.contract: 1} | outcome.checked
+        findings = (*outcome.findings, finding)
         return Judged(
-            replace(outcome, unknown=unknown, checked=checked, findings=(finding,)),
+            replace(outcome, unknown=unknown, checked=checked, findings=findings),
             output=gone.output,
+        )
+
+    def _unjudged(self, plan: ItemPlan, error: SaverproofError) -> Judged:
+        trouble = error.message
+        if isinstance(error, JudgeError):
+            trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
+        return Judged(self._left(plan, error.message), trouble)
+
+    def _cut_off(self, plan: ItemPlan, gone: JudgeGone) -> Judged:
+        trouble = f"{gone.reason}\n{gone.stacks}".strip()
+        return Judged(self._left(plan, gone.reason), trouble, gone.output)
+
+    def _left(self, plan: ItemPlan, why: str) -> Outcome:
+        """What is known where the judging came to no end: what was found, and what was settled."""
+        findings = tuple(Finding.from_json(found) for found in self._kept.get("findings", ()))
+        known = {found.contract for found in findings} | {*self._kept.get("settled", ())}
+        checked = self._kept.get("checked", {})
+        unknown = {
+            name: f"{reason}; before that it was judged {checked[name]:,} times"
+            if name in checked
+            else reason
+            for name, reason in _all_unknown(plan, why).items()
+            if name not in known
+        }
+        return Outcome(
+            checked={name: times for name, times in checked.items() if name in known},
+            findings=findings,
+            unknown=unknown,
+            inapplicable={},
+            unexercised={},
+            operations=0,
+            saver_s=0.0,
+            total_s=0.0,
         )
 
     def _clean(self, plan: ItemPlan) -> None:
@@ -145,31 +191,6 @@ class Judge:
 
 KEPT_JUDGE = pytest.StashKey[Judge]()
 """Where a process with items keeps its judge."""
-
-
-def _unjudged(plan: ItemPlan, error: SaverproofError) -> Judged:
-    trouble = error.message
-    if isinstance(error, JudgeError):
-        trouble = f"an error of the kit, please report it: {error.message}\n{error.details}"
-    return Judged(_nothing(plan, error.message), trouble)
-
-
-def _cut_off(plan: ItemPlan, gone: JudgeGone) -> Judged:
-    trouble = f"{gone.reason}\n{gone.stacks}".strip()
-    return Judged(_nothing(plan, gone.reason), trouble, gone.output)
-
-
-def _nothing(plan: ItemPlan, why: str) -> Outcome:
-    return Outcome(
-        checked={},
-        findings=(),
-        unknown=_all_unknown(plan, why),
-        inapplicable={},
-        unexercised={},
-        operations=0,
-        saver_s=0.0,
-        total_s=0.0,
-    )
 
 
 def _all_unknown(plan: ItemPlan, why: str) -> dict[str, str]:

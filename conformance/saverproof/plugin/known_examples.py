@@ -52,6 +52,7 @@ def run_examples(judge: Judge, plan: ItemPlan, entries: Iterable[Entry]) -> Exam
         if answer.status is Status.FAILING:
             examples.shown.append(_finding(artefact, answer))
         else:
+            # What is not certain does not fail a run.
             examples.stale.append(_stale(entry, answer))
     return examples
 
@@ -71,9 +72,12 @@ def _finding(artefact: dict[str, Any], answer: ReplayAnswer) -> Finding:
 
 
 def _stale(entry: Entry, answer: ReplayAnswer) -> dict[str, str]:
+    severity = "warning" if answer.status is Status.NOT_SEEN else "error"
     if answer.status is Status.FIXED:
         said = f"its example is fixed ({answer.said}); remove the entry"
+    elif answer.status is Status.NOT_SEEN:
+        said = f"its example was {answer.said}"
     else:
         said = f"its example cannot be run: {answer.said}; pin another"
     where = f"{entry.file}: {entry.id} ({entry.example_api})"
-    return {"id": entry.id, "severity": "error", "message": f"{where}: {said}"}
+    return {"id": entry.id, "severity": severity, "message": f"{where}: {said}"}

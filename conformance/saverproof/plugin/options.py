@@ -11,9 +11,11 @@ SUITE_OPTIONS = {
     "saver_profile": "default",
     "saver_api": "both",
     "saver_families": None,
+    "saver_contracts": None,
     "saver_report": None,
     "saver_known": None,
     "saver_baseline": None,
+    "saver_budget": None,
     "saver_strict": False,
     "saver_in_process": False,
     "saver_watchdog": 10.0,
@@ -40,6 +42,14 @@ def add(parser: pytest.Parser) -> None:
         help="how long to search: quick, default or deep",
     )
     group.addoption(
+        "--saver-budget",
+        type=_duration,
+        metavar="TIME",
+        help="how long the run may take (90s, 10m, 2h): what cannot be left out is judged in any "
+        "case, of the rest what there is time for, and the report names what was left out "
+        "(default: a few minutes for savers that are slow, by profile; none for others)",
+    )
+    group.addoption(
         "--saver-api",
         choices=APIS,
         default=SUITE_OPTIONS["saver_api"],
@@ -50,6 +60,11 @@ def add(parser: pytest.Parser) -> None:
         metavar="A,B",
         help="judge only these families of contracts; functional stands for all that "
         "need no faults, kills, callers or graphs",
+    )
+    group.addoption(
+        "--saver-contracts",
+        metavar="A/B,C/D",
+        help="judge and report only these contracts; their families are judged as a whole",
     )
     group.addoption(
         "--saver-report",
@@ -103,6 +118,26 @@ def refuse_without_saver(config: pytest.Config) -> None:
         if config.getoption(name, default) != default:
             option = "--" + name.replace("_", "-")
             raise pytest.UsageError(f"{option}: found no --saver, expected one beside it")
+
+
+def workers(config: pytest.Config) -> int:
+    """How many processes judge at the same time."""
+    if getattr(config.option, "dist", "no") == "no":
+        return 1
+    return max(1, len(getattr(config.option, "tx", None) or []))
+
+
+_UNITS_S = {"s": 1.0, "m": 60.0, "h": 3_600.0}
+
+
+def _duration(text: str) -> float:
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS_S else (text, "s")
+    try:
+        return _seconds(number) * _UNITS_S[unit]
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected a time above 0 such as 90s, 10m or 2h"
+        ) from None
 
 
 def _seconds(text: str) -> float:

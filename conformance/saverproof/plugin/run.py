@@ -1,7 +1,7 @@
 """What is fixed for a whole run: found out once by the controller, handed to every worker."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,6 +9,7 @@ import pytest
 
 from saverproof.facts import Facts
 from saverproof.known.entries import Entry
+from saverproof.suite.timing import TimePlan, item_name
 
 FOLDER = ".saverproof"
 """Where results go without ``--saver-report``, in the invocation folder."""
@@ -23,6 +24,8 @@ class Run:
     """For each saver's name, the known violations that apply to it."""
     families: tuple[str, ...] | None
     """The families to judge; None: all."""
+    contracts: tuple[str, ...] | None
+    """The contracts that the run is about; None: all."""
     apis: str
     profile: str
     seed: int
@@ -36,10 +39,22 @@ class Run:
     """Whether they go there even if nothing was violated."""
     token: str
     """What the names of the run's scratch folders have in common."""
+    times: dict[str, TimePlan] = field(default_factory=dict)
+    """For each saver's name, how long its items take, and may take."""
     baseline: dict[str, dict[str, Any]] | None = None
     """What an earlier report excuses (``saverproof_reports.Baseline``); None: there is none."""
     baseline_file: str | None = None
     """The path of that report, as the user gave it."""
+
+    @property
+    def estimate_s(self) -> float:
+        """How long the items of all savers take."""
+        return sum(plan.estimate_s for plan in self.times.values())
+
+    def limit_s(self, saver: str, family: str, api: str) -> float | None:
+        """The seconds of an item, if they are limited."""
+        plan = self.times.get(saver)
+        return None if plan is None else plan.items.get(item_name(family, api))
 
     def to_text(self) -> str:
         """ASCII JSON, for an xdist worker."""
@@ -59,11 +74,17 @@ class Run:
                 **plain,
                 "savers": tuple(plain["savers"]),
                 "known": known,
-                "families": None if plain["families"] is None else tuple(plain["families"]),
+                "times": {name: TimePlan(**time) for name, time in plain["times"].items()},
+                "families": _optional(plain["families"]),
+                "contracts": _optional(plain["contracts"]),
                 "folder": Path(plain["folder"]),
                 "report": Path(plain["report"]),
             }
         )
+
+
+def _optional(names: list[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
 
 
 RUN = pytest.StashKey[Run]()

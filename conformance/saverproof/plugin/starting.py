@@ -3,7 +3,7 @@
 import difflib
 import random
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from saverproof.contracts.registry import families, tables
-from saverproof.errors import KnownFileError, SaverproofError, TargetError
+from saverproof.contracts.registry import contract, contracts, families, tables
+from saverproof.errors import KnownFileError, OpeningError, SaverproofError, TargetError
 from saverproof.facts import Facts
 from saverproof.families.requests import JUDGING
 from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
+from saverproof.plugin import options
 from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
 from saverproof.plugin.judging import KEPT_JUDGE, Judge
@@ -25,6 +26,8 @@ from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Child
 from saverproof.process.scratch import new_token
+from saverproof.suite.planning import chosen
+from saverproof.suite.timing import TimePlan, time_plan
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
@@ -34,6 +37,8 @@ from saverproof_reports.text import slug
 FUNCTIONAL = "functional"
 """In ``--saver-families``, the families that need no faults, kills, callers or graphs."""
 IN_PROCESS = "saverproof.plugin.in_process"
+_FULL_TRACEBACKS = ("short", "long", "native")
+"""Whoever asks pytest for one of these wants to see the author's own lines, too."""
 
 
 def start(config: pytest.Config) -> None:
@@ -48,6 +53,8 @@ def start(config: pytest.Config) -> None:
             earlier = _earlier(config)
             run = _prepare(config, earlier)
         except SaverproofError as error:
+            if isinstance(error, OpeningError) and config.getoption("tbstyle") in _FULL_TRACEBACKS:
+                sys.stderr.write(error.details)
             # Only here: a worker's usage error would vanish.
             raise pytest.UsageError(error.message) from error
         config.pluginmanager.register(Controlling(config, run, earlier), "saverproof-controlling")
@@ -74,6 +81,9 @@ def _start_of_children(config: pytest.Config, run: Run) -> Callable[[], Child]:
 def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
     folder = Path(config.invocation_params.dir)
     families = _families(config.getoption("saver_families"))
+    selected = _contracts(config.getoption("saver_contracts"))
+    if selected is not None:
+        families = _families_of(selected, families)
     known_option = config.getoption("saver_known")
     shared = () if known_option is None else read_known(folder / known_option)
     refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
@@ -91,6 +101,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
         savers=savers,
         known=known,
         families=families,
+        contracts=selected,
         apis=config.getoption("saver_api"),
         profile=config.getoption("saver_profile"),
         seed=_seed(config),
@@ -100,9 +111,29 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
         report=folder / (report or FOLDER),
         report_always=report is not None,
         token=new_token(),
+        times=_times(config, savers, families),
         baseline=None if earlier is None else _baseline(earlier, savers),
         baseline_file=config.getoption("saver_baseline"),
     )
+
+
+def _times(
+    config: pytest.Config, savers: Sequence[Facts], families: tuple[str, ...] | None
+) -> dict[str, TimePlan]:
+    """How long the items of each saver take; they share what the run may take."""
+    budget_s = config.getoption("saver_budget")
+    share_s = None if budget_s is None else budget_s / len(savers)
+    workers, profile = options.workers(config), config.getoption("saver_profile")
+    return {
+        facts["name"]: time_plan(
+            facts,
+            chosen(facts, config.getoption("saver_api"), families),
+            profile,
+            share_s,
+            workers,
+        )
+        for facts in savers
+    }
 
 
 def _earlier(config: pytest.Config) -> Mapping[str, Any] | None:
@@ -138,6 +169,31 @@ def _families(option: str | None) -> tuple[str, ...] | None:
             known = ", ".join(there)
             raise SaverproofError(f"--saver-families: found {name!r}; {hint}known: {known}")
     return tuple(dict.fromkeys(names))
+
+
+def _contracts(option: str | None) -> tuple[str, ...] | None:
+    if option is None:
+        return None
+    there = [one.id for one in contracts()]
+    names = list(dict.fromkeys(part.strip() for part in option.split(",")))
+    for name in names:
+        if name not in there:
+            near = difflib.get_close_matches(name, there, n=1)
+            hint = f"did you mean {near[0]}?" if near else "saverproof list contracts shows them"
+            raise SaverproofError(f"--saver-contracts: found {name!r}; {hint}")
+    return tuple(names)
+
+
+def _families_of(selected: Iterable[str], families: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The families of the selected contracts; each must be among those to judge."""
+    found = tuple(dict.fromkeys(contract(name).family for name in selected))
+    for name in selected:
+        if families is not None and contract(name).family not in families:
+            raise SaverproofError(
+                f"--saver-contracts: found {name}, expected one of the families that "
+                "--saver-families names"
+            )
+    return found
 
 
 def _check_names(savers: Iterable[Facts]) -> None:

@@ -5,13 +5,18 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from saverproof.facts import Facts
 from saverproof.machines.telling import detail_lines
 from saverproof.plugin.run import Run
+from saverproof.suite.planning import shared_store
+from saverproof.suite.timing import in_words
 from saverproof_reports import compare
+from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.comparison import VerdictChange
 from saverproof_reports.comparison_formats import comparison_sentence
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.text import one_line
+from saverproof_reports.wording import left_out_phrase
 
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _NO_PASS = ("unknown", "not-exercised")
@@ -26,6 +31,8 @@ def header(run: Run) -> list[str]:
         version = f" {facts['version']}" if facts["version"] else ""
         apis = " and ".join(facts["apis"])
         lines.append(f"saver: {facts['name']} ({facts['saver_class']}, {origin}{version}; {apis})")
+        if shares := facts.get("shares"):
+            lines.append(f"{facts['name']}: {shared_store(shares)}")
     if run.baseline_file is not None:
         lines.append(f"baseline: {one_line(run.baseline_file)}")
     installed = run.savers[0]["packages"]["langgraph-checkpoint"]
@@ -33,7 +40,25 @@ def header(run: Run) -> list[str]:
         f"saverproof: langgraph-checkpoint {installed}, profile {run.profile}, seed {run.seed}, "
         f"watchdog {run.watchdog_s:g} s"
     )
+    lines += [_time(facts, run) for facts in run.savers if facts["name"] in run.times]
     return lines
+
+
+def _time(facts: Facts, run: Run) -> str:
+    """How long a saver's items take, and what is made of one that would take too long."""
+    plan = run.times[facts["name"]]
+    said = f"{facts['name']}: about {in_words(plan.estimate_s)}"
+    if not plan.is_limited:
+        return said
+    return (
+        f"{said}, not {in_words(plan.whole_s)} (a call takes {facts.get('call_ms', 0.0):.1f} ms, "
+        f"an opening {facts['opens_ms']:.0f} ms): what is left out is named"
+    )
+
+
+def time_taken(estimate_s: float, took_s: float) -> str:
+    """The estimate beside the truth."""
+    return f"time: {in_words(took_s)}, estimated {in_words(estimate_s)}"
 
 
 def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Run) -> None:
@@ -43,10 +68,12 @@ def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Ru
     terminal.line(f"{judged['saver']['name']}: {_operations(judged)}")
     for line in _table(judged):
         terminal.line(line)
-    for contract in with_verdict(judged, "violated"):
-        _violation(terminal, contract, run)
+    for contract in by_cause(judged, with_verdict(judged, "violated")):
+        _violation(terminal, contract, judged, run)
     terminal.line("")
     for line in _others(judged):
+        terminal.line(line)
+    for line in _left_out_for_time(judged):
         terminal.line(line)
     left_out = [family for family in families([whole]) if family not in ran]
     if left_out:
@@ -56,10 +83,16 @@ def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Ru
         terminal.line(f"stale: {entry['message']}", red=error, yellow=not error)
 
 
+def _left_out_for_time(judged: Mapping[str, Any]) -> Iterator[str]:
+    if said := left_out_phrase(judged):
+        yield f"{said}; --saver-budget gives it more time"
+
+
 def undecided(judged: Mapping[str, Any], ran: Collection[str]) -> list[Mapping[str, Any]]:
     """The musts, of the families that ``ran``, of which nothing can be said: they are no pass."""
     left = with_verdict(judged, "unknown", "not-exercised")
-    return [one for one in left if one["level"] == "must" and one["family"] in ran]
+    asked = [one for one in left if one["level"] == "must" and one.get("selected", True)]
+    return [one for one in asked if one["family"] in ran]
 
 
 def undecided_line(name: str, contracts: Sequence[Mapping[str, Any]], *, strict: bool) -> str:
@@ -122,8 +155,12 @@ def _table(judged: Mapping[str, Any]) -> Iterator[str]:
         yield "  ".join([f"{family:<{width}}", *cells])
 
 
-def _violation(terminal: Any, contract: Mapping[str, Any], run: Run) -> None:
-    """One contract; what each API shows of it is alike, so that the first stands for all."""
+def _violation(
+    terminal: Any, contract: Mapping[str, Any], judged: Mapping[str, Any], run: Run
+) -> None:
+    """One contract; what each API shows of it is alike, so that the first stands for all. Of one
+    that breaks by the cause of another, only how to see it.
+    """
     found = contract["violations"]
     excused = all(one.get("baseline") for one in found)
     must = contract["level"] == "must" and not excused
@@ -131,10 +168,16 @@ def _violation(terminal: Any, contract: Mapping[str, Any], run: Run) -> None:
     kind = "VIOLATED" if contract["level"] == "must" else "ADVICE"
     before = " as in the baseline" if excused else ""
     line = f"{kind}{before} {contract['id']} ({apis}): {found[0]['summary']}"
-    terminal.line("")
-    terminal.line(line, red=must, yellow=not must)
-    for line in detail_lines({"contract": contract["id"], **found[0]}):
-        terminal.line(line)
+    root = cause_of(judged, contract["id"])
+    if root is not None:
+        terminal.line(f"by the cause of {root}: {line}", red=must, yellow=not must)
+    else:
+        terminal.line("")
+        terminal.line(line, red=must, yellow=not must)
+        for line in detail_lines({"contract": contract["id"], **found[0]}):
+            terminal.line(line)
+        for entry in also_broken(judged, contract["id"]):
+            terminal.line(f"  also breaks {entry['contract']}: {entry['why']}")
     for one in found:
         for kind, command in (("reproducer", "python"), ("artefact", "saverproof replay")):
             if one[kind]:
@@ -158,4 +201,9 @@ def _some(ids: Sequence[str], most: int = 6) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _REASON else f"{text[: _REASON - 1]}…"
+    """A reason, without its last parts where it is long: no part is cut in two."""
+    if len(text) <= _REASON:
+        return text
+    short = text[:_REASON]
+    kept = next((k for mark in ("; ", ", ", " ") if (k := short.rpartition(mark)[0])), short)
+    return f"{kept} … (the report has all of it)"

@@ -11,7 +11,7 @@ import time
 from typing import IO, Any, Self
 
 from saverproof import errors
-from saverproof.errors import JudgeError, SaverproofError
+from saverproof.errors import JudgeError, OpeningError, SaverproofError
 from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
 from saverproof.process.heartbeat import Heartbeat
@@ -265,4 +265,6 @@ def _how_it_died(status: int | None) -> str:
 def _refusal(refusal: dict[str, str]) -> SaverproofError:
     kind = getattr(errors, refusal["kind"], SaverproofError)
     error: SaverproofError = kind(refusal["message"])
+    if isinstance(error, OpeningError):
+        error.details = refusal["details"]
     return error

@@ -1,4 +1,6 @@
-"""Temporary folders that are gone afterwards, also when a run is broken off."""
+"""Temporary folders that are gone afterwards, also when a run is broken off. What a run leaves that
+is killed with all its processes at once, the next one removes.
+"""
 
 import os
 import secrets
@@ -6,10 +8,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+
+from saverproof_faults.claims import claim, remove_abandoned
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 1 << 30
+_PREFIX = "saverproof-run-"
 
 
 def new_token() -> str:
@@ -20,7 +26,7 @@ def new_token() -> str:
 def remove_scratch(token: str) -> None:
     """Remove the folders that processes of a run left behind because they were killed."""
     for root in (Path(tempfile.gettempdir()), _MEMORY):
-        for folder in root.glob(f"saverproof-{token}-*"):
+        for folder in root.glob(f"{_PREFIX}{token}-*"):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -45,11 +51,16 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
     The name is known before the folder is: an interrupt often arrives while a folder is made, and
     ``tempfile`` then leaves it behind.
     """
-    name = f"saverproof-{token or new_token()}-{secrets.token_hex(6)}"
-    folder = (root or Path(tempfile.gettempdir())) / name
+    root = root or Path(tempfile.gettempdir())
+    _remove_abandoned(root)
+    folder = root / f"{_PREFIX}{token or new_token()}-{secrets.token_hex(6)}"
     try:
         folder.mkdir(mode=0o700)
-        yield folder
+        claimed = claim(folder)
+        try:
+            yield folder
+        finally:
+            os.close(claimed)
     finally:
         try:
             # Threads and processes of a saver may still be writing there.
@@ -57,3 +68,9 @@ def scratch_folder(token: str | None = None, root: Path | None = None) -> Iterat
         except KeyboardInterrupt:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+
+@cache
+def _remove_abandoned(root: Path) -> None:
+    """Once in a process: what runs left there that were killed."""
+    remove_abandoned(root, f"{_PREFIX}*")

@@ -18,6 +18,11 @@ CUT_OFF_AFTER = 6
 and work that takes long look alike, so that nothing is known of what is cut off then.
 """
 
+_LOOKS = 20
+"""How many times in a stretch of silence to look. Each look goes through all of the machine's
+processes, and a sign of life mostly comes before the first.
+"""
+
 
 class Ending(Enum):
     """Why a silent process is waited for no more."""
@@ -40,15 +45,20 @@ class Silence:
     patience_s: float
     total_s: float = 0.0
     _stretch_s: float = 0.0
+    _unseen_s: float = 0.0
     _at_work_s: float = 0.0
     _used_s: float = 0.0
 
     def end(self) -> None:
         """There was a sign of life."""
-        self.total_s = self._stretch_s = 0.0
+        self.total_s = self._stretch_s = self._unseen_s = 0.0
 
     def last(self, waited_s: float) -> Ending | None:
         """It lasts so many seconds longer; why to wait no more, or None."""
+        self._unseen_s += waited_s
+        if self._unseen_s < self.patience_s / _LOOKS:
+            return None
+        waited_s, self._unseen_s = self._unseen_s, 0.0
         tree = _tree(self.pid)
         if not self._stretch_s:
             self._used_s, self._at_work_s = _used_s(tree), 0.0

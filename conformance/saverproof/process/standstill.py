@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import FrameType
 
@@ -22,6 +22,9 @@ up now and then, as SQLite's for a lock does, is one all the same.
 _AT_WORK = frozenset("RD")
 """The states of a thread, as Linux calls them, that will end by themselves."""
 
+Alive = Callable[[], object]
+_POLL_S = 0.02
+
 Position = tuple[int, tuple[tuple[str, int], ...]]
 """A thread, and the file and line of each of its frames."""
 
@@ -30,11 +33,13 @@ Position = tuple[int, tuple[tuple[str, int], ...]]
 class MovementWatch:
     """Looks, every few moments, whether anything but the thread that looks moves.
 
-    ``still_s`` says for how many seconds nothing has moved, ``total_s`` for how long it was looked.
+    ``still_s`` says for how many seconds nothing has moved, ``total_s`` for how long it was looked;
+    ``but`` are threads that do not count.
     """
 
     still_s: float = 0.0
     total_s: float = 0.0
+    but: frozenset[int] = frozenset()
     _last: tuple[int, frozenset[Position]] | None = None
     _at_work_s: float = 0.0
     _used_s: float = 0.0
@@ -42,7 +47,7 @@ class MovementWatch:
     def look(self, waited_s: float, answers: int = 0) -> None:
         """Look once more, so long after the last time; ``answers`` grows with what is done."""
         self.total_s += waited_s
-        now = (answers, _positions())
+        now = (answers, _positions(self.but))
         if now != self._last:
             self._last, self._used_s = now, _used_by_others_s()
             self.still_s = self._at_work_s = 0.0
@@ -55,6 +60,37 @@ class MovementWatch:
         """Whether nothing has moved for so long, and nothing will."""
         used_s = _used_by_others_s() - self._used_s
         return self.still_s >= patience_s and max(used_s, self._at_work_s) < BUSY * self.still_s
+
+
+def ends(thread: threading.Thread, patience_s: float, limit_s: float, alive: Alive) -> bool | None:
+    """Start a thread, and say whether it comes to its end: False where nothing has moved for so
+    long as the patience lasts, None where it was at work for ``limit_s``. ``alive`` is called while
+    it is waited for.
+
+    What hangs stays behind with all that it started; when the next one is waited for, that it
+    looks up now and then is no movement.
+    """
+    before, used_s = {*sys._current_frames()}, _used_by_others_s()
+    thread.start()
+    movement = MovementWatch(but=frozenset(_GIVEN_UP))
+    while True:
+        began = time.monotonic()
+        thread.join(_POLL_S)
+        if not thread.is_alive():
+            return True
+        alive()
+        # If this process was itself suspended, so was the thread: no single wait counts for much.
+        movement.look(min(time.monotonic() - began, 5 * _POLL_S))
+        late = movement.total_s >= limit_s
+        if late and _used_by_others_s() - used_s >= BUSY * movement.total_s:
+            return None
+        # On a busy machine, one that only looks up now and then is often seen ready to run.
+        if late or movement.for_ever(patience_s):
+            _GIVEN_UP.update(sys._current_frames().keys() - before)
+            return False
+
+
+_GIVEN_UP: set[int] = set()
 
 
 def _used_by_others_s() -> float:
@@ -87,12 +123,12 @@ def _states(process: int | None) -> Iterator[str]:
             continue  # It has ended.
 
 
-def _positions() -> frozenset[Position]:
+def _positions(but: frozenset[int]) -> frozenset[Position]:
     own = threading.get_ident()
     return frozenset(
         (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
         for thread, frame in sys._current_frames().items()
-        if thread != own
+        if thread != own and thread not in but
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from saverproof.programs.names import (
     HOSTILE,
     HOSTILE_FILTERS,
+    HOSTILE_NAMESPACES,
     NESTED,
     ODD_CHANNELS,
     ODD_NODES,
@@ -21,6 +22,7 @@ from saverproof.steps.definitions import (
     ListTuples,
     Program,
     Put,
+    PutHistory,
     PutWrites,
     Step,
 )
@@ -55,10 +57,39 @@ HOSTILE_THREADS: tuple[Program, ...] = tuple(
 )
 """Each hostile thread id beside those that it may be taken for, and deleted beside them."""
 
+SAME_IDS: tuple[Program, ...] = (
+    (
+        checkpoint(THREAD, 1),
+        batch(THREAD, 1, 1, 2),
+        checkpoint(THREAD, 1, namespace="child", seed=5),
+        batch(THREAD, 1, 1, 2, seed=5, namespace="child"),
+        GetTuple(THREAD, "", 1),
+        GetTuple(THREAD, "child", 1),
+        ListTuples(THREAD, "child"),
+        ListTuples(THREAD),
+    ),
+    (checkpoint(THREAD, 1), GetTuple(THREAD, "child", 1), ListTuples(THREAD, "child", 1)),
+)
+"""One id in two namespaces, and asked for in a namespace that does not have it."""
+
 NAMESPACES: tuple[Program, ...] = tuple(
     program for names in NESTED for program in _told_apart(names)
 )
 """Each of the namespaces that LangGraph makes beside those that it may be taken for."""
+
+ODD_NAMESPACES: tuple[Program, ...] = tuple(
+    program for names in HOSTILE_NAMESPACES for program in _told_apart(names)
+)
+"""Namespaces of nodes with odd names beside those that each may be taken for."""
+
+TIES: tuple[Program, ...] = (
+    (
+        *(PutHistory(thread, "", 1, count) for thread, count in (("a", 11), ("b", 12), ("c", 12))),
+        ListTuples(None),
+        ListTuples(None, limit=10),
+    ),
+)
+"""Ids that stand in several threads, as copies have them, where pages may end."""
 
 FILTERS: tuple[Program, ...] = tuple(
     (

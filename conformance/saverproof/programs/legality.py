@@ -11,6 +11,7 @@ from saverproof.steps.definitions import (
     CopyThread,
     Prune,
     Put,
+    PutHistory,
     PutWrites,
     RefuseValue,
     Step,
@@ -27,8 +28,8 @@ def objection(step: Step, model: Model) -> str | None:
 def _(step: Put, model: Model) -> str | None:
     history = model.history(step.thread, step.namespace)
     present = history.get(step.number)
-    if step.parent is not None and step.parent >= step.number:
-        return "a checkpoint is younger than its parent"
+    if _is_among_its_ancestors(step, model):
+        return "a checkpoint is no ancestor of itself"
     if present is not None and present.step == step:
         return None
     if step.copy_of is not None:
@@ -42,6 +43,34 @@ def _(step: Put, model: Model) -> str | None:
         return None
     if present.parent != step.parent or present.step.copy_of is not None:
         return "an id is put again with the same parent, and not over a copy-fork"
+    return None
+
+
+def _is_among_its_ancestors(step: Put, model: Model) -> bool:
+    below = step.parent is not None and step.parent < step.number
+    if step.parent is None or (below and not _has_children(step, model)):
+        return False
+    history = model.history(step.thread, step.namespace)
+    ancestor: int | None = step.parent
+    while ancestor is not None and ancestor != step.number:
+        ancestor = history[ancestor].parent if ancestor in history else None
+    return ancestor is not None
+
+
+def _has_children(step: Put, model: Model) -> bool:
+    return model.has_children((step.thread, step.namespace, step.number))
+
+
+@objection.register
+def _(step: PutHistory, model: Model) -> str | None:
+    history = model.history(step.thread, step.namespace)
+    numbers = range(step.number, step.number + step.count)
+    if step.count < 1 or any(number in numbers for number in history):
+        return "the checkpoints of a history are new"
+    if step.parent is not None and (step.parent not in history or step.parent > step.number):
+        return "a history begins below a checkpoint that is there"
+    if any(record.parent in numbers for record in history.values()):
+        return "a history has no children yet"
     return None
 
 
@@ -64,7 +93,8 @@ def _(step: PutWrites, model: Model) -> str | None:
 def _(step: CopyThread, model: Model) -> str | None:
     if step.source == step.target or step.source not in model.threads:
         return "a copy needs a source with checkpoints, and another target"
-    if step.target in model.threads or any(a[0] == step.target for a in model.writes):
+    holds = {*model.threads, *(a[0] for a in model.writes), *(a[0] for a in model.unexpected)}
+    if step.target in holds:
         return "the target of a copy holds nothing"
     return None
 

@@ -41,10 +41,24 @@ HOSTILE = (
     # Thread and namespace joined by a separator give the same text.
     *(
         NameSet(("a", f"a{sign}x"), ("", "y", f"x{sign}y"))
-        for sign in (":", "|", "/", ",", "-", "\x1f")
+        for sign in (":", "|", "/", ",", "-", "_", "#", "$", "::", "\x1f")
     ),
+    # Longer than a short text column, and different at the end alone.
+    NameSet(("a" * 300 + "b", "a" * 300 + "c", "a" * 255)),
 )
 """Thread ids, and namespaces beside them, that a saver may take for one another."""
+
+HOSTILE_NAMESPACES = (
+    NameSet(("a",), ("", "child", "Child", "CHILD")),
+    NameSet(("a",), ("", "caf\u00e9", "cafe\u0301", "cafe")),
+    NameSet(("a",), ("", "child", "chi_d", "ch%", "chi*", "chi?d", "chil[d]")),
+    NameSet(("a",), ("", "child", "child ", " child")),
+    NameSet(("a",), ("", "its", "it's", 'say "it"', "its;--")),
+    NameSet(("a",), ("", "child", "./child", "../child", "child/", "a\\b", "a/child")),
+    NameSet(("a",), ("", "7", "07", "7.0")),
+    NameSet(("a",), ("", "a" * 300 + "b", "a" * 300 + "c")),
+)
+"""Namespaces of nodes whose names a saver may take for one another."""
 
 HOSTILE_FILTERS = (
     {"sour'ce": "loop"},
@@ -61,6 +75,9 @@ HOSTILE_FILTERS = (
     {"%": "loop"},
     {"*": "loop"},
     {"so urce": "loop"},
+    {"so\u00fcrce": "loop"},
+    {"source/": "loop"},
+    {"back\\slash": "loop"},
     {"": "loop"},
 )
 
@@ -81,6 +98,13 @@ ODD_CHANNELS = (
     "100%",
     "$.x[0]",
     "Count",
+    "count ",
+    " count",
+    "cafe\u0301",
+    "7",
+    "07",
+    "../count",
+    "c*t",
 )
 
 ODD_NODES = (
@@ -92,6 +116,7 @@ ODD_NODES = (
     "\U0001f916",
     "a.b",
     "back\\slash",
+    "agent ",
 )
 
 ODD_PATHS = (

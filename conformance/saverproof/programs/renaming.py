@@ -17,6 +17,8 @@ from saverproof.steps.definitions import Program, Step
 from saverproof.values import Value
 
 PLAIN_THREAD, PLAIN_NAMESPACE, PLAIN_TASK = "a", "child", 1
+_FIRST_SPARE = 50
+"""Numbers of plain namespaces that no program uses."""
 PLAIN_PATH = re.compile(r"[a-z0-9_~, ]*")
 PLAIN_NAME = re.compile(r"[a-z_]+")
 
@@ -91,6 +93,12 @@ def plain_threads(program: Program) -> Program:
 def plain_namespaces(program: Program) -> Program:
     """The same with namespaces that nothing is odd about; the root stays the root."""
     met = enumerate(name for name in names_of(program, "namespace") if name)
+    return renamed(program, "namespace", {name: _namespace(number) for number, name in met})
+
+
+def plain_where(program: Program, odd: Callable[[str], bool]) -> Program:
+    """The same with plain namespaces for those that are odd; the others stay."""
+    met = enumerate(filter(odd, names_of(program, "namespace")), _FIRST_SPARE)
     return renamed(program, "namespace", {name: _namespace(number) for number, name in met})
 
 
@@ -205,7 +213,11 @@ def _letter(number: int) -> str:
 
 
 def _word(number: int) -> str:
-    return "c" + ascii_lowercase[number // 26] + ascii_lowercase[number % 26]
+    letters = len(ascii_lowercase)
+    above, last = divmod(number, letters)
+    if above < letters:
+        return f"c{ascii_lowercase[above]}{ascii_lowercase[last]}"
+    return f"{_word(above)}{ascii_lowercase[last]}"
 
 
 def _task(number: int) -> int:

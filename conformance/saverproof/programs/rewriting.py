@@ -11,7 +11,16 @@ from typing import Any, TypeAlias
 
 from saverproof.model.records import SPECIAL_INDEX
 from saverproof.programs.renaming import names
-from saverproof.steps.definitions import CloseAgain, Program, Put, PutWrites, Reopen, SetUp, Step
+from saverproof.steps.definitions import (
+    CloseAgain,
+    IdForm,
+    Program,
+    Put,
+    PutWrites,
+    Reopen,
+    SetUp,
+    Step,
+)
 from saverproof.values import Value
 
 Place: TypeAlias = tuple[str, str, int]
@@ -123,6 +132,22 @@ def one_path(program: Program) -> Program:
     )
 
 
+def written_once(program: Program) -> Program:
+    """Each batch of a task that has written to its checkpoint before by a task of its own."""
+    tasks = [step.task for step in program if isinstance(step, PutWrites)]
+    unused = max(tasks, default=0) + 1
+    met: set[tuple[Place, int]] = set()
+    once: list[Step] = []
+    for step in program:
+        if isinstance(step, PutWrites):
+            if (place(step), step.task) in met:
+                step = replace(step, task=unused)
+                unused += 1
+            met.add((place(step), step.task))
+        once.append(step)
+    return tuple(once)
+
+
 def special_apart(program: Program) -> Program:
     """Special writes under tasks of their own, so that they meet no regular write."""
     apart: list[Step] = []
@@ -162,6 +187,49 @@ def unmixed(program: Program) -> Program:
         return replace(step, writes=writes)
 
     return _each_batch(program, change)
+
+
+def ids_apart(program: Program) -> Program:
+    """The same with no id in two namespaces: each has numbers of its own."""
+    met: dict[int, set[str]] = {}
+    for _, namespace, number in filter(None, map(_address, program)):
+        met.setdefault(number, set()).add(namespace)
+    if all(len(namespaces) == 1 for namespaces in met.values()):
+        return program
+    names = dict.fromkeys(namespace for namespaces in met.values() for namespace in namespaces)
+    most = max(met)
+    shift = {namespace: most * rank for rank, namespace in enumerate(sorted(names))}
+    return tuple(_shifted(step, shift.get(_namespace(step), 0)) for step in program)
+
+
+def _namespace(step: Any) -> str:
+    return getattr(step, "namespace", None) or ""
+
+
+def _address(step: Any) -> Place | None:
+    """The checkpoint that a step names, if it names one."""
+    thread, number = getattr(step, "thread", None), getattr(step, "number", None)
+    return None if thread is None or number is None else (thread, _namespace(step), number)
+
+
+def _shifted(step: Any, by: int) -> Step:
+    numbers = {
+        name: getattr(step, name, None) for name in ("number", "parent", "copy_of", "before")
+    }
+    moved = {name: number + by for name, number in numbers.items() if number is not None}
+    shifted: Step = replace(step, **moved) if by and moved else step
+    return shifted
+
+
+def no_empty_ids(program: Program) -> Program:
+    """The same with no id given where an empty one was."""
+
+    def change(step: Any) -> Step:
+        empty = getattr(step, "id_form", None) is IdForm.EMPTY
+        changed: Step = replace(step, id_form=IdForm.ABSENT) if empty else step
+        return changed
+
+    return tuple(map(change, program))
 
 
 def put_once(program: Program) -> Program:

@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.programs.renaming import PLAINER, plainer_one_by_one
 from saverproof.programs.simplifying import simpler
 from saverproof.programs.spans import with_simpler_items, without_spans
-from saverproof.steps.definitions import Program, Step
+from saverproof.steps.definitions import Program, PutHistory, Step
 
 Attempt = Callable[[Program], Program | None]
 """Runs a candidate: the steps of it that were legal, if it still shows the flaw, or None."""
@@ -46,7 +46,7 @@ class _Shrinking:
         said = repr(candidate)
         if self.steps_left <= 0 or not candidate or said in self._in_vain:
             return None
-        self.steps_left -= len(candidate) + 1
+        self.steps_left -= sum(map(_effort, candidate)) + 1
         kept = self.attempt(candidate)
         if kept is None:
             self._in_vain.add(said)
@@ -77,6 +77,11 @@ def _with_plain_names(program: Program, attempt: Attempt) -> Program:
         kept = attempt(candidate) if candidate != program else None
         program = program if kept is None else kept
     return program
+
+
+def _effort(step: Step) -> int:
+    """What it takes to try a step, in steps."""
+    return 1 + step.count // 3 if isinstance(step, PutHistory) else 1
 
 
 def _thread_of(step: Step) -> Any:

@@ -13,11 +13,16 @@ from saverproof.steps.definitions import (
     NextVersions,
     Program,
     Put,
+    PutHistory,
     PutWrites,
     Step,
     WalkPages,
 )
 from saverproof.values import Value
+
+_TOO_MANY_FOR_EACH = 64
+"""Items of which not each is left out in its turn: what needs so many needs any so
+many, and about how many is told."""
 
 
 def simpler(step: Step, program: Program) -> Iterator[Step]:
@@ -49,6 +54,8 @@ def _plainer(step: Step, name: str, value: Any, program: Program) -> Iterator[An
             yield ""
         case (("size" | "count"), int()) if isinstance(step, WalkPages | NextVersions):
             yield from {1, max(value // 2, 1)}
+        case "count", int() if isinstance(step, PutHistory):
+            yield from dict.fromkeys(max(n, 1) for n in (1, value // 2, value * 7 // 8))
         case _, tuple():
             yield from _fewer(value)
             yield from _plainer_items(value, program)
@@ -65,17 +72,23 @@ def _smaller(value: Any) -> Iterator[Any]:
     if value is True:
         yield False
     elif type(value) is int:
-        yield from dict.fromkeys((0, 1, value // 2, value - 1))
+        # A number that may not be below another is found by ever smaller steps.
+        steps = (value // 2, value - value // 4, value - value // 16, value - 1)
+        yield from dict.fromkeys((0, 1, *steps))
 
 
 def _fewer(items: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    if len(items) > _TOO_MANY_FOR_EACH:
+        kept = (len(items) // 2, len(items) * 7 // 8)
+        yield from (items[:size] for size in kept)
+        return
     for size in sorted({len(items) // 2, 1} - {0}, reverse=True):
         for start in range(0, len(items), size):
             yield items[:start] + items[start + size :]
 
 
 def _plainer_items(items: tuple[Any, ...], program: Program) -> Iterator[tuple[Any, ...]]:
-    for place, item in enumerate(items):
+    for place, item in enumerate(items if len(items) <= _TOO_MANY_FOR_EACH else ()):
         match item:
             case (name, Value() as value) if not is_plain(value):
                 plain = (name, _unlike_others(program))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from saverproof.steps.definitions import (
@@ -34,6 +36,7 @@ OPERATIONS: Mapping[type[Step], str] = {
 
 TASK_PATH = "~__pregel_pull, agent"
 _CHANNELS = ("count", "notes", "messages")
+_KINDS = ("integer", "list")
 
 
 def checkpoint(
@@ -45,16 +48,28 @@ def checkpoint(
     run: str = "run-1",
     seed: int | None = None,
     long: str = "",
+    started_by: int = 1,
+    also: Mapping[str, Value | None] = MappingProxyType({}),
+    noted: str = "",
 ) -> Put:
-    """A checkpoint with two channels and the loop's metadata; others with another ``seed``."""
+    """A checkpoint with three channels and the loop's metadata; others with another ``seed``.
+
+    Some savers store scalars in one place, and in another what they have to serialize: there is
+    one channel of that kind. ``also`` are further channels, ``noted`` a text in the metadata. One
+    of a subgraph says which checkpoint of the root its call was ``started_by``.
+    """
     first = number * 10 if seed is None else seed
-    changes = (
-        ("count", Value("integer", first)),
-        ("notes", Value("text", long or f"note {first}")),
-    )
-    parents = {"": mint(number)} if namespace else {}
+    changes = {
+        "count": Value("integer", first),
+        "notes": Value("text", long or f"note {first}"),
+        "messages": Value("list", first),
+        **also,
+    }
+    parents = {"": mint(started_by)} if namespace else {}
     metadata: dict[str, Any] = {"source": "loop", "step": number, "parents": parents, "run_id": run}
-    return Put(thread, namespace, number, parent, changes=changes, metadata=metadata)
+    if noted:
+        metadata["note"] = noted
+    return Put(thread, namespace, number, parent, changes=tuple(changes.items()), metadata=metadata)
 
 
 def batch(
@@ -68,7 +83,7 @@ def batch(
 ) -> PutWrites:
     """A task's batch of ``count`` regular writes; the special ones come after the first."""
     regular = [
-        (_CHANNELS[n % len(_CHANNELS)], Value("integer", 100 * task + n + seed))
+        (_CHANNELS[n % len(_CHANNELS)], Value(_KINDS[n % len(_KINDS)], 100 * task + n + seed))
         for n in range(count)
     ]
     marked = [(name, Value("integer", number)) for name, number in special]
@@ -85,7 +100,8 @@ def unrelated(thread: str) -> Program:
 
 
 def _put(number: int, count: int = 1) -> Put:
-    changes = (("count", Value("integer", count)),)
+    # What has to be serialized lies with its checkpoint in some savers, and apart in others.
+    changes = (("notes", Value("list", count)),)
     parent = number - 1 or None
     return Put(THREAD, "", number, parent, changes=changes, metadata={"run_id": "run"})
 
@@ -106,6 +122,8 @@ WRITES: Program = (*ONE, _writes(1, *_THREE))
 LONG_BATCH: Program = (*ONE, _writes(1, "a", "b", "__interrupt__", *"cdefghijk"))
 EARLY_WRITES: Program = (_writes(1, *_THREE), *ONE)
 TWO: Program = (*WRITES, _put(2))
+_PAGE = ("page", Value("medium-bytes", 2))
+LONG_VALUE: Program = (*ONE, replace(_put(2), changes=(_PAGE,)))
 TWO_WRITES: Program = (*TWO, _writes(2, *_THREE))
 LATE_WRITES: Program = (*TWO, _writes(1, "a", task=2))
 """Writes to what is there already can overtake a put that is not."""

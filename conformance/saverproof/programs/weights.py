@@ -52,6 +52,7 @@ EVERYTHING = Theme(
         whole_threads.delete_thread: 2,
         whole_threads.delete_runs: 1,
         whole_threads.copy_thread: 2,
+        whole_threads.prune: 1,
         saver_lifecycle.reopen: 1,
         saver_lifecycle.set_up: 1,
         saver_lifecycle.close_again: 1,
@@ -65,11 +66,3 @@ EVERYTHING = Theme(
     watch_inputs=True,
 )
 """Whatever a saver may be asked, but for what takes seconds, needs both APIs, or a new store."""
-PRUNING = Theme(
-    "pruning",
-    {**GENERAL, whole_threads.prune: 2},
-    namespaces=("",),
-    needs=frozenset({"prune"}),
-    whole_store=True,
-)
-"""Apart from the rest: a saver may keep more than a prune says, which copies then copy."""

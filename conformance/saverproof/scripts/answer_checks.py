@@ -184,14 +184,22 @@ def _(step: steps.DeltaHistory, writer: ScriptWriter, breach: Breach) -> None:
 
 @check_answer.register
 def _(step: steps.NextVersions, writer: ScriptWriter, breach: Breach) -> None:
-    _check_row(writer, breach, step.count)
+    _check_row(writer, breach, step.count, clock_goes_back=step.clock_goes_back)
 
 
-def _check_row(writer: ScriptWriter, breach: Breach, count: int) -> None:
+def _check_row(
+    writer: ScriptWriter, breach: Breach, count: int, *, clock_goes_back: bool = False
+) -> None:
     """Versions minted in a row do not increase."""
+    back = [
+        f"    if number == {count // 2}:",
+        "        now = time.time",
+        "        time.time = lambda: now() - 3600",
+    ]
     lines = [
         "versions = [saver.get_next_version(None, None)]",
-        f"for _ in range({count - 1}):",
+        f"for {'number' if clock_goes_back else '_'} in range({count - 1}):",
+        *(back if clock_goes_back else ()),
         "    versions.append(saver.get_next_version(versions[-1], None))",
         "pairs = pairwise([type(versions[0])(), *versions])",
         "observed = [pair for pair in pairs if not pair[0] < pair[1]]",

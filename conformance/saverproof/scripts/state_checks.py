@@ -14,7 +14,8 @@ from saverproof.scripts.script import complaint
 from saverproof.scripts.source import literal, quoted
 from saverproof.scripts.statements import NoScriptError, read
 from saverproof.scripts.writer import ScriptWriter, nested, versions_source
-from saverproof.steps.definitions import GetTuple, ListTuples
+from saverproof.steps.definitions import GetTuple, ListTuples, Put
+from saverproof.steps.identifiers import timestamp
 from saverproof.values import Value
 
 ABSENT = '"absent"'
@@ -186,7 +187,7 @@ def _check_field(writer: ScriptWriter, breach: Breach, record: Record) -> None:
     expected = {
         "v": str(checkpoint_format() if step.format is None else step.format),
         "id": writer.id(step.number),
-        "ts": f'checkpoint({step.number}, {{}}, {{}})["ts"]',
+        "ts": _time(step),
         "channel_versions": versions_source(versions),
         "versions_seen": nested(record.seen),
         "updated_channels": "None",
@@ -203,6 +204,12 @@ def _check_field(writer: ScriptWriter, breach: Breach, record: Record) -> None:
         expected[name],
         unequal(breach.difference),
     )
+
+
+def _time(step: Put) -> str:
+    if step.clock is not None:
+        return quoted(timestamp(step.clock))
+    return f'checkpoint({step.number}, {{}}, {{}})["ts"]'
 
 
 # --- pending writes ----------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from saverproof.model.records import PlannedPut
+from saverproof.scripts.histories import write_history
 from saverproof.scripts.source import literal, quoted
 from saverproof.scripts.writer import ScriptWriter, versions_source
 from saverproof.steps import definitions as steps
@@ -57,6 +58,8 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
     match step:
         case steps.Put():
             put(step, writer)
+        case steps.PutHistory():
+            write_history(step, writer)
         case steps.PutWrites():
             put_writes(step, writer)
         case steps.GetTuple():

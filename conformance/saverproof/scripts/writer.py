@@ -14,7 +14,7 @@ from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.own_source import OwnSource
 from saverproof.scripts.source import dict_source, keyword_arguments, literal, quoted
 from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
-from saverproof.steps.identifiers import mint, task_id
+from saverproof.steps.identifiers import mint, task_id, timestamp
 from saverproof.values import Value
 
 _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
@@ -184,6 +184,8 @@ class ScriptWriter:
         new = _symbols(planned.new_versions)
         old = _symbols(planned.seen.get(step.node, {}))
         other: dict[str, str] = {} if step.format is None else {"v": str(step.format)}
+        if step.clock is not None:
+            other["ts"] = quoted(timestamp(step.clock))
         usual = planned.seen.keys() == {"__input__", "agent"}
         if not usual or {**old, **new} != versions:
             old = {name: version for name, version in versions.items() if name not in new}
@@ -265,6 +267,10 @@ class ScriptWriter:
         source = self.own[contract] = self.looks.own[contract]
         self.imports |= source.imports
         subject = f"SimpleNamespace(saver={self.receiver})"
+        if any("self.model" in line for line in source.lines):
+            # A script has no model, but a rule may tell it whatever it has changed.
+            self.imports |= {"from unittest.mock import MagicMock"}
+            subject = f"SimpleNamespace(saver={self.receiver}, model=MagicMock())"
         given = [subject, *(f"{name}={literal(value)}" for name, value in arguments.items())]
         if self.calls.in_coroutine:
             return f"await asyncio.to_thread({', '.join((source.name, *given))})"

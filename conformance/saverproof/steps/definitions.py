@@ -26,6 +26,14 @@ class IdForm(StrEnum):
     EMPTY = "empty"
 
 
+class Times(StrEnum):
+    """How the times of checkpoints go whose ids rise."""
+
+    RISING = "rising"
+    EQUAL = "equal"
+    FALLING = "falling"
+
+
 @dataclass(frozen=True, slots=True)
 class Extras:
     """What a config carries beside the address.
@@ -58,7 +66,8 @@ class Put(Step):
 
     ``changes`` are the channels with a new version; a value of None means the channel lost its
     value. All other channels are the parent's. With ``copy_of`` the checkpoint is a copy-fork:
-    the values and versions of that checkpoint, its parent, and empty new versions.
+    the values and versions of that checkpoint, its parent, and empty new versions. ``clock`` is
+    the number of the checkpoint whose time this one bears (None: its own): clocks go back.
     """
 
     thread: str
@@ -76,6 +85,24 @@ class Put(Step):
     omit_unchanged: bool = False
     mutate_inputs: bool = False
     extras: Extras = PLAIN
+    clock: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PutHistory(Step):
+    """Store ``count`` checkpoints from ``number`` on, each the child of the one before, the first
+    the child of ``parent``.
+
+    Each changes the channel ``count``. Every ``marked``-th is of the user ``ann`` (0: none is).
+    """
+
+    thread: str
+    namespace: str
+    number: int
+    count: int
+    parent: int | None = None
+    marked: int = 0
+    times: Times = Times.RISING
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +197,13 @@ class DeltaHistory(Step):
 
 @dataclass(frozen=True, slots=True)
 class NextVersions(Step):
-    """Mint ``count`` channel versions in a row, starting from none."""
+    """Mint ``count`` channel versions in a row, starting from none.
+
+    With ``clock_goes_back`` the machine's clock is set back by an hour halfway.
+    """
 
     count: int
+    clock_goes_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

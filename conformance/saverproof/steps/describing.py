@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from saverproof.steps import definitions as steps
+from saverproof.steps.expanding import MARK
 from saverproof.values import Value, show
 
 _WIDTH = 60
+_MOST_WRITES = 40
+"""What is told of a batch; what is longer is told by its length."""
 
 
 def describe(step: steps.Step) -> str:
@@ -66,6 +69,8 @@ def _line(step: steps.Step) -> str:
     match step:
         case steps.Put():
             return _put(step)
+        case steps.PutHistory():
+            return _put_history(step)
         case steps.PutWrites():
             return _put_writes(step)
         case steps.GetTuple():
@@ -87,7 +92,8 @@ def _line(step: steps.Step) -> str:
         case steps.DeltaHistory():
             return _delta_history(step)
         case steps.NextVersions():
-            return f"get_next_version(…), {step.count} times in a row"
+            back = ", the clock set back halfway" if step.clock_goes_back else ""
+            return f"get_next_version(…), {step.count} times in a row{back}"
         case steps.Reopen():
             return "close the saver and open it again"
         case steps.SetUp():
@@ -139,12 +145,34 @@ def _put(step: steps.Put) -> str:
         "" if step.legacy_writes is None else f"metadata writes: {_value(step.legacy_writes)}",
         _id_form(step.id_form),
         "unchanged values left out" if step.omit_unchanged else "",
+        "" if step.clock is None else f"the time of checkpoint {step.clock}",
         *_extras(step.extras),
     ) + (", then change what was given" if step.mutate_inputs else "")
 
 
+def _put_history(step: steps.PutHistory) -> str:
+    last = step.number + step.count - 1
+    times = {
+        steps.Times.EQUAL: "all with the same time",
+        steps.Times.FALLING: "with times that go back",
+    }
+    return _call(
+        "put",
+        _text(step.thread),
+        _text(step.namespace),
+        f"checkpoints {step.number} to {last}, each the child of the one before",
+        "" if step.parent is None else f"parent {step.parent}",
+        f"every {step.marked}th with metadata {show(MARK, 40)}" if step.marked else "",
+        times.get(step.times, ""),
+    )
+
+
 def _put_writes(step: steps.PutWrites) -> str:
-    writes = ", ".join(f"({_text(name)}, {_value(value)})" for name, value in step.writes)
+    writes = ", ".join(
+        f"({_text(name)}, {_value(value)})" for name, value in step.writes[:_MOST_WRITES]
+    )
+    if len(step.writes) > _MOST_WRITES:
+        writes += f", … {len(step.writes)} writes in all"
     return _call(
         "put_writes",
         _text(step.thread),

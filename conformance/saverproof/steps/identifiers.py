@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 from functools import lru_cache
 
 NULL_TASK_ID = "00000000-0000-0000-0000-000000000000"
 """The task LangGraph writes graph input, resume values and updates under."""
+
+CHECKPOINT_NODE = "-02f1a6c4d8e0"
+TASK_MIDDLE = "-5a1c-5e0f-9b2d-"
+"""What all ids of checkpoints end with, and all of tasks have in their middle."""
 
 # A uuid6 timestamp of November 2026, in units of 100 ns since 1582-10-15.
 _EPOCH = 0x1F0_C8A4_3B1A_7C00
@@ -18,7 +23,8 @@ def mint(number: int) -> str:
     """The id of checkpoint ``number``: canonical uuid6 text, ordered as the numbers are."""
     time = _EPOCH + number * _STRIDE
     high, low = time >> 12, time & 0xFFF
-    return f"{high >> 16:08x}-{high & 0xFFFF:04x}-6{low:03x}-8{number & 0xFFF:03x}-02f1a6c4d8e0"
+    clock = f"6{low:03x}-8{number & 0xFFF:03x}"
+    return f"{high >> 16:08x}-{high & 0xFFFF:04x}-{clock}{CHECKPOINT_NODE}"
 
 
 @lru_cache(maxsize=4_096)
@@ -31,11 +37,13 @@ def task_id(number: int) -> str:
     if number == 0:
         return NULL_TASK_ID
     scattered = (number * 0x9E37_79B1) & 0xFFFF_FFFF
-    return f"{scattered:08x}-5a1c-5e0f-9b2d-{number:012x}"
+    return f"{scattered:08x}{TASK_MIDDLE}{number:012x}"
 
 
 @lru_cache(maxsize=65_536)
 def timestamp(number: int) -> str:
     """The ISO 8601 time at which checkpoint ``number`` says it was made."""
-    day = f"{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}"
-    return f"2026-11-21T{day}.{number % 1_000_000:06d}+00:00"
+    days, second = divmod(number, 86_400)
+    date = datetime.date(2026, 11, 21) + datetime.timedelta(days)
+    time = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+    return f"{date}T{time}.{number % 1_000_000:06d}+00:00"

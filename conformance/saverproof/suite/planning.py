@@ -1,6 +1,6 @@
 """Which items a target gets: a family of contracts through an API each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from saverproof.contracts.applicability import why_inapplicable
@@ -27,8 +27,30 @@ def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
         yield from ((table.name, api) for table in there if table.long)
 
 
-def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]:
-    """What the report is told of a target before its items run (``saverproof_reports.events``)."""
+def chosen(facts: Facts, apis: str, families: Collection[str] | None) -> list[tuple[str, str]]:
+    """Those of the families that a run is limited to; None: all."""
+    return [
+        (family, api)
+        for family, api in planned(facts, apis)
+        if families is None or family in families
+    ]
+
+
+def shared_store(shares: str) -> str:
+    """One line on a target whose workspaces share a store, given what shows it."""
+    return (
+        f"workspaces of this target share a store: {shares}; judged with ids that nothing else "
+        "uses, and without lists over all threads"
+    )
+
+
+def saver_event(
+    facts: Facts, items: list[tuple[str, str]], selected: Collection[str] | None
+) -> Mapping[str, Any]:
+    """What the report is told of a target before its items run (``saverproof_reports.events``).
+
+    ``selected`` are the contracts that the run is about; None: all.
+    """
     installed = facts["packages"]["langgraph-checkpoint"]
     return {
         "event": "saver",
@@ -39,6 +61,7 @@ def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]
             "version": facts["version"],
         },
         "target": facts["ref"],
+        "workspaces": shared_store(shares) if (shares := facts.get("shares")) else None,
         "titles": {table.name: table.title for table in tables()},
         "items": [list(pair) for pair in items],
         "contracts": [
@@ -51,6 +74,7 @@ def saver_event(facts: Facts, items: list[tuple[str, str]]) -> Mapping[str, Any]
                 "source": contract.source,
                 "link": link_of(contract.source),
                 "reason": why_inapplicable(contract, facts),
+                "selected": selected is None or contract.id in selected,
             }
             for contract in contracts()
         ],

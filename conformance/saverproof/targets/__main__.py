@@ -1,6 +1,12 @@
 """``python -m saverproof.targets``: the process in which a target is imported and tried out."""
 
+# ruff: noqa: E402
+
+import gc
 import sys
+
+# What is imported stays: collecting all the while would make importing take twice as long.
+gc.disable()
 
 from saverproof.process.requests import Handlers
 from saverproof.process.server import serve

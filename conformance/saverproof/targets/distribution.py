@@ -6,6 +6,9 @@ from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from saverproof.extensions import TARGETS, offered
+from saverproof.targets.reference import TargetRef
+
 _OF_INTEREST = (
     "saverproof",
     "langgraph",
@@ -61,3 +64,13 @@ def versions(distribution: metadata.Distribution | None) -> dict[str, str]:
     if distribution is not None:
         found[distribution.name] = distribution.version
     return found
+
+
+def missing_extra(ref: TargetRef) -> str:
+    """What to install for a target that a distribution offers with an extra of its name."""
+    point = offered(TARGETS).get(ref.saver)
+    if point is None or point.dist is None:
+        return ""
+    extras = point.dist.metadata.get_all("Provides-Extra") or []
+    fitting = [one for one in extras if ref.saver == one or ref.saver.startswith(f"{one}-")]
+    return f"; pip install '{point.dist.name}[{max(fitting, key=len)}]'" if fitting else ""

@@ -1,5 +1,6 @@
 """From what a user writes after ``--saver`` to a reference, without importing the target."""
 
+import ast
 import difflib
 import re
 from importlib.metadata import EntryPoint
@@ -20,7 +21,8 @@ def installed() -> dict[str, EntryPoint]:
 def find(saver: str, folder: Path) -> TargetRef:
     """The reference for ``saver``: a name, ``module:attribute`` or ``path/to/file.py:attribute``.
 
-    A relative path is taken from ``folder``. Nothing is imported: that is left to a child process.
+    A file with one target needs no attribute. A relative path is taken from ``folder``. Nothing is
+    imported: that is left to a child process.
 
     Raises:
         TargetError: there is no such name or file, or the text has none of the forms.
@@ -49,8 +51,7 @@ def _by_name(saver: str, folder: Path) -> TargetRef:
         point = points[saver]
         return TargetRef(saver, module=point.module, file=None, attribute=point.attr)
     if saver.endswith(".py") or "/" in saver:
-        found = "a file without an attribute" if (folder / saver).is_file() else "no such file"
-        raise TargetError(f"--saver {saver}: {found}, expected path/to/file.py:attribute")
+        return _only_target(saver, folder)
     near = difflib.get_close_matches(saver, points, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise TargetError(
@@ -65,3 +66,37 @@ def _by_file(saver: str, place: str, attribute: str, folder: Path) -> TargetRef:
         found = "is a folder" if path.is_dir() else "does not exist"
         raise TargetError(f"--saver {saver}: {path} {found}, expected a Python file")
     return TargetRef(saver, module=None, file=str(path), attribute=attribute)
+
+
+def _only_target(saver: str, folder: Path) -> TargetRef:
+    """The one target of a file that was named without an attribute."""
+    path = (folder / saver).absolute()
+    if not path.is_file():
+        raise TargetError(f"--saver {saver}: no such file, expected path/to/file.py:attribute")
+    names = _decorated(path)
+    if len(names) != 1:
+        found = (
+            f"its targets are {', '.join(names)}" if names else "no @target stands at its top level"
+        )
+        raise TargetError(f"--saver {saver}: {found}; expected path/to/file.py:attribute")
+    return TargetRef(saver, module=None, file=str(path), attribute=names[0])
+
+
+def _decorated(path: Path) -> list[str]:
+    """The functions of a file that stand below ``@target``; none if it is no Python."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    return [
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and any(_is_target(decorator) for decorator in node.decorator_list)
+    ]
+
+
+def _is_target(decorator: ast.expr) -> bool:
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", None)
+    return name == "target"

@@ -4,13 +4,12 @@ import difflib
 import importlib
 import importlib.util
 import sys
-import traceback
-from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from saverproof.errors import TargetError, describe
+from saverproof.targets.frames import place
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 
@@ -66,24 +65,10 @@ def _import(ref: TargetRef) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        where = _place(error, ref)
         raise TargetError(
             f"--saver {ref.saver}: {ref.module or ref.file} does not import: "
-            f"{describe(error)}{where}"
+            f"{describe(error)}{place(error)}"
         ) from error
-
-
-def _place(error: BaseException, ref: TargetRef) -> str:
-    """The last line of the user's own code in the traceback, if there is one."""
-    ours = Path(__file__).parent
-    frames: Iterable[traceback.FrameSummary] = traceback.extract_tb(error.__traceback__)
-    theirs = [
-        frame
-        for frame in frames
-        if not frame.filename.startswith("<frozen") and Path(frame.filename).parent != ours
-    ]
-    theirs = [frame for frame in theirs if not frame.filename.endswith("importlib/__init__.py")]
-    return f" ({theirs[-1].filename}, line {theirs[-1].lineno})" if theirs else ""
 
 
 def _import_file(file: str) -> ModuleType:

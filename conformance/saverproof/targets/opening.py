@@ -42,7 +42,7 @@ def opened(
 
     try:
         saver = enter()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OpeningError(f"target {target.name!r}: opening raised {describe(error)}") from error
     try:
         _check_saver(target, saver)
@@ -74,7 +74,7 @@ async def _exit_async(manager: Any, exc_info: tuple[Any, ...]) -> Any:
 def _manager(target: Target, workspace: Workspace) -> tuple[Any, bool]:
     try:
         manager = target.open(workspace)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OpeningError(f"target {target.name!r}: opening raised {describe(error)}") from error
     kind = type(manager)
     if hasattr(kind, "__enter__") and hasattr(kind, "__exit__"):

@@ -1,6 +1,7 @@
 """What a saver cannot do, and through which APIs it can be judged: found out by calling it."""
 
 import contextlib
+import uuid
 from typing import Any
 
 from saverproof.capability import Capability
@@ -78,12 +79,16 @@ class _Listening:
 
 
 def _uses_serializer(prober: probe_calls.Prober, api: str) -> bool:
-    saver = prober.saver
+    saver, thread = prober.saver, "probe-serializer"
     original = getattr(saver, "serde", None)
     listening = _Listening(original)
+    given = probe_calls.put_arguments(saver, thread, also=probe_calls.SERIALIZED)
+    address = probe_calls.config(thread, given[1]["id"])
+    writes = [*probe_calls.SERIALIZED.items()]
     try:
         saver.serde = listening
-        prober.call(api, "put", *probe_calls.put_arguments(saver, "probe-serializer"))
+        prober.call(api, "put", *given)
+        prober.call(api, "put_writes", address, writes, str(uuid.uuid4()))
     except Exception:  # noqa: BLE001 - whatever it raised, what counts is whether it was called
         return listening.called
     finally:

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,12 @@ from saverproof.targets.calling import api_of, every
 from saverproof.targets.event_loop import Loop
 
 CHANNEL, VALUE = "probe", "what the probe wrote"
+SERIALIZED: Mapping[str, Any] = {
+    "probed-object": {"probe": [1, "two", {"three": 3.0}]},
+    "probed-bytes": b"\x00\xff what the probe wrote",
+    "probed-large": "what the probe wrote " * 1_000,
+}
+"""Channels with values that hardly any saver stores without its serializer, as it may a text."""
 
 
 class Prober:
@@ -52,16 +58,21 @@ def config(thread: str, checkpoint_id: str | None = None) -> dict[str, Any]:
     return {"configurable": address | ({"checkpoint_id": checkpoint_id} if checkpoint_id else {})}
 
 
-def put_arguments(saver: Any, thread: str, parent: str | None = None) -> tuple[Any, ...]:
-    """Arguments for a legal ``put`` of a new checkpoint that holds ``VALUE`` in ``CHANNEL``."""
-    version = saver.get_next_version(None, None)
+def put_arguments(
+    saver: Any, thread: str, parent: str | None = None, also: Mapping[str, Any] | None = None
+) -> tuple[Any, ...]:
+    """Arguments for a legal ``put`` of a new checkpoint that holds ``VALUE`` in ``CHANNEL``, and
+    what ``also`` has for other channels.
+    """
+    values = {CHANNEL: VALUE, **(also or {})}
+    versions = dict.fromkeys(values, saver.get_next_version(None, None))
     checkpoint: dict[str, Any] = {
         **empty_checkpoint(),
-        "channel_values": {CHANNEL: VALUE},
-        "channel_versions": {CHANNEL: version},
+        "channel_values": values,
+        "channel_versions": versions,
     }
     metadata = {"source": "loop", "step": 0, "parents": {}, "run_id": "probe-run"}
-    return config(thread, parent), checkpoint, metadata, {CHANNEL: version}
+    return config(thread, parent), checkpoint, metadata, versions
 
 
 def holds(found: Any) -> bool:
@@ -118,6 +129,30 @@ def reads_back(prober: Prober, api: str, thread: str) -> bool:
         return holds(prober.call(api, "get_tuple", config(thread)))
     except Exception:  # noqa: BLE001 - not to give back is not to give back, however
         return False
+
+
+_TIMED = 8
+
+
+def time_of_a_call(prober: Prober, api: str) -> float:
+    """Milliseconds that an operation takes: the mean of a put, writes, a read and a listing, each
+    by the best of several calls, so that what else the machine does counts little.
+    """
+    thread = f"probe-timed-{api}"
+    times: list[float] = []
+    for operation in ("put", "put_writes", "get_tuple", "list"):
+        tried: list[float] = []
+        for _ in range(_TIMED):
+            put = put_arguments(prober.saver, thread)
+            arguments: tuple[Any, ...] = (config(thread),)
+            if operation == "put":
+                arguments = put
+            elif operation == "put_writes":
+                arguments = (config(thread, put[1]["id"]), [(CHANNEL, VALUE)], str(uuid.uuid4()))
+            with timed(tried):
+                prober.absent(api, operation, *arguments)
+        times.append(min(tried))
+    return sum(times) / len(times)
 
 
 @contextmanager

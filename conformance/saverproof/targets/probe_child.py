@@ -1,6 +1,7 @@
 """The probe's work inside the child process: import, open, write, open again, call everything."""
 
 import contextlib
+import dataclasses
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,18 +15,22 @@ from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Progress
 from saverproof.targets import probe_calls
-from saverproof.targets.distribution import distribution_of, versions
+from saverproof.targets.distribution import distribution_of, missing_extra, versions
 from saverproof.targets.event_loop import EventLoop, Loop
+from saverproof.targets.frames import place, shown
 from saverproof.targets.loading import load
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.probe_absent import absent_capabilities, apis_of
+from saverproof.targets.probe_separation import what_is_shared
 from saverproof.targets.reference import TargetRef
-from saverproof.targets.requests import LOOK, PROBING, Unknown, Written
+from saverproof.targets.requests import FORGETS, LOOK, PROBING, Unknown, Written
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
 THREAD = "probe-kept"
-_OTHER_PROCESS_LIMIT_S = 10.0
+_TIMED_OPENINGS = 5
+_PATIENCE_S = 10.0
+"""How long another process may say nothing while nothing moves in it."""
 
 
 @dataclass(slots=True)
@@ -54,7 +59,21 @@ def survey(data: Unknown, progress: Progress) -> Facts:
     stage("importing the target")
     target = load(data.ref)
     with EventLoop() as loop:
-        return _facts(Survey(target, loop, stage), Path(data.folder))
+        try:
+            return _facts(Survey(target, loop, stage), Path(data.folder))
+        except OpeningError as error:
+            raise _placed(error, data.ref) from error
+
+
+def _placed(error: OpeningError, ref: TargetRef) -> OpeningError:
+    """The same with the place in the author's code, and what to install if something is missing."""
+    cause = error.__cause__
+    while isinstance(cause, OpeningError):
+        cause = cause.__cause__
+    if cause is None:
+        return error
+    hint = missing_extra(ref) if isinstance(cause, ImportError) else ""
+    return OpeningError(f"{error.message}{hint}{place(cause)}", error.stage, shown(cause))
 
 
 def _facts(work: Survey, folder: Path) -> Facts:
@@ -71,15 +90,17 @@ def _facts(work: Survey, folder: Path) -> Facts:
             writer = probe_calls.write_first(prober, apis, target.name, THREAD)
             gives_back = probe_calls.reads_back(prober, writer, THREAD)
             absent = absent_capabilities(target, prober, operations, apis)
+            call_ms = max(probe_calls.time_of_a_call(prober, api) for api in apis)
             alone = _alone(work, workspace, writer) if target.durable and gives_back else None
         if target.durable and gives_back:
             _reopen(work, workspace, writer)
     if alone is not None or not target.durable:
         absent.setdefault("many_processes", alone or "the target is not durable")
     distribution = distribution_of(kind)
+    shares = what_is_shared(target, folder, work.loop, writer, work.stage)
     return Facts(
         name=target.name,
-        ref=ref.to_json(),
+        ref=dataclasses.replace(ref, shares_store=shares is not None).to_json(),
         saver_class=f"{kind.__module__}.{kind.__qualname__}",
         distribution=distribution.name if distribution else None,
         version=distribution.version if distribution else None,
@@ -89,6 +110,8 @@ def _facts(work: Survey, folder: Path) -> Facts:
         capabilities=[str(name) for name in Capability if name not in absent],
         absent={str(name): reason for name, reason in absent.items()},
         opens_ms=_opening_time(work, folder),
+        call_ms=round(call_ms, 3),
+        shares=shares,
         drops=target.drop is not None,
         known=_known_file(target, ref),
         packages=versions(distribution),
@@ -125,7 +148,7 @@ def _second_opening(name: str) -> Any:
 def _forgets(name: str, when: str) -> TargetError:
     return TargetError(
         f"target {name!r}: a checkpoint that was put is gone when the saver is {when}; expected an "
-        "equal workspace to show the same data (or durable=False for savers that live in memory)"
+        f"equal workspace to show the same data (or {FORGETS} for savers that live in memory)"
     )
 
 
@@ -145,7 +168,7 @@ def _look_elsewhere(target: Target, workspace: Workspace, api: str) -> bool:
     assert target.ref is not None  # load() sets it
     written = Written(target.ref, str(workspace.path), workspace.name, api)
     with JudgeProcess(Setting.current(), PROBING) as other:
-        return other.ask(LOOK, written, limit_s=_OTHER_PROCESS_LIMIT_S)
+        return other.ask(LOOK, written, silence_s=_PATIENCE_S)
 
 
 def look(data: Written, progress: Progress) -> bool:
@@ -162,8 +185,9 @@ def look(data: Written, progress: Progress) -> bool:
 
 
 def _opening_time(work: Survey, folder: Path) -> float:
+    """The best of several, so that what else the machine does counts little."""
     times: list[float] = []
-    for _ in range(3):
+    for _ in range(_TIMED_OPENINGS):
         with fresh_workspace(folder, work.target) as workspace:
             work.stage("opening the saver in an empty workspace")
             with probe_calls.timed(times), opened(work.target, workspace, work.loop):

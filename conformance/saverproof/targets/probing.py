@@ -8,15 +8,15 @@ from saverproof.errors import TargetError, one_line
 from saverproof.facts import Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
-from saverproof.process.scratch import scratch_folder
+from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import PROBE, PROBING, Unknown
 
-PROBE_LIMIT_S = 30.0
-"""Seconds that importing, opening and trying out a target may take."""
+PROBE_SILENCE_S = 30.0
+"""Seconds that each stage of getting to know a target may take while nothing moves."""
 
 
-def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> Facts:
+def probe(ref: TargetRef, setting: Setting, silence_s: float = PROBE_SILENCE_S) -> Facts:
     """Import the target in a child process, open it, write, open it again, and call its methods.
 
     Raises:
@@ -29,8 +29,9 @@ def probe(ref: TargetRef, setting: Setting, limit_s: float = PROBE_LIMIT_S) -> F
         stage = str(progress["stage"])
 
     try:
-        with scratch_folder() as folder, JudgeProcess(setting, PROBING) as child:
-            return child.ask(PROBE, Unknown(ref, str(folder)), limit_s=limit_s, listener=listen)
+        # Where most families judge: what an operation costs is to be what it costs there.
+        with scratch_folder(root=in_memory()) as folder, JudgeProcess(setting, PROBING) as child:
+            return child.ask(PROBE, Unknown(ref, str(folder)), silence_s=silence_s, listener=listen)
     except JudgeGone as gone:
         raise TargetError(
             f"--saver {ref.saver}: {gone.reason} while {stage}{_last_words(gone)}"

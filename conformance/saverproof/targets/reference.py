@@ -17,6 +17,8 @@ class TargetRef:
     """Absolute path of the file, or None for a module."""
     attribute: str
     """Dotted path of the attribute in the module or file."""
+    shares_store: bool = False
+    """Whether its workspaces were found to share a store."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, for a child process."""

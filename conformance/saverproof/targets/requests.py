@@ -45,3 +45,5 @@ PROBING = Service(f"{__package__}")
 PROBE: Request[Unknown, Facts] = Request(PROBING, "probe", Unknown.from_json, as_it_is)
 LOOK: Request[Written, bool] = Request(PROBING, "look", Written.from_json, bool)
 """Whether a second process sees what a first one wrote."""
+FORGETS = "durable=False"
+"""Stands in the message about a saver that does not keep what it was given."""

@@ -274,6 +274,9 @@ _MESSAGE_KINDS = (
 _SPECIAL = (
     chosen("large", "large-text", "'<n> ' + 'x' * 2**20", "'<n> ' + '\\u00e9\\n' * 2**19"),
     chosen("large", "large-bytes", "b'<n> ' + bytes(range(256)) * 2**12"),
+    chosen("medium", "medium-text", "'<n> ' + 'x' * 2**16"),
+    chosen("medium", "medium-bytes", "b'<n> ' + bytes(range(256)) * 2**8"),
+    chosen("huge", "huge-text", "'<n> ' + 'x' * 2**24"),
     chosen("non-finite", "non-finite", "float('inf')", "float('-inf')", "float('nan')"),
     chosen("nul", "nul-text", "'a\\x00b'", "'\\x00'", "'a\\x00'", "{'key': '\\x00<n>'}"),
     chosen(
@@ -308,9 +311,9 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
 )
 """Kind by name.
 
-Values of the groups plain, falsy, scalar, container, object, message and large come back through
-every saver whose serializer keeps them; non-finite and nul are judged by contracts of their own;
-exception is for pending writes alone; unserializable must be refused.
+Values of the groups plain, falsy, scalar, container, object, message, medium, large and huge come
+back through every saver whose serializer keeps them; non-finite and nul are judged by contracts of
+their own; exception is for pending writes alone; unserializable must be refused.
 """
 
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in CATALOGUE.values()))

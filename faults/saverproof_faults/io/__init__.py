@@ -16,12 +16,22 @@ privileges; ``available()`` gives the reason where a Python hides the library's 
 ``Recorder`` keeps the bytes as well; ``saverproof_faults.power`` makes disk images from them.
 """
 
-from saverproof_faults.io.calls import IoCall, IoKind, Mark, MarkKind, Recording
+from saverproof_faults.io.calls import (
+    Entry,
+    IoCall,
+    IoKind,
+    Mark,
+    MarkKind,
+    NameCall,
+    NameKind,
+    Recording,
+)
 from saverproof_faults.io.library import available
 from saverproof_faults.io.plan import Extent, Failure, IoAction, IoEach, IoFault
 from saverproof_faults.io.watch import IoWatch, Recorder, files_below
 
 __all__ = [
+    "Entry",
     "Extent",
     "Failure",
     "IoAction",
@@ -32,6 +42,8 @@ __all__ = [
     "IoWatch",
     "Mark",
     "MarkKind",
+    "NameCall",
+    "NameKind",
     "Recorder",
     "Recording",
     "available",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from saverproof_faults.io import codes
 
@@ -46,6 +47,31 @@ class IoCall:
         return f"{self.kind} {self.file}{where}"
 
 
+class NameKind(StrEnum):
+    """The calls that change names without a file's being opened, or make such changes last."""
+
+    RENAME = "rename"
+    LINK = "link"
+    MAKE_FOLDER = "make folder"
+    REMOVE_FOLDER = "remove folder"
+    SYNC_FOLDER = "sync folder"
+    SYNC_ALL = "sync all"
+
+
+@dataclass(frozen=True, slots=True)
+class NameCall:
+    """One call on names. ``target`` is the new name of a rename or a link; the folder itself is
+    ".". SQLite makes none that matter to it, so that only system calls have them.
+    """
+
+    kind: NameKind
+    file: str
+    target: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.file}{f' to {self.target}' if self.target else ''}"
+
+
 class MarkKind(StrEnum):
     """What a program says about its own progress, between two I/O calls."""
 
@@ -66,10 +92,15 @@ class Mark:
     operation: int = 0
 
 
+Entry: TypeAlias = IoCall | NameCall | Mark
+
+
 @dataclass(frozen=True, slots=True)
 class Recording:
     """All that happened in a folder: its files at the beginning (taken to be on the disk), then
     calls and marks in order."""
 
     initial: Mapping[str, bytes]
-    log: tuple[IoCall | Mark, ...]
+    log: tuple[Entry, ...]
+    folders: tuple[str, ...] = ()
+    """Those that were there at the beginning, and need not hold a file."""

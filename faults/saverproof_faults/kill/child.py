@@ -1,6 +1,7 @@
 """What a process of a trial does, from its first moment to its last."""
 
 import faulthandler
+import gc
 import importlib
 import json
 import mmap
@@ -97,6 +98,7 @@ def _settle_in(files: Descriptors) -> None:
 def _outcome(task: Task, files: Descriptors) -> dict[str, Json]:
     try:
         function = find_function(task.body)
+        gc.enable()
         if files.go is not None:
             _tell(files.status, READY)
             os.read(files.go, 1)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from saverproof_faults.claims import claim, remove_abandoned
 from saverproof_faults.kill import wire
 from saverproof_faults.kill.acks import MEMORY_SIZE, WRITERS, clear, read_marks
 from saverproof_faults.kill.plan import Body, Json, KillAt, Start, Writer, body_name
@@ -26,6 +27,7 @@ from saverproof_faults.kill.trial import DUMP_ALLOWANCE_S, START_ALLOWANCE_S
 from saverproof_faults.kill.zygote import IMPORT_ALLOWANCE_S
 
 _MARGIN_S = 10.0
+_PREFIX = "saverproof-trials-"
 
 
 class Harness:
@@ -54,7 +56,9 @@ class Harness:
 
     def __enter__(self) -> Self:
         try:
-            self._root = Path(tempfile.mkdtemp(prefix="saverproof-kill-", dir=self._scratch))
+            remove_abandoned(self._scratch or Path(tempfile.gettempdir()), f"{_PREFIX}*")
+            self._root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._scratch))
+            claimed = claim(self._root)
         except OSError as problem:
             raise HarnessError(f"no folder for trials can be made: {problem}") from problem
         self._memory_file = anonymous_file("acks")
@@ -64,7 +68,7 @@ class Harness:
         with theirs:
             self._process = self._start(theirs)
         self._close = weakref.finalize(
-            self, _shut_down, os.getpid(), self._control, self._process, self._root
+            self, _shut_down, os.getpid(), self._control, self._process, self._root, claimed
         )
         os.close(self._memory_file)
         try:
@@ -275,7 +279,7 @@ def _died_by(ending: Json, *, planned: bool) -> DiedBy:
 
 
 def _shut_down(
-    owner: int, control: socket.socket, process: subprocess.Popen[bytes], root: Path
+    owner: int, control: socket.socket, process: subprocess.Popen[bytes], root: Path, claimed: int
 ) -> None:
     if os.getpid() != owner:  # a fork of the owner ends: nothing here is its own
         return
@@ -289,3 +293,4 @@ def _shut_down(
         process.kill()
         process.wait()
     shutil.rmtree(root, ignore_errors=True)
+    os.close(claimed)

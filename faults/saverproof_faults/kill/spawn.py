@@ -14,8 +14,10 @@ from saverproof_faults.kill.process import anonymous_file
 
 # -P keeps the current folder off the path until the path handed over takes its place.
 FRESH = (sys.executable, "-P", "-c")
+# What is imported stays: collecting all the while would make importing take twice as long.
 _BOOT = (
-    "import json, sys; order = json.loads(sys.argv[1]); sys.path[:] = order['path']; "
+    "import gc, json, sys; gc.disable(); "
+    "order = json.loads(sys.argv[1]); sys.path[:] = order['path']; "
     "from {module} import {function}; {function}(order)"
 )
 
@@ -49,7 +51,10 @@ class Spawned:
 
 
 def boot(function: str, order: Mapping[str, object], path: Sequence[str]) -> list[str]:
-    """The command line of a fresh interpreter that calls 'module:function' with ``order``."""
+    """The command line of a fresh interpreter that calls 'module:function' with ``order``.
+
+    It collects no garbage until the function says so.
+    """
     module, _, name = function.partition(":")
     order = {**order, "path": [entry or os.getcwd() for entry in path]}
     return [*FRESH, _BOOT.format(module=module, function=name), json.dumps(order)]

@@ -86,6 +86,7 @@ class Zygote:
         self._forks = reason is None
         self._wakeup = _wake_on_death_of_child()
         gc.freeze()
+        gc.enable()
         wire.send(self._control, {"reason": reason})
         while True:
             wire.send(self._control, self._trial(wire.receive(self._control)))

@@ -1,9 +1,9 @@
 """Power cuts: the disks that one recorded run may leave, without cutting any power.
 
 A ``Recorder`` of ``saverproof_faults.io`` logs what SQLite wrote and synced, and the program's
-marks between. From that log come, with no further process, the files that kill -9 would leave at
-each I/O (``kill_images``), and those of every legal power cut (``PowerCuts``): see ``disk`` for the
-model.
+marks between; a ``CallRecorder`` of ``saverproof_faults.syscalls`` what any library did. From that
+log come, with no further process, the files that kill -9 would leave at each I/O (``kill_images``),
+and those of every legal power cut (``PowerCuts``): see ``disk`` for the model.
 
     with Recorder(folder) as recorder:
         program(folder, recorder)         # calls recorder.started(n), recorder.acknowledged(n)
@@ -25,5 +25,14 @@ from saverproof_faults.power.images import (
     materialize,
     unexplained,
 )
+from saverproof_faults.power.missing import missing_syncs
 
-__all__ = ["DiskImage", "ImageKind", "PowerCuts", "kill_images", "materialize", "unexplained"]
+__all__ = [
+    "DiskImage",
+    "ImageKind",
+    "PowerCuts",
+    "kill_images",
+    "materialize",
+    "missing_syncs",
+    "unexplained",
+]

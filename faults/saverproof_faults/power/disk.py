@@ -2,16 +2,18 @@
 
 The model is POSIX's and adversarial. A sync makes the earlier writes and truncations of that file
 durable; until then each may be kept or lost independently of the others, and a write may be torn
-at multiples of 512 bytes. New names and deletions take effect in order, and are durable once
-SQLite has synced the folder: at the first sync of a journal or write-ahead log that it may have
-created, and at a delete that asks for it. A drive that lies about flushing, bit rot and faults of
-the file system are not modelled.
+at multiples of 512 bytes. New names, renames and deletions take effect in order, each at once. By
+SQLite they are made durable at the first sync of a journal or write-ahead log that it may have
+created, and at a delete that asks for it; by others with a sync of a folder, or of a file whose own
+name is new, which ends a transaction of the journal that ext4 and xfs keep. A folder is durable as
+soon as it is made. A drive that lies about flushing, bit rot and faults of the file system are not
+modelled.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
-from saverproof_faults.io import IoCall, IoKind, Mark, MarkKind
+from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, NameCall, NameKind
 
 SECTOR = 512
 """What a disk writes whole, in bytes."""
@@ -24,10 +26,13 @@ class _Inode:
 
 @dataclass(frozen=True, slots=True)
 class FolderChange:
-    """A name that appeared (``inode`` is its file), or went away (None)."""
+    """A name that appeared (``inode`` is its file), or went away (None); a rename takes the name
+    ``gone`` away at the same time.
+    """
 
     name: str
     inode: _Inode | None
+    gone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +51,23 @@ class Disk:
     durable_names: dict[str, _Inode]
     changes: list[FolderChange] = field(default_factory=list)
     pending: list[PendingCall] = field(default_factory=list)
+    folders: set[str] = field(default_factory=set)
 
     @classmethod
-    def holding(cls, files: Mapping[str, bytes]) -> "Disk":
-        """A disk on which ``files`` are durable."""
+    def holding(cls, files: Mapping[str, bytes], folders: Iterable[str] = ()) -> "Disk":
+        """A disk on which ``files`` and ``folders`` are durable."""
         inodes = {name: _Inode(bytearray(data)) for name, data in files.items()}
-        return cls(dict(inodes), dict(inodes))
+        return cls(dict(inodes), dict(inodes), folders=set(folders))
 
-    def advance(self, entry: IoCall | Mark) -> None:
+    def advance(self, entry: Entry) -> None:
         """Let one entry happen. Raises ValueError for one whose effect cannot be known."""
         if isinstance(entry, Mark):
             if entry.kind is MarkKind.SETTLED:
                 self._flush_folder()
                 self._flush(self.pending)
+            return
+        if isinstance(entry, NameCall):
+            self._rename(entry)
             return
         if not entry.done:
             if entry.kind in (IoKind.WRITE, IoKind.TRUNCATE):
@@ -88,7 +97,7 @@ class Disk:
         """
         names = dict(self.durable_names)
         for change in self.changes[:changes]:
-            _rename(names, change)
+            _apply_change(names, change)
         contents = {id(inode): bytearray(inode.durable) for inode in names.values()}
         for index, one in enumerate(self.pending):
             if kept >> index & 1 and id(one.inode) in contents:
@@ -104,6 +113,23 @@ class Disk:
     def complete_image(self) -> dict[str, bytes]:
         """The files with nothing lost: what the operating system shows, and kill -9 leaves."""
         return self.image(len(self.changes), self.everything)
+
+    def _rename(self, call: NameCall) -> None:
+        match call.kind:
+            case NameKind.RENAME | NameKind.LINK:
+                gone = call.file if call.kind is NameKind.RENAME else ""
+                change = FolderChange(call.target, self._inode(call), gone)
+                _apply_change(self.names, change)
+                self.changes.append(change)
+            case NameKind.MAKE_FOLDER:
+                self.folders.add(call.file)
+            case NameKind.REMOVE_FOLDER:
+                self.folders.discard(call.file)
+            case NameKind.SYNC_FOLDER:
+                self._flush_folder()
+            case NameKind.SYNC_ALL:
+                self._flush_folder()
+                self._flush(self.pending)
 
     def _open(self, call: IoCall) -> None:
         if not call.creates or call.file in self.names:
@@ -121,7 +147,7 @@ class Disk:
         if call.syncs_folder:
             self._flush_folder()
 
-    def _inode(self, call: IoCall) -> _Inode:
+    def _inode(self, call: IoCall | NameCall) -> _Inode:
         if call.file not in self.names:
             raise ValueError(f"the recording has a {call}, but not how that file came to be")
         return self.names[call.file]
@@ -134,7 +160,7 @@ class Disk:
 
     def _flush_folder(self) -> None:
         for change in self.changes:
-            _rename(self.durable_names, change)
+            _apply_change(self.durable_names, change)
         self.changes.clear()
 
 
@@ -145,7 +171,8 @@ def sectors_of(call: IoCall) -> int:
     return (call.offset + call.length - 1) // SECTOR - call.offset // SECTOR + 1
 
 
-def _rename(names: dict[str, _Inode], change: FolderChange) -> None:
+def _apply_change(names: dict[str, _Inode], change: FolderChange) -> None:
+    names.pop(change.gone, None)
     if change.inode is None:
         names.pop(change.name, None)
     else:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from random import Random
 
-from saverproof_faults.io import IoCall, IoKind, Mark, MarkKind, Recording, files_below
+from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, Recording, files_below
 from saverproof_faults.power.cuts import Cut, ImageKind, complete_cut, cuts
 from saverproof_faults.power.disk import Disk
 
@@ -22,6 +22,7 @@ class DiskImage:
     acknowledged: tuple[int, ...]
     kind: ImageKind
     files: Mapping[str, bytes]
+    folders: tuple[str, ...] = ()
 
 
 class PowerCuts:
@@ -71,6 +72,8 @@ def materialize(image: DiskImage, folder: str | os.PathLike[str]) -> None:
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(root.iterdir()):
         raise FileExistsError(f"a disk image needs an empty folder, but {root} is not")
+    for folder in image.folders:
+        (root / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, data in image.files.items():
         path = root / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,7 +86,7 @@ def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[s
     Not empty if something was written past the recorder: by other means than SQLite, or through
     another copy of it. Images of such a recording show nothing.
     """
-    disk = Disk.holding(recording.initial)
+    disk = Disk.holding(recording.initial, recording.folders)
     for entry in recording.log:
         disk.advance(entry)
     expected, found = disk.complete_image(), files_below(folder)
@@ -92,7 +95,7 @@ def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[s
     )
 
 
-def _states(recording: Recording) -> Iterator[tuple[int, Disk, IoCall | Mark | None]]:
+def _states(recording: Recording) -> Iterator[tuple[int, Disk, Entry | None]]:
     """The disk (one object, changing) at each position from which images are taken, with the
     entry that has just happened."""
     first = max(
@@ -103,7 +106,7 @@ def _states(recording: Recording) -> Iterator[tuple[int, Disk, IoCall | Mark | N
         ),
         default=0,
     )
-    disk = Disk.holding(recording.initial)
+    disk = Disk.holding(recording.initial, recording.folders)
     if first == 0:
         yield 0, disk, None
     for position, entry in enumerate(recording.log, start=1):
@@ -135,6 +138,7 @@ def _images(recording: Recording, chosen: Mapping[int, list[Cut]]) -> Iterator[D
                 tuple(marked[MarkKind.ACKNOWLEDGED]),
                 cut.kind,
                 cut.image(disk),
+                tuple(sorted(disk.folders)),
             )
 
 

@@ -116,9 +116,21 @@ def changes_after_a_copy(p: Probe) -> Any:
     return before, everything(p, "a", "copy")
 
 
+def deep_delta_thread(p: Probe) -> None:
+    """A namespace whose only snapshot is the 101st ancestor of 102."""
+    from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
+    p.put(1, ns="deep", values={"x": _DeltaSnapshot(["s"])})
+    p.put(2, ns="deep", parent=1, values={"z": 2}, drop=["x"])
+    for number in range(3, 103):
+        p.put(number, ns="deep", parent=number - 1, values={"z": number})
+    p.write(1, [("x", 1)], ns="deep")
+
+
 @scene("delta-history/matches-walk")
 def histories(p: Probe) -> Any:
     delta_thread(p)
+    deep_delta_thread(p)
     p.put(20, values={"z": 0})
     p.write(20, [("q", 1)])
     p.put(11, parent=20, values={"z": 1})
@@ -127,4 +139,5 @@ def histories(p: Probe) -> Any:
     p.put(30, parent=5, values={"x": ["plain"], "z": 4})
     p.put(31, parent=30, values={"z": 5}, drop=["x"])
     asked = [(n, ("x", "y", "q")) for n in (1, 2, 4, 5, 9, 12, 31, None)]
-    return [p.history(number, channels) for number, channels in asked], p.history(5, ("x",))
+    found = [p.history(number, channels) for number, channels in asked]
+    return found, p.history(5, ("x",)), p.history(102, ns="deep")

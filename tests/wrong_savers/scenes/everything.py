@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.wrong_savers.scenes import (
     SCENES,
     deleting,
+    filtering,
     isolating,
     listing,
     living,
@@ -15,6 +16,7 @@ from tests.wrong_savers.scenes import (
 __all__ = [
     "SCENES",
     "deleting",
+    "filtering",
     "isolating",
     "listing",
     "living",

@@ -28,12 +28,27 @@ def the_same_ids_in_two_threads(p: Probe) -> Any:
 
 
 @scene("isolation/namespaces")
+def two_namespaces(p: Probe) -> Any:
+    p.put(1, values={"x": "root"})
+    p.write(1, [("x", "a")])
+    p.put(2, ns="n", values={"x": "n"})
+    return p.id_of(), p.id_of("a", "n"), p.held(), p.held("a", "n"), p.pending("a", "", 1)
+
+
+@scene("isolation/same-id-in-namespaces")
 def the_same_ids_in_two_namespaces(p: Probe) -> Any:
     p.put(1, values={"x": "root"})
     p.put(2, parent=1, values={"x": "root"})
     p.put(1, ns="n", values={"x": "n"})
     p.put(1, ns="n:1", values={"x": "n1"})
-    got = [p.id_of("a", "n", 2), p.id_of("a", "n"), p.id_of(), p.held("a", "", 1)]
+    p.write(1, [("x", "root")])
+    got = [
+        p.id_of("a", "n", 2),
+        p.id_of("a", "n"),
+        p.id_of(),
+        p.held("a", "", 1),
+        p.pending("a", "n", 1),
+    ]
     return got, [p.places(p.config("a", ns)) for ns in ("", "n", "n:1")]
 
 
@@ -55,11 +70,14 @@ def threads_that_look_alike(p: Probe) -> Any:
         p.put(1, thread=thread, values={"x": thread})
     for thread, ns in (("k:l", "m"), ("k", "l:m")):
         p.put(1, thread=thread, ns=ns, values={"x": thread})
+    for ns in HOSTILE:
+        p.put(1, thread="n", ns=ns, values={"x": ns})
     before = [p.held(thread) for thread in HOSTILE], p.held("k:l", "m"), p.held("k", "l:m")
+    nested = [(p.held("n", ns), p.places(p.config("n", ns))) for ns in HOSTILE]
     listed = [p.places(p.config(thread)) for thread in HOSTILE]
     for thread in ("a%", "a_", "a*", "A"):
         p.delete(thread)
-    return before, listed, [p.held(thread) for thread in HOSTILE]
+    return before, nested, listed, [p.held(thread) for thread in HOSTILE]
 
 
 @scene("isolation/hostile-filter-keys")

@@ -1,4 +1,4 @@
-"""Scenes of the families interface, ordering, identity and filter."""
+"""Scenes of the families interface, ordering and identity."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import Any
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe
 
+YESTERDAY = "2026-11-20T20:26:00.123456+00:00"
+
 
 def forked(p: Probe) -> None:
-    """Two threads; one has a fork and arrived out of order, with a re-put in it."""
+    """Two threads; one has a fork and arrived out of order, with a re-put in it.
+
+    Its greatest id has the earliest time.
+    """
     p.put(1, values={"x": 1})
-    p.put(4, parent=1, values={"x": 4}, metadata={"step": 2, "kind": "fork"})
+    fork = {"step": 2, "kind": "fork"}
+    p.put(4, parent=1, values={"x": 4}, metadata=fork, ts=YESTERDAY)
     p.put(2, parent=1, values={"x": 2}, metadata={"step": 5})
     p.put(3, parent=2, values={"x": 3}, metadata={"step": 6, "kind": "fork"})
     p.put(1, values={"x": 1})
@@ -53,6 +59,12 @@ def list_below_bounds(p: Probe) -> Any:
     return [sorted(p.ids(p.config(), before=bound)) for bound in bounds]
 
 
+@scene("ordering/limit-zero")
+def a_limit_of_nothing(p: Probe) -> Any:
+    p.put(1)
+    return p.attempt(lambda: p.ids(p.config(), limit=0))
+
+
 @scene("ordering/limit-is-a-prefix")
 def list_with_limits(p: Probe) -> Any:
     forked(p)
@@ -63,6 +75,10 @@ def list_with_limits(p: Probe) -> Any:
     filtered = [p.ids(p.config(), filter=f, limit=n) for f in filters for n in (0, 1, 2, 3)]
     paged = [p.ids(p.config(), before=below, limit=n) for n in (0, 1, 2, 3)]
     counts = [len(p.ids(p.config("a", None), limit=n)) for n in (0, 1, 2, 3)]
+    # One more than a page of a hundred.
+    for number in range(1, 102):
+        p.put(number, thread="long")
+    counts.append(len(p.ids(p.config("long"), limit=101)))
     return [p.ids(p.config(), limit=n) for n in (0, 1, 2, 3, 9)], filtered, paged, counts
 
 
@@ -130,7 +146,9 @@ def parents(p: Probe) -> Any:
     p.put(6, parent=5)
     p.put(5, ns="n:1")
     p.put(7, ns="n:1", parent=5)
-    numbers = [("", n) for n in (1, 2, 3, 4, 6)] + [("n:1", 5), ("n:1", 7)]
+    p.put(9)
+    p.put(8, parent=9)
+    numbers = [("", n) for n in (1, 2, 3, 4, 6, 8)] + [("n:1", 5), ("n:1", 7)]
     got = [p.tuple("a", ns, n).parent_config for ns, n in numbers]
     listed = [item.parent_config for item in p.tuples(p.config("a", None))]
     return got, sorted(listed, key=str)
@@ -164,12 +182,30 @@ def get_without_namespace(p: Probe) -> Any:
     return p.id_of("a", None), p.id_of("a", None, 1), p.id_of("a", None, 2)
 
 
+@scene("identity/empty-id")
+def an_empty_id(p: Probe) -> Any:
+    p.put(1)
+    p.attempt(lambda: p.put(2, thread="b", config=p.config("b", "", "")))
+    return p.attempt(lambda: p.id_of("a", "", "")), p.id_of("b")
+
+
+@scene("identity/list-without-namespace")
+def a_listing_of_all_namespaces(p: Probe) -> Any:
+    p.put(1)
+    p.put(2, ns="n:1")
+    return p.attempt(lambda: sorted(p.ids(p.config("a", None))))
+
+
 @scene("identity/list-selects")
 def narrowed_lists(p: Probe) -> Any:
-    for number in range(1, 13):
+    # One more than a page of a thousand.
+    for number in range(1, 1002):
         p.put(number)
     p.put(13, ns="n:1")
-    p.put(14, thread="b")
+    # Three threads with the same ids: pages of ten end between equal ids.
+    for number in range(1, 13):
+        p.put(number, thread="b")
+        p.put(number, thread="c")
     configs = [None, p.config("a", None), p.config(), p.config("a", "n:1"), p.config("a", "", 3)]
     return [sorted(p.ids(c)) for c in [*configs, p.config("a", None, 13)]]
 
@@ -256,47 +292,3 @@ def plain(found: Any) -> Any:
     """Everything in a tuple that a caller could change."""
     checkpoint = {k: v for k, v in found.checkpoint.items() if k != "channel_versions"}
     return checkpoint, found.metadata, found.pending_writes
-
-
-def listed(p: Probe, filters: list[dict[str, Any]]) -> Any:
-    """Return what each filter lists, sorted."""
-    found = [p.ids(p.config(), filter=wanted) for wanted in filters]
-    return [ids if isinstance(ids, str) else sorted(ids) for ids in found]
-
-
-@scene("filter/equality")
-def filters_on_scalars(p: Probe) -> Any:
-    kinds: list[Any] = ["fork", "Fork", "forked", "fo%", "", "1", 1, 16777216, 16777217, 0, 0.5, -1]
-    for number, kind in enumerate([*kinds, True, False], 1):
-        p.put(number, metadata={"kind": kind, "source": "input" if number % 2 else "loop"})
-    wanted = [{"kind": kind} for kind in kinds]
-    both = [{"kind": "fork", "source": "loop"}, {"source": "input", "kind": "fork"}]
-    p.put(20, thread="b", metadata={"done": True})
-    p.put(21, thread="b", metadata={"done": False})
-    done = [sorted(p.ids(p.config("b"), filter={"done": flag})) for flag in (True, False)]
-    return listed(p, [*wanted, *both, {"kind": "nothing"}, {"missing": "x"}]), done
-
-
-@scene("filter/none")
-def filters_on_none(p: Probe) -> Any:
-    p.put(1, metadata={"kind": None})
-    p.put(2, metadata={})
-    p.put(3, metadata={"kind": "k"})
-    return listed(p, [{"kind": None}])
-
-
-@scene("filter/nested")
-def filters_on_containers(p: Probe) -> Any:
-    p.put(1, metadata={"kind": {"a": 1}})
-    p.put(2, metadata={"kind": {"b": 2, "a": 1}})
-    p.put(3, metadata={"kind": [1, 2]})
-    return listed(
-        p, [{"kind": {"a": 1}}, {"kind": {"a": 1, "b": 2}}, {"kind": [1, 2]}, {"kind": [1]}]
-    )
-
-
-@scene("filter/dotted-key")
-def filters_on_dotted_keys(p: Probe) -> Any:
-    p.put(1, metadata={"a.b": 1})
-    p.put(2, metadata={"a": {"b": 1}})
-    return listed(p, [{"a.b": 1}])

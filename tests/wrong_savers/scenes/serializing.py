@@ -37,7 +37,7 @@ class Record:
 
 VALUES: tuple[Any, ...] = (
     *(0, 1, -1, 2**53 + 1, 2**63, 2**64 - 1, -(2**63), 0.0, 1.0, 0.1, 1e16, True, False, None),
-    *("", "text", " padded ", "\U0001f600", "é", "ﬁ", "x" * 100_000, b"", b"\x00\xff"),
+    *("", "text", " padded ", "\U0001f600", "é", "ﬁ", "x" * (2**20 + 1), b"", b"\x00\xff"),
     *([], {}, [0, "", None], {"k": {"deep": [1]}}, {1: "one"}, {1, 2}, frozenset({1})),
     *(uuid.UUID(int=7), decimal.Decimal("0.10"), datetime.timedelta(seconds=1.5)),
     datetime.datetime(2026, 1, 2, 3, 4, 5, 6, datetime.UTC),
@@ -63,7 +63,11 @@ def every_value(p: Probe) -> Any:
         p.put(number, values={channel: value})
         held = p.held("a", "", number)
         found.append(typed(held) if isinstance(held, dict) else held)
-    return found
+    # More than a hundred channels, and more than 16 MB.
+    many, large = {f"c{n}": n for n in range(101)}, {"x": b"x" * 16_000_001}
+    p.put(1, thread="b", values=many)
+    p.put(1, thread="c", values=large)
+    return found, p.held("b"), p.held("c") == large
 
 
 @scene("serialization/write-values")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
+from unittest import mock
 
 from tests.wrong_savers.scenes import scene
 from tests.wrong_savers.scenes.probe import Probe
@@ -81,7 +82,7 @@ def mixed_batches_again(p: Probe) -> Any:
 def whole_batches(p: Probe) -> Any:
     p.put(1)
     p.write(1, [("x", 1), ("x", 1), ("y", None), ("x", 2), ("z", 0)], "t1")
-    p.write(1, [("x", n) for n in range(30)], "t2")
+    p.write(1, [("x", n) for n in range(1001)], "t2")
     p.write(1, [("__resume__", "r"), ("x", 1), ("y", 2)], "t3")
     before = p.pending("a", "", 1)
     p.put(2, parent=1)
@@ -176,10 +177,12 @@ def channels_not_updated(p: Probe) -> Any:
 
 @scene("channels/history-immutable")
 def a_fork_beside(p: Probe) -> Any:
-    p.put(1, values={"x": 1})
-    p.put(2, parent=1, values={"x": 2})
-    p.put(3, parent=1, values={"x": 3})
-    return [p.held("a", "", number) for number in (1, 2, 3)]
+    p.put(1, values={"x": 1, "y": [1]})
+    p.put(2, parent=1, values={"x": 2, "y": [2]})
+    p.put(3, parent=1, values={"x": 3, "y": [3]})
+    # Two days later.
+    p.put(4, parent=3, values={"x": 4}, ts="2026-11-23T20:26:04.123456+00:00")
+    return [p.held("a", "", number) for number in (1, 2, 3, 4)]
 
 
 @scene("channels/copy-fork")
@@ -203,12 +206,14 @@ def a_dropped_channel(p: Probe) -> Any:
 
 @scene("channels/versions-increase")
 def versions_grow(p: Probe) -> Any:
+    # Up to a number of five digits, while the clock runs backwards.
     def grown() -> Any:
         versions: list[Any] = []
-        for _ in range(12):
+        for _ in range(10_000):
             versions.append(p.saver.get_next_version(versions[-1] if versions else None, None))
             if len(versions) == 6:
                 p.reopen()
         return [versions[0] > type(versions[0])(), *(a < b for a, b in pairwise(versions))]
 
-    return p.attempt(grown)
+    with mock.patch("time.time", side_effect=count(2_000_000_000, -1)):
+        return p.attempt(grown)

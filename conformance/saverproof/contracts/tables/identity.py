@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.capability import Capability
-from saverproof.contracts.contract import Contract
+from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 PUT_RETURNS_ADDRESS = Contract(
@@ -65,10 +65,23 @@ NONE_ID_IS_LATEST = Contract(
         "`get_tuple`, no narrowing in `list`, no parent in `put`."
     ),
     source=(
-        "`langgraph.pregel._checkpoint.checkpoint_superseded` and the configs of subgraph "
-        "tasks carry `checkpoint_id: None`"
+        "`langgraph.pregel._algo.prepare_single_task` puts `checkpoint_id: None` into the configs "
+        "of subgraphs; '' is taken for None by "
+        "`langgraph.pregel._checkpoint.checkpoint_superseded` and "
+        "`langgraph.checkpoint.memory.InMemorySaver.get_tuple`"
     ),
     wrong='`"checkpoint_id" in configurable` decides, so that None is looked up as an id',
+)
+
+EMPTY_ID = Contract(
+    id="identity/empty-id",
+    level=Level.SHOULD,
+    statement="A checkpoint id of '' is accepted, and means that none is given.",
+    source=(
+        "advice: every official saver takes '' for None, but LangGraph itself only sends None; "
+        "an id that means nothing is better refused than looked up"
+    ),
+    wrong="an empty id raises ValueError",
 )
 
 GET_DEFAULTS_TO_ROOT = Contract(
@@ -84,11 +97,27 @@ GET_DEFAULTS_TO_ROOT = Contract(
 LIST_SELECTS = Contract(
     id="identity/list-selects",
     statement=(
-        "A config with a namespace or a checkpoint id narrows `list` to it, one without a "
-        "namespace lists all of the thread's, and None lists every thread."
+        "A config with a namespace or a checkpoint id narrows `list` to it, and None lists every "
+        "thread."
     ),
-    source="`langgraph.checkpoint.memory.InMemorySaver.list`",
+    source=(
+        "`langgraph.pregel.Pregel.get_state_history` and "
+        "`langgraph._internal._replay.ReplayState.get_checkpoint` list one namespace; "
+        "`langgraph.checkpoint.memory.InMemorySaver.list`"
+    ),
     wrong="the root namespace '' is falsy and taken for no namespace, or an id is ignored",
+)
+
+LIST_WITHOUT_NAMESPACE = Contract(
+    id="identity/list-without-namespace",
+    level=Level.SHOULD,
+    statement="A config without a namespace lists the checkpoints of all the thread's namespaces.",
+    source=(
+        "advice: `langgraph.checkpoint.memory.InMemorySaver.list` does, but LangGraph names the "
+        "namespace wherever it lists (`langgraph.pregel.Pregel.get_state_history`, "
+        "`langgraph._internal._replay.ReplayState.get_checkpoint`)"
+    ),
+    wrong="without a namespace only the root's checkpoints are listed",
 )
 
 LOOP_CONFIGS = Contract(

@@ -29,8 +29,23 @@ NAMESPACES = Contract(
         "`langgraph.checkpoint.conformance.spec.test_get_tuple."
         "test_get_tuple_respects_namespace`"
     ),
-    wrong="values or checkpoints are keyed by thread and id without the namespace",
+    wrong="a put ends the pending writes of the whole thread",
     implies=frozenset({"isolation/nested-namespaces", "pending-writes/scoped"}),
+)
+
+SAME_ID_IN_NAMESPACES = Contract(
+    id="isolation/same-id-in-namespaces",
+    level=Level.SHOULD,
+    statement=(
+        "An id that two namespaces of a thread have names a checkpoint in each, and the id of one "
+        "namespace is unknown in the others."
+    ),
+    source=(
+        "advice: `langgraph.checkpoint.memory.InMemorySaver` keys by thread, namespace and id, but "
+        "LangGraph makes each id anew (`langgraph.checkpoint.base.id.uuid6`), so that no two "
+        "namespaces of a thread share one"
+    ),
+    wrong="the primary key is thread and id",
 )
 
 NESTED_NAMESPACES = Contract(

@@ -56,12 +56,24 @@ LIMIT_IS_A_PREFIX = Contract(
     id="ordering/limit-is-a-prefix",
     statement=(
         "Within one thread and namespace `list(limit=n)` is the first n checkpoints of the "
-        "same list without limit, over several it is any n of them, `limit=0` gives none, and "
-        "the limit counts after filter and before."
+        "same list without limit, over several it is any n of them, `limit=0` gives none if it is "
+        "accepted, and the limit counts after filter and before."
     ),
     source="`langgraph.checkpoint.memory.InMemorySaver.list`",
     wrong="`if limit:` takes 0 for no limit, or LIMIT is applied before the filter",
     implies=frozenset({"ordering/pages-tile"}),
+)
+
+LIMIT_ZERO = Contract(
+    id="ordering/limit-zero",
+    level=Level.SHOULD,
+    statement="`list(limit=0)` is accepted, and gives nothing.",
+    source=(
+        "advice: every official saver gives an empty listing, but nothing in LangGraph asks for "
+        "one; a limit of 0 that is refused is better than one that is taken for no limit"
+    ),
+    wrong="a limit below 1 raises ValueError",
+    needs=_HISTORY,
 )
 
 PAGES_TILE = Contract(

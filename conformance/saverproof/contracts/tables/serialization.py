@@ -14,7 +14,9 @@ CHANNEL_VALUES = Contract(
     ),
     source=(
         "`langgraph.checkpoint.serde.jsonplus.JsonPlusSerializer`; "
-        "`langgraph.checkpoint.base.BaseCheckpointSaver` (attribute serde)"
+        "`langgraph.checkpoint.base.BaseCheckpointSaver` (attribute serde); "
+        "`langgraph.pregel._checkpoint.channels_from_checkpoint` hands nodes what comes back, and "
+        "an integer where a float was, however equal, takes other branches"
     ),
     wrong="values pass through JSON: integer keys become text, enums become numbers, 1.0 is 1",
 )

@@ -3,28 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.own_ids import ids_for
 from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
+from saverproof.families.atomicity.files import FailingFiles, FailingStorage
 from saverproof.families.atomicity.worker import SlowError, Worker
 from saverproof.items import ItemPlan
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
 from saverproof_faults import Driver as FaultDriver
-from saverproof_faults import FaultsError, Injector, NotSettled
+from saverproof_faults import Event, FaultsError, Injector, NotSettled, Plan
+from saverproof_faults.syscalls import SystemCall, available
 
 T = TypeVar("T")
+
+
+class Caller:
+    """The thread in which a saver is called, and the event loop for it, until the block ends."""
+
+    def __init__(self, api: str) -> None:
+        self._api = api
+        self._files: FailingFiles | None = None
+        self.loop, self.worker = loop_for(api), Worker()
+
+    def hold(self, files: FailingFiles) -> None:
+        """Go on with new ones, whose system calls are held, and those of all that they start."""
+        self.close()
+        self._files = files
+        self.start()
+
+    def start(self, *patience_s: float) -> None:
+        """Go on with new ones."""
+        self.loop, self.worker = loop_for(self._api), Worker(*patience_s)
+        if self._files is not None:
+            self.worker.run(self._files.cover)
+
+    def close(self) -> None:
+        """End the thread and the loop."""
+        self.worker.close()
+        self.loop.close()
 
 
 @dataclass(slots=True)
 class FaultBench:
     """``fresh`` says that a second saver can be opened while the first one is; ``disk`` is None
-    where SQLite's I/O cannot be failed; ``losing`` are the drivers whose connections can be cut.
+    where SQLite's I/O cannot be failed, ``files`` where the saver keeps a SQLite database or no
+    files, or system calls cannot be held; ``losing`` are the drivers whose connections can be cut.
     """
 
     target: Target
@@ -33,9 +71,9 @@ class FaultBench:
     fresh: bool
     injector: Injector
     disk: FailingDisk | None
+    files: FailingFiles | None
     losing: tuple[CutsConnections, ...]
-    loop: Loop
-    worker: Worker
+    caller: Caller
     calls: int = 0
     seconds: float = 0.0
 
@@ -50,21 +88,44 @@ class FaultBench:
             OpeningError: the saver could not be opened or closed.
         """
         folder = Path(plan.folder)
-        loop, worker = loop_for(plan.api), Worker()
-        bench: FaultBench | None = None
-        try:
-            worker.run(lambda: load(target, folder, loop))
+        with ExitStack() as stack, closing(Caller(plan.api)) as caller:
+            in_sqlite = caller.worker.run(lambda: load(target, folder, caller.loop))
+            files: FailingFiles | None = None
+            if target.durable and not in_sqlite and available() is None:
+                # Left last, when no thread is there any more whose calls it holds.
+                files = stack.enter_context(FailingFiles(folder))
+                caller.hold(files)
             drivers = with_loaded(drivers)
             with Injector(drivers) as injector, watched(folder) as disk:
                 losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))
                 fresh = target.durable and "many_processes" in plan.facts["capabilities"]
-                bench = cls(target, folder, plan.api, fresh, injector, disk, losing, loop, worker)
-                yield bench
-        finally:
-            if bench is not None:
-                loop, worker = bench.loop, bench.worker
-            worker.close()
-            loop.close()
+                yield cls(target, folder, plan.api, fresh, injector, disk, files, losing, caller)
+
+    @property
+    def worker(self) -> Worker:
+        """The thread in which the saver is called."""
+        return self.caller.worker
+
+    @property
+    def loop(self) -> Loop:
+        """The event loop for the saver."""
+        return self.caller.loop
+
+    def storage(self, plan: Plan) -> FailingStorage:
+        """What fails as a plan of storage faults says."""
+        below = self.files if plan.place.event is Event.SYSTEM_CALL else self.disk
+        assert below is not None
+        return below
+
+    def counting_files(self) -> AbstractContextManager[list[SystemCall]]:
+        """A list of the calls on files within a block; empty where none are held."""
+        return nullcontext([]) if self.files is None else self.files.counting()
+
+    @property
+    def connections_opened(self) -> int | None:
+        """How many connections Python's own SQLite has opened so far; None if nobody can tell."""
+        injector = self.injector
+        return None if injector.engine_unavailable is not None else injector.watch.opened
 
     def on_worker(self, work: Callable[[], T]) -> T:
         """Do it on the worker's thread.
@@ -83,14 +144,15 @@ class FaultBench:
         # What hangs may hold up the healing of its own connection; the others are healed.
         with suppress(FaultsError):
             self.injector.heal()
-        if self.disk is not None:
-            self.disk.disarm()
+        for storage in (self.disk, self.files):
+            if storage is not None:
+                storage.disarm()
         _stop(self.loop)
-        self.loop, self.worker = loop_for(self.api), Worker(self.worker.patience_s)
+        self.caller.start(self.worker.patience_s)
 
-    def driver(self, saver: Any) -> ApiDriver:
-        """The saver, called through this item's API."""
-        return driver_of(saver, self.api, self.loop)
+    def driver(self, saver: Any, workspace: Workspace) -> ApiDriver:
+        """The saver of a workspace, called through this item's API."""
+        return driver_of(saver, self.api, self.loop, ids_for(self.target, workspace))
 
 
 _BLOCKED: list[Loop] = []

@@ -29,7 +29,7 @@ class FailingDisk(IoWatch):
         return tuple(str(call) for call in self.calls[start:])
 
     @contextmanager
-    def failing(self, plan: Plan) -> Iterator[None]:
+    def following(self, plan: Plan) -> Iterator[None]:
         """Follow one plan for the length of a block."""
         extent = Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE
         self.arm(IoFault(plan.place.index, FAILURES[plan.fault], extent))
@@ -38,6 +38,10 @@ class FailingDisk(IoWatch):
         finally:
             self.disarm()
         self.check()
+
+    def has_fired(self) -> bool:
+        """Whether the plan that is followed, or was last, has failed a call."""
+        return bool(self.fired)
 
 
 def _nothing() -> int:

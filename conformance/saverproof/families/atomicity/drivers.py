@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.extensions import DRIVERS, added
 from saverproof.targets.event_loop import Loop
 from saverproof.targets.opening import fresh_workspace, opened
@@ -69,16 +70,20 @@ def declared(target: Target) -> tuple[list[Driver], list[str]]:
     return drivers, problems
 
 
-def load(target: Target, folder: Path, loop: Loop) -> None:
+def load(target: Target, folder: Path, loop: Loop) -> bool:
     """Open and close the saver once, so that whatever it imports is there to be hooked into.
+
+    Gives whether it has opened a SQLite database in its workspace.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
     """
     with fresh_workspace(folder, target) as workspace, opened(target, workspace, loop):
-        return
+        return any(sqlite_files(workspace.path))
 
 
-def nothing_passed(problems: list[str]) -> str:
-    """Why no contract applies to a saver of which no database call was seen."""
-    return "; ".join([why_nothing_passed(), HOOKS, *problems])
+def nothing_passed(problems: list[str], files: str) -> str:
+    """Why no contract applies to a saver of which no database call was seen; ``files`` says why
+    its files were not failed either.
+    """
+    return "; ".join([why_nothing_passed(), HOOKS, files, *problems])

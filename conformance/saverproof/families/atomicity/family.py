@@ -20,23 +20,27 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, thinned
+from saverproof.families.atomicity.files import why_not_held
 from saverproof.families.atomicity.journal import Journal, blamed
-from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION
-from saverproof.families.atomicity.random_programs import DrawnSteps
+from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
+from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
 from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.repeated_faults import faults_in_a_row
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding, finding_of_random
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, swept
-from saverproof.families.atomicity.worker import SlowError, UnansweredError
+from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
+RANDOM, MANY = "a random program", "many faults in a row"
+"""What findings call a program with faults."""
 MOST_UNANSWERED = 2
 """A saver that does not answer this often is not asked any further: each time costs the worker's
 patience.
@@ -65,7 +69,7 @@ class AtomicityFamily:
 
 
 _NEVER_SUSPENDS = "no operation awaits anything that could be cancelled: each is done in one go"
-_LOCAL = "SQLite works on files: there is no connection that others could cut"
+_LOCAL = "the store is in files: there is no connection that others could cut"
 
 
 @dataclass(slots=True)
@@ -95,12 +99,16 @@ class AtomicityJudging:
                 seen = any(sweep.counted.places for sweep in sweeps)
                 if sweeps and not seen:
                     # Cancelling and refusing to serialize need no driver: they are tried.
-                    tally.not_exercised(tally.applicable - {CANCELLED}, nothing_passed(problems))
+                    tally.not_exercised(
+                        tally.applicable - {CANCELLED},
+                        nothing_passed(problems, why_not_held(self.target)),
+                    )
                 for problem in problems:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
                 record.settle()
                 if seen:
+                    self._try_faults_in_a_row(bench, sweeps)
                     self._try_random_programs(bench, effort)
                 self._report(bench, stack)
             finally:
@@ -116,7 +124,9 @@ class AtomicityJudging:
         """Tell of every flaw by the shortest trials; what follows from one is not another."""
         wanted, record = self.tally.wanted, self.record
         shown = [
-            shortened(bench, found, stack) for name in record.found for found in record.shown(name)
+            shortened(bench, found, stack, self.tally.budget)
+            for name in record.found
+            for found in record.shown(name)
         ]
         self.tally.findings += [
             finding(self.plan, self.target, trials, record.other_operations(trials[0].contract))
@@ -163,7 +173,10 @@ class AtomicityJudging:
         chosen = thinned(everything, effort.slow_most if slow else effort.most)
         if len(chosen) < len(everything):
             self.tally.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
-        for sweep, injection in chosen:
+        budget = self.tally.budget
+        chosen = budget.ordered(chosen, lambda pair: (pair[0].scenario.operation, pair[1].about))
+        chosen = budget.ordered(chosen, lambda pair: pair[0].scenario.operation)
+        for sweep, injection in budget.within(chosen, "faults", 0.9, len(sweeps)):
             # One class of faults is not to use up what the other is allowed.
             if self._unanswered[injection.kind == "cancellation"] >= MOST_UNANSWERED:
                 why = f"cut off: the saver did not answer {MOST_UNANSWERED} times"
@@ -172,12 +185,37 @@ class AtomicityJudging:
             self._try(sweep, injection)
             self._beat(bench)
 
+    def _try_faults_in_a_row(self, bench: FaultBench, sweeps: list[FaultSweep]) -> None:
+        """Programs in which one saver fails often; the sweeps have judged what it does once."""
+        try:
+            programs = faults_in_a_row(bench, sweeps)
+        except (OpeningError, UnansweredError) as problem:
+            bench.renew()
+            self.tally.unsure((USABLE,), f"no faults in a row: {problem}")
+            return
+        for many in programs:
+            trial = RandomTrial(bench, many.source, self.journal.note_random)
+            try:
+                violation = bench.on_worker(trial.run)
+            except HungError as hung:
+                bench.renew()
+                violation = trial.hung(str(hung))
+            except (OpeningError, SlowError) as problem:
+                bench.renew()
+                self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
+                continue
+            self.record.tried_in_a_row(trial.injected)
+            if violation is not None and trial.injected > 1:
+                self._keep(bench, violation, MANY)
+            self._beat(bench)
+
     def _try_random_programs(self, bench: FaultBench, effort: FaultEffort) -> None:
         """Random programs; one that breaks a contract already broken adds nothing."""
         able = frozenset(self.plan.facts["operations"][self.plan.api])
-        for number in range(effort.random_programs):
+        random_programs = range(effort.random_programs)
+        for number in self.tally.budget.within(random_programs, "random programs with faults"):
             choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
-            source = DrawnSteps(choose, able, effort.length, kinds_of(bench))
+            source = DrawnSteps(choose, fault_theme(able), effort.length, kinds_of(bench))
             random_trial = RandomTrial(bench, source, self.journal.note_random)
             try:
                 violation = bench.on_worker(random_trial.run)
@@ -187,17 +225,21 @@ class AtomicityJudging:
                 break
             self.record.tried_randomly(random_trial.injected)
             if violation is not None:
-                self._keep(bench, violation)
+                self._keep(bench, violation, RANDOM)
             self._beat(bench)
 
-    def _keep(self, bench: FaultBench, violation: ProgramViolation) -> None:
+    def _keep(self, bench: FaultBench, violation: ProgramViolation, title: str) -> None:
         """Keep the first program that broke a contract which the sweeps have not found broken."""
         contract = str(violation.verdict.contract)
         if contract in self.violations or contract in self.record.found:
             return
+        if violation.hung:
+            # Each further trial would hang as well.
+            self.violations[contract] = ShrunkViolation(violation, {}, title)
+            return
         shortest = shortest_program(bench, violation)
         places = {at: places_of(bench, shortest, at) for at in shortest.faults}
-        self.violations[contract] = ShrunkViolation(shortest, places)
+        self.violations[contract] = ShrunkViolation(shortest, places, title)
 
     def _try(self, sweep: FaultSweep, injection: Injection) -> None:
         scenario = sweep.scenario
@@ -229,6 +271,7 @@ def kinds_of(bench: FaultBench) -> tuple[str, ...]:
         *(["cancel"] if bench.api == "async" else []),
         *(["engine"] if engine else []),
         *(["disk"] if bench.disk is not None else []),
+        *(["files"] if bench.files is not None else []),
         *(["connection"] if bench.losing else []),
         *(["kill"] if bench.target.durable else []),
     )

@@ -17,6 +17,7 @@ from saverproof_faults import (
     Plan,
     Side,
     Statement,
+    io_to_fail,
 )
 
 T = TypeVar("T")
@@ -24,7 +25,7 @@ T = TypeVar("T")
 SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
 KILLED = "kill"
-_IO = frozenset({Fault.IO_ERROR, Fault.IO_FULL})
+IO_FAULTS = frozenset({Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT})
 _KINDS = {Side.CLIENT: "client", Side.ENGINE: "engine", Side.CANCELLATION: "cancellation"}
 _CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED})
 
@@ -55,7 +56,7 @@ class Injection:
             return KILLED
         if self.plan is None:
             return "connection" if self.lost else "serialization"
-        return "io" if self.plan.fault in _IO else _KINDS[self.plan.side]
+        return "io" if self.plan.fault in IO_FAULTS else _KINDS[self.plan.side]
 
     @property
     def name(self) -> str:
@@ -69,7 +70,7 @@ class Injection:
     @property
     def place(self) -> str:
         """Where it fires, for people."""
-        if self.killed:
+        if self.killed and self.plan is None:
             return "before the operation"
         if self.plan is None:
             at = f"value {self.value} of the operation to be serialized"
@@ -87,7 +88,8 @@ class Injection:
     def describe(self) -> str:
         """One sentence without its full stop."""
         if self.killed:
-            return "the process is killed, and another one opens the store"
+            inside = "" if self.plan is None else f" {self.plan.place.describe()} of the operation"
+            return f"the process is killed{inside}, and another one opens the store"
         if self.plan is None:
             if self.lost:
                 return "the connection to the database is lost before the operation"
@@ -98,7 +100,8 @@ class Injection:
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
         if self.killed:
-            return {"fault": KILLED}
+            inside = {} if self.plan is None else {"inside": self.plan.as_data()}
+            return {"fault": KILLED, **inside}
         if self.plan is None:
             return {"fault": self.name} | ({} if self.lost else {"value": self.value})
         data = self.plan.as_data()
@@ -116,7 +119,8 @@ class Injection:
         if data.get("fault") == CONNECTION:
             return cls()
         if data.get("fault") == KILLED:
-            return cls(killed=True)
+            inside = data.get("inside")
+            return cls(None if inside is None else Plan.from_data(inside), killed=True)
         if data.get("fault") == SERIALIZER:
             value = data.get("value")
             if type(value) is not int or value < 1:
@@ -133,6 +137,7 @@ def injections(places: Places, cancellations: Sequence[Plan], values: int) -> li
     ``values`` counts what was serialized.
     """
     refused = [Injection(value=number) for number in range(1, values + 1)]
+    failed_io = io_to_fail(places.io_calls)
     idle = {s.number for s in places.statements if not _takes_lock(s)}
     reads = {call.index for call in places.calls if _only_reads(call)}
     plans = [
@@ -140,6 +145,7 @@ def injections(places: Places, cancellations: Sequence[Plan], values: int) -> li
         for plan in places.plans()
         if not (plan.fault is Fault.LOCKED and plan.place.index in idle)
         and not (_after(plan) and plan.place.index in reads)
+        and not (plan.place.event is Event.IO and plan.place.index not in failed_io)
     ]
     return [*map(Injection, plans), *map(Injection, cancellations), *refused]
 

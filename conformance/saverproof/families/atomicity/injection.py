@@ -8,8 +8,7 @@ from typing import Any
 
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.disk import FAILURES
-from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.fault_plans import IO_FAULTS, Injection
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
@@ -39,7 +38,7 @@ def inject(trial: FaultTrial, injection: Injection) -> None:
         _refuse(trial, injection.value)
     elif injection.plan.fault is Fault.CANCEL:
         _cancel(trial, injection.plan)
-    elif injection.plan.fault in FAILURES:
+    elif injection.plan.fault in IO_FAULTS:
         _fail_io(trial, injection.plan)
     else:
         _arm(trial, injection.plan, injection.also)
@@ -51,12 +50,11 @@ def _operate(trial: FaultTrial) -> None:
 
 
 def _fail_io(trial: FaultTrial, plan: Plan) -> None:
-    disk = trial.bench.disk
-    assert disk is not None
-    with disk.failing(plan):
-        trial.observation.has_fired = lambda: bool(disk.fired)
+    storage = trial.bench.storage(plan)
+    with storage.following(plan):
+        trial.observation.has_fired = storage.has_fired
         _operate(trial)
-    trial.observation.fired = bool(disk.fired)
+    trial.observation.fired = storage.has_fired()
 
 
 def _arm(trial: FaultTrial, plan: Plan, also: Plan | None) -> None:

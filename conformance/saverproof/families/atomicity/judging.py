@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.contracts.tables import atomicity
-from saverproof.execution.view import Snapshot
+from saverproof.execution.view import Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
@@ -136,7 +136,9 @@ class _TrialJudge:
         if isinstance(step, Put) and before.at(own) is not None and snapshot.at(own) is None:
             return True
         others = [
-            key for key, state in wrong.items() if key != own and not state & ReferenceStates.BEFORE
+            key
+            for key, state in wrong.items()
+            if key != own and not is_latest(key) and not state & ReferenceStates.BEFORE
         ]
         done = own in wrong and not wrong[own] & ReferenceStates.BEFORE
         return bool(others) and not done
@@ -152,7 +154,7 @@ class _TrialJudge:
                 look is None
                 or self.seen.whole
                 or look.unreadable
-                or not (look.by_id or look.listed)
+                or not (look.by_key or look.listed)
             ):
                 continue
             first = self.references.first(viewpoint)

@@ -12,14 +12,15 @@ from typing import Any
 
 from saverproof.errors import NoCleanRunError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.own_ids import ids_for
 from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
 from saverproof.execution.sqlite_files import sqlite_files
-from saverproof.execution.view import Snapshot, Wanted, snapshot
+from saverproof.execution.view import Snapshot, Wanted, latest_key, snapshot
+from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.programs.small import unrelated
 from saverproof.steps.definitions import CopyThread
-from saverproof.targets.event_loop import Loop
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
@@ -71,7 +72,8 @@ class PreparedStore:
     """A store in a scenario's starting state.
 
     ``folder`` holds its files, to be copied; None if the store is not in its workspace's folder, so
-    that the calls have to be made again. ``databases`` are the SQLite files, relative to it.
+    that the calls have to be made again. ``databases`` are its files that Python's own SQLite has
+    made, relative to it.
     """
 
     settled: ScenarioCalls
@@ -87,37 +89,49 @@ class PreparedStore:
             put += [(step.target, *key[1:]) for key in put if key[0] == step.source]
         return tuple(dict.fromkeys(put))
 
+    @property
+    def latest(self) -> tuple[Key, ...]:
+        """The latest checkpoint of each namespace in which one is ever put."""
+        return tuple(dict.fromkeys(latest_key(*key[:2]) for key in self.keys))
+
 
 @contextmanager
-def prepared(
-    scenario: FaultScenario, target: Target, folder: Path, loop: Loop, api: str
-) -> Iterator[PreparedStore]:
+def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedStore]:
     """Make the starting state; its folder goes when the block ends.
 
     Raises:
         OpeningError: the saver could not be opened or closed.
         NoCleanRunError: the saver refused a call that leads there.
     """
-    with fresh_workspace(folder, target) as workspace:
-        with opened(target, workspace, loop) as saver:
-            driver = driver_of(saver, api, loop)
+    target, opened_before = bench.target, bench.connections_opened
+    with fresh_workspace(bench.folder, target) as workspace:
+        with opened(target, workspace, bench.loop) as saver:
+            ids = ids_for(target, workspace)
+            driver = driver_of(saver, bench.api, bench.loop, ids)
             settled = ScenarioCalls.of(scenario, saver)
             made(driver, settled.start)
             before = snapshot(driver, _everything(settled))
         files = sqlite_files(workspace.path)
         databases = tuple(path.relative_to(workspace.path).as_posix() for path in files)
+        if opened_before is not None and bench.connections_opened == opened_before:
+            # Another SQLite than Python's is at work. Where two are in one process, the first that
+            # closes a file takes the locks of the other with it: nothing may be looked at by ours.
+            databases = ()
         store = PreparedStore(settled, workspace.path, databases)
-        if target.drop is not None or not _same(store, before, target, folder, loop, api):
+        # What is elsewhere is not copied with the files.
+        if target.drop is not None or ids or not _same(store, before, bench):
             store = PreparedStore(settled, None, databases)
         yield store
 
 
-def _same(
-    store: PreparedStore, before: Snapshot, target: Target, folder: Path, loop: Loop, api: str
-) -> bool:
+def _same(store: PreparedStore, before: Snapshot, bench: FaultBench) -> bool:
     """Whether a copy of the files shows what the original does."""
-    with placed(store, target, folder) as workspace, opened(target, workspace, loop) as saver:
-        return snapshot(driver_of(saver, api, loop), _everything(store.settled)) == before
+    target, loop = bench.target, bench.loop
+    with (
+        placed(store, target, bench.folder) as workspace,
+        opened(target, workspace, loop) as saver,
+    ):
+        return snapshot(driver_of(saver, bench.api, loop), _everything(store.settled)) == before
 
 
 def _everything(settled: ScenarioCalls) -> Wanted:

@@ -78,6 +78,12 @@ def disk_is_full(choose: Random) -> Injection:
     return Injection(Plan(Fault.IO_FULL, Place(Event.IO, choose.randint(1, 4))))
 
 
+def call_on_a_file_fails(choose: Random) -> Injection:
+    """The operating system ends a call on one of the saver's files with an error, or half done."""
+    fault = choose.choice((Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT))
+    return Injection(Plan(fault, Place(Event.SYSTEM_CALL, choose.randint(1, _MOST_PLACES))))
+
+
 def engine_refuses(choose: Random) -> Injection:
     """The database itself refuses a statement: a trigger, an interrupt, another's lock."""
     fault = choose.choice(_ENGINE)
@@ -98,15 +104,26 @@ def process_is_killed(choose: Random) -> Injection:
     return KILL
 
 
+def process_is_killed_inside(choose: Random) -> Injection:
+    """The process is killed within the call, and the store opened by another."""
+    place = Place(Event.STATEMENT, choose.randint(1, _MOST_PLACES))
+    return Injection(Plan(Fault.KILL, place), killed=True)
+
+
 FAULTS: Mapping[str, tuple[FaultMaker, ...]] = {
     "client": (statement_fails, statement_fails, commit_fails),
     "cancel": (call_is_cancelled,),
     "disk": (disk_fails, disk_is_full),
+    "files": (call_on_a_file_fails,),
     "engine": (engine_refuses,),
     "connection": (connection_is_lost,),
     "kill": (process_is_killed,),
+    "kill-inside": (process_is_killed_inside,),
 }
-"""By the sort of fault, which a saver may be out of reach of."""
+"""By the sort of fault, which a saver may be out of reach of.
+
+What a kill inside a call leaves is no contract of atomicity: the machine alone has it.
+"""
 _MOST_PLACES = 8
 
 
@@ -115,13 +132,11 @@ class DrawnSteps:
     of it, which the step that follows ends.
     """
 
-    def __init__(
-        self, choose: Random, able: frozenset[str], length: int, kinds: tuple[str, ...]
-    ) -> None:
+    def __init__(self, choose: Random, theme: Theme, length: int, kinds: tuple[str, ...]) -> None:
         self._choose = choose
         self._length = length
         self._kinds = kinds
-        self._theme = fault_theme(able)
+        self._theme = theme
         self.threads: tuple[str, ...] = WATCHED
         half = length // 2
         self._outage = range(half - 3, half) if choose.random() < 1 / 3 else range(0)
@@ -144,10 +159,15 @@ class DrawnSteps:
 class RecordedSteps:
     """A program taken again; steps that are not legal any more are left out."""
 
-    def __init__(self, program: Program, faults: Mapping[int, Injection]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        faults: Mapping[int, Injection],
+        threads: tuple[str, ...] | None = None,
+    ) -> None:
         self._planned = [PlannedStep(step, faults.get(at)) for at, step in enumerate(program)]
         self._next = 0
-        self.threads: tuple[str, ...] = WATCHED
+        self.threads: tuple[str, ...] = WATCHED if threads is None else threads
 
     def planned(self, number: int, model: Model) -> PlannedStep | None:
         while self._next < len(self._planned):
@@ -158,6 +178,7 @@ class RecordedSteps:
 
 
 _THREADS = ("a", "b")
+WATCHED_NAMESPACES = ("", "child")
 WATCHED = (*_THREADS, "twin", "other")
 """The threads of programs, and those to which they copy."""
 
@@ -172,7 +193,7 @@ def fault_theme(able: Collection[str]) -> Theme:
         batches.writes_special: 8,
     }
     weights |= {maker: weight for maker, (name, weight) in _RARER.items() if name in able}
-    return Theme("faults", weights=weights, threads=_THREADS)
+    return Theme("faults", weights=weights, threads=_THREADS, namespaces=WATCHED_NAMESPACES)
 
 
 _RARER = {

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_programs import PlannedStep, RecordedSteps
 from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
 from saverproof.families.atomicity.worker import UnansweredError
@@ -19,9 +20,11 @@ _MOST_TRIED = 120
 PlannedSteps = tuple[PlannedStep, ...]
 
 
-def shortest_program(bench: FaultBench, violation: ProgramViolation) -> ProgramViolation:
+def shortest_program(
+    bench: FaultBench, violation: ProgramViolation, own: OwnFaultSteps | None = None
+) -> ProgramViolation:
     """A program without any step or fault that can be spared; at worst the one given."""
-    trials = _Trials(bench, violation)
+    trials = _Trials(bench, violation, own)
     planned_steps, before = _planned(violation), PlannedSteps()
     while planned_steps != before:
         before = planned_steps
@@ -53,6 +56,7 @@ class _Trials:
 
     bench: FaultBench
     shortest: ProgramViolation
+    own: OwnFaultSteps | None
     left: int = _MOST_TRIED
 
     def tried(self, planned_steps: PlannedSteps) -> PlannedSteps | None:
@@ -73,7 +77,7 @@ class _Trials:
             if planned.injection is not None
         }
         program = tuple(planned.step for planned in planned_steps)
-        random_trial = RandomTrial(self.bench, RecordedSteps(program, faults))
+        random_trial = RandomTrial(self.bench, RecordedSteps(program, faults), own=self.own)
         try:
             return self.bench.on_worker(random_trial.run)
         except UnansweredError:
@@ -81,9 +85,12 @@ class _Trials:
             return None
 
 
-def places_of(bench: FaultBench, violation: ProgramViolation, position: int) -> Places:
+def places_of(
+    bench: FaultBench, violation: ProgramViolation, position: int, own: OwnFaultSteps | None = None
+) -> Places:
     """What a step of the program passes that is not failed there."""
-    random_trial = RandomTrial(bench, RecordedSteps(violation.program, {}), counted=position)
+    steps = RecordedSteps(violation.program, {})
+    random_trial = RandomTrial(bench, steps, counted=position, own=own)
     with suppress(FaultsError):
         try:
             bench.on_worker(random_trial.run)

@@ -8,22 +8,23 @@ fails, and leaves nothing; when it is over, all of them are made again.
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from typing import Any, Self
 
+from saverproof.contracts.tables import durability
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Calls, SettledCall, awaiting, perform
-from saverproof.execution.view import Snapshot, Wanted, snapshot
+from saverproof.execution.view import Snapshot, Wanted, latest_key, snapshot
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.injection import cancel
 from saverproof.families.atomicity.judging import (
     CANCELLED,
     LATE,
@@ -34,16 +35,24 @@ from saverproof.families.atomicity.judging import (
     FaultVerdict,
 )
 from saverproof.families.atomicity.observation import TrialObservation
-from saverproof.families.atomicity.random_programs import OUTAGE, PlannedStep, StepSource
+from saverproof.families.atomicity.own_steps import OwnFaultSteps
+from saverproof.families.atomicity.random_calls import failed, undisturbed
+from saverproof.families.atomicity.random_programs import (
+    OUTAGE,
+    WATCHED_NAMESPACES,
+    PlannedStep,
+    StepSource,
+)
 from saverproof.families.atomicity.scenarios import UNRELATED
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.model.store import Model
 from saverproof.programs.small import unrelated
-from saverproof.steps.definitions import Program, Step
+from saverproof.steps.definitions import CopyThread, OwnStep, Program, Step
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.workspace import Workspace
-from saverproof_faults import Fault, Places, commit_elsewhere, write_locked
+from saverproof_faults import Places, Plan, commit_elsewhere, write_locked
 
+IN_FLIGHT = durability.IN_FLIGHT_ATOMIC.id
 _OUTCOMES = {
     WHOLE: "torn",
     SILENT: "lost",
@@ -58,7 +67,8 @@ _OUTCOMES = {
 class ProgramViolation:
     """What a random program came to: its steps, the fault of each that had one, and the verdict.
 
-    ``databases`` are the SQLite files of its store, relative to the workspace.
+    ``databases`` are the SQLite files of its store, relative to the workspace; ``hung`` says that
+    a call never returned.
     """
 
     program: Program
@@ -66,6 +76,7 @@ class ProgramViolation:
     verdict: FaultVerdict
     ending: str
     databases: tuple[str, ...] = ()
+    hung: bool = False
 
 
 @dataclass(slots=True)
@@ -81,6 +92,7 @@ class RandomTrial:
     source: StepSource
     note: Callable[[Program, Mapping[int, Injection]], object] = lambda program, faults: None
     counted: int | None = None
+    own: OwnFaultSteps | None = None
     places: Places = field(default_factory=Places)
     injected: int = 0
     _taken: list[Step] = field(default_factory=list)
@@ -99,6 +111,8 @@ class RandomTrial:
         """Take the steps; gives what went wrong, if anything did."""
         with self:
             while (planned := self.source.planned(len(self._taken), self.model)) is not None:
+                if self._objection(planned.step) is not None:
+                    continue
                 if (violation := self.take(planned)) is not None:
                     return violation
             return self.finish()
@@ -107,9 +121,10 @@ class RandomTrial:
         """Open the saver under test, and the one beside it that is never failed."""
         with ExitStack() as stack:
             self._workspace, saver = self._open(stack)
-            _, beside = self._open(stack)
+            other, beside = self._open(stack)
             self._folder = f"{os.path.realpath(self._workspace.path)}/"
-            self._driver, self._reference = self.bench.driver(saver), self.bench.driver(beside)
+            self._driver = self.bench.driver(saver, self._workspace)
+            self._reference = self.bench.driver(beside, other)
             self._calls = Calls(lambda current: beside.get_next_version(current, None))
             self._before = snapshot(self._reference, self._wanted)
             self._stack = stack.pop_all()
@@ -119,6 +134,12 @@ class RandomTrial:
         self._stack.close()
 
     @property
+    def driver(self) -> ApiDriver:
+        """Of the saver that is failed."""
+        assert self._driver is not None
+        return self._driver
+
+    @property
     def model(self) -> Model:
         """What the saver that is never failed holds."""
         assert self._calls is not None
@@ -126,28 +147,28 @@ class RandomTrial:
 
     @property
     def _wanted(self) -> Wanted:
-        return Wanted((), self.source.threads)
+        latest = (latest_key(*names) for names in product(self.source.threads, WATCHED_NAMESPACES))
+        return Wanted(tuple(latest), self.source.threads)
 
     def take(self, planned: PlannedStep) -> ProgramViolation | None:
         """Take one step, under its fault if it has one; gives what went wrong, if anything did."""
         assert self._calls is not None
-        assert self._driver is not None
         assert self._reference is not None
         (call,) = self._calls.settle((planned.step,))
+        injection = planned.injection
         self._taken.append(planned.step)
         self._note(planned)
         self.bench.worker.say(f"step {len(self._taken)} of a random program")
-        violation = None if planned.injection == OUTAGE else self.finish()
-        perform(self._reference, call)
+        violation = None if injection == OUTAGE else self.finish()
+        violation = violation or self._beside(call)
         after = snapshot(self._reference, self._wanted)
-        if violation is None and planned.injection is not None and planned.injection.killed:
-            violation = self._kill(planned.injection)
+        if violation is None and injection is not None and injection.killed:
+            violation = None if injection.plan else self._kill(injection)
         if violation is None:
-            violation = self._step(
-                self._driver, call, planned.injection, self._wanted, self._before, after
-            )
+            violation = self._step(self.driver, call, injection, self._wanted, self._before, after)
         if violation is None and not self._waiting:
             self._before = after
+            violation = self._invariants()
         return violation
 
     def finish(self) -> ProgramViolation | None:
@@ -163,20 +184,47 @@ class RandomTrial:
     def _kill(self, injection: Injection) -> ProgramViolation | None:
         """Go on with the files as a killed process leaves them."""
         assert self._workspace is not None
-        left = self._workspace.path
-        if not self.bench.target.durable or not any(left.iterdir()):
+        if not self.bench.target.durable or not any(self._workspace.path.iterdir()):
             return None
-        self._faults[len(self._taken) - 1] = injection
-        stack = self._stack
-        fresh = stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
-        shutil.copytree(left, fresh.path, dirs_exist_ok=True)
-        saver = stack.enter_context(opened(self.bench.target, fresh, self.bench.loop))
-        self._workspace, self._driver = fresh, self.bench.driver(saver)
-        self._folder = f"{os.path.realpath(fresh.path)}/"
-        self.injected += 1
-        if snapshot(self._driver, self._wanted) != self._before:
+        fresh = self._fresh()
+        shutil.copytree(self._workspace.path, fresh.path, dirs_exist_ok=True)
+        self._reopen(fresh, injection)
+        if snapshot(self.driver, self._wanted) != self._before:
             return self._violation(SILENT, "what was acknowledged is gone after a kill", "", "")
         return None
+
+    def _kill_inside(
+        self, call: SettledCall, plan: Plan, injection: Injection, after: Snapshot
+    ) -> ProgramViolation | None:
+        """Go on with the files as a process leaves them that is killed at a place of the call."""
+        assert self._workspace is not None
+        left, fresh = self._workspace.path, self._fresh()
+        copies: list[object] = []
+
+        def copy_files() -> None:
+            copies.append(shutil.copytree(left, fresh.path, dirs_exist_ok=True))
+
+        with self.bench.injector.trapped(plan.place, copy_files):
+            ended = undisturbed(self.bench, partial(self._perform, self.driver, call))
+        if not copies:
+            return self._unharmed(ended, snapshot(self.driver, self._wanted) == after)
+        self._reopen(fresh, injection)
+        seen = snapshot(self.driver, self._wanted)
+        if seen not in (self._before, after):
+            said = seen.unreadable or "part of the operation"
+            verdict = FaultVerdict("torn", IN_FLIGHT, "it was killed, and part is seen", "", said)
+            return self.violation_of(verdict, "killed")
+        return self._again(self.driver, call, self._wanted, after, USABLE)
+
+    def _fresh(self) -> Workspace:
+        return self._stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
+
+    def _reopen(self, fresh: Workspace, injection: Injection) -> None:
+        saver = self._stack.enter_context(opened(self.bench.target, fresh, self.bench.loop))
+        self._workspace, self._driver = fresh, self.bench.driver(saver, fresh)
+        self._folder = f"{os.path.realpath(fresh.path)}/"
+        self._faults[len(self._taken) - 1] = injection
+        self.injected += 1
 
     def _note(self, planned: PlannedStep) -> None:
         coming = {} if planned.injection is None else {len(self._taken) - 1: planned.injection}
@@ -190,7 +238,7 @@ class RandomTrial:
         if snapshot(driver, wanted) != before:
             return self._violation(LATE, "what failed is stored after the outage", "", "")
         for call in waiting:
-            error = call_quietly(partial(perform, driver, call))
+            error = call_quietly(partial(self._perform, driver, call))
             if error is not None:
                 observed = describe(error)
                 return self._violation(USABLE, "a call fails after the outage", "to work", observed)
@@ -205,6 +253,8 @@ class RandomTrial:
         before: Snapshot,
         after: Snapshot,
     ) -> ProgramViolation | None:
+        if injection is not None and injection.killed and injection.plan is not None:
+            return self._kill_inside(call, injection.plan, injection, after)
         ended = self._do(driver, call, injection)
         said = ended.said
         # Before the saver is asked anything: what it puts off may end with its next call.
@@ -236,7 +286,9 @@ class RandomTrial:
         return self._again(driver, call, wanted, after, unusable)
 
     def _unharmed(self, ended: TrialObservation, right: bool) -> ProgramViolation | None:
-        self._faults.pop(len(self._taken) - 1, None)
+        position = len(self._taken) - 1
+        if position in self._faults and not self._faults[position].killed:
+            del self._faults[position]
         if not ended.returned:
             return self._violation(USABLE, "a step without a fault fails", "to work", ended.said)
         if not right:
@@ -258,7 +310,10 @@ class RandomTrial:
             summary = "it failed, and is stored once something else is"
             late = unusable if unusable != USABLE else LATE
             return self._violation(late, summary, "what was there before", "")
-        error = call_quietly(lambda: perform(driver, call))
+        if seen == after and isinstance(call.step, CopyThread):
+            # It is done, and its target holds something now: nobody copies to that again.
+            return None
+        error = call_quietly(partial(self._perform, driver, call))
         if error is not None:
             return self._violation(
                 unusable, "the same call again fails", "to work", describe(error)
@@ -286,42 +341,55 @@ class RandomTrial:
         self, driver: ApiDriver, call: SettledCall, injection: Injection | None
     ) -> TrialObservation:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
-        seen = TrialObservation()
         bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
-        plan = None if injection is None else injection.plan
-        if injection is not None and injection.lost:
-            self._faults[position] = injection
-            for losing in bench.losing:
-                losing.lose()
-            self._make(driver, call, seen)
-            seen.fired = not seen.returned
-            return seen
+        operation = partial(self._perform, driver, call)
         if position == self.counted:
             with bench.injector.counting() as counting:
-                self._make(driver, call, seen)
+                seen = undisturbed(bench, operation)
             self.places = counting.places
             return seen
-        if plan is None or injection is None:
-            seen.ended(call_quietly(lambda: perform(driver, call)))
-            return seen
+        own = isinstance(call.step, OwnStep)
+        if injection is None or (own and injection.kind == "cancellation"):
+            # What an author's rule awaits is not known.
+            return undisturbed(bench, operation)
         self._faults[position] = injection
-        if plan.fault is Fault.CANCEL:
-            cancel(bench, awaiting(driver, call), plan, seen)
-        elif plan.fault in FAILURES:
-            assert bench.disk is not None
-            with bench.disk.failing(plan):
-                self._make(driver, call, seen)
-            seen.fired = bool(bench.disk.fired)
-        else:
-            with bench.injector.armed(plan) as shot:
-                self._make(driver, call, seen)
-            seen.fired = shot.fired > 0
-        return seen
+        return failed(bench, operation, partial(awaiting, driver, call), injection)
 
-    def _make(self, driver: ApiDriver, call: SettledCall, seen: TrialObservation) -> None:
-        seen.ended(call_quietly(lambda: perform(driver, call)))
-        self.bench.loop.run(self.bench.injector.drain())
+    def _perform(self, driver: ApiDriver, call: SettledCall) -> object:
+        """Make a call; what an author's rule tells the model, it tells it once."""
+        if not isinstance(call.step, OwnStep):
+            return perform(driver, call)
+        assert self.own is not None, "a step that nothing can take is not legal"
+        model = self.model if driver is self._reference else copy.deepcopy(self.model)
+        return self.own.perform(call.step, driver, model)
+
+    def _beside(self, call: SettledCall) -> ProgramViolation | None:
+        """Make the call on the saver that is never failed; an author's rule may be broken there."""
+        assert self._reference is not None
+        error = call_quietly(partial(self._perform, self._reference, call))
+        if error is None:
+            return None
+        if not isinstance(call.step, OwnStep):
+            raise error
+        return self._own_violation(call.step.contract, error)
+
+    def _invariants(self) -> ProgramViolation | None:
+        """The author's invariant that is broken now, if one is."""
+        for contract, look in self.own.invariants(self.driver, self.model) if self.own else ():
+            if (error := call_quietly(look)) is not None:
+                return self._own_violation(contract, error)
+        return None
+
+    def _own_violation(self, contract: str, error: BaseException) -> ProgramViolation:
+        said = describe(error)
+        verdict = FaultVerdict("torn", contract, str(error), "no exception", f"raised {said}")
+        return self.violation_of(verdict, said)
+
+    def _objection(self, step: Step) -> str | None:
+        if not isinstance(step, OwnStep):
+            return None
+        return "there is no such rule" if self.own is None else self.own.objection(step, self.model)
 
     def _open(self, stack: ExitStack) -> tuple[Workspace, Any]:
         bench = self.bench
@@ -335,6 +403,12 @@ class RandomTrial:
             _OUTCOMES[contract], contract, summary, expected or "what the call stores", observed
         )
         return self.violation_of(verdict, observed)
+
+    def hung(self, which: str) -> ProgramViolation:
+        """A call never returned, so that this trial was given up."""
+        summary = f"after {self.injected} faults, the saver hangs"
+        verdict = FaultVerdict("stuck", USABLE, summary, "an answer or an error", which)
+        return ProgramViolation(tuple(self._taken), dict(self._faults), verdict, which, hung=True)
 
     def violation_of(self, verdict: FaultVerdict, ending: str) -> ProgramViolation:
         """What the steps so far came to."""

@@ -20,7 +20,7 @@ from saverproof.families.atomicity.judging import (
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.families.tally import Tally, keep_plainest
-from saverproof_faults import Event, Moment
+from saverproof_faults import Event, Moment, io_to_fail
 
 DETAIL = 60
 """How many characters of a statement the map quotes."""
@@ -80,20 +80,28 @@ class FaultRecord:
     found: dict[str, Found] = field(default_factory=dict)
     """Each broken contract, and the plainest trial that shows it."""
     local: bool = True
-    """Whether all that was seen were statements of SQLite."""
+    """Whether all that was seen were statements of SQLite, or system calls on files."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    _unfired: dict[str, str] = field(default_factory=dict)
-    """Operations with a cancellation that never came, and which."""
-    _cancelled: set[str] = field(default_factory=set)
+    _unfired: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Contracts and operations with a fault that never came, and which."""
+    _fired: set[tuple[str, str]] = field(default_factory=set)
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
     """Each broken contract, the operations that break it, and the plainest trial of each."""
 
     def counted(self, sweep: FaultSweep) -> None:
         """Take in a clean run."""
         places = sweep.counted.places
-        self.points += len(places.calls) + len(places.statements) + len(places.io_calls)
+        failed_io = len(io_to_fail(places.io_calls))
+        if failed_io < len(places.io_calls):
+            self.tally.note(
+                f"{failed_io} of {len(places.io_calls)} I/O calls failed, of long rows of writes "
+                f"the first, the last and some between ({sweep.scenario.operation}, "
+                f"{sweep.scenario.title})"
+            )
+        self.points += len(places.calls) + len(places.statements) + failed_io
+        self.points += len(places.system_calls)
         self.points += len(sweep.counted.cancellations) // 2 + sweep.counted.values
-        self.local &= bool(places.statements)
+        self.local &= bool(places.statements or places.system_calls)
         if places.unproxied_connections:
             self.tally.note(
                 "client-side faults not exercised on "
@@ -127,14 +135,12 @@ class FaultRecord:
         if verdict.outcome == "not-fired":
             why = f" ({verdict.summary})" if verdict.summary else ""
             text = f"a fault never fired{why}: {operation}, {injection.describe()}"
-            if injection.kind == "cancellation":
-                self._unfired.setdefault(operation, text)
-                return
-            self.tally.unsure(_judged(injection, observation), text)
+            for contract in _judged(injection, observation):
+                self._unfired.setdefault((contract, operation), text)
             return
-        if injection.kind == "cancellation":
-            self._cancelled.add(operation)
         self.injected[injection.name] += 1
+        # That what was acknowledged is there, the clean run and the retry show too.
+        self._fired |= {(name, operation) for name in (*_judged(injection, observation), SILENT)}
         for contract in _judged(injection, observation):
             self.tally.agreed(contract)
         # After a failure the same call was made again, and looked for once the saver was closed.
@@ -145,14 +151,15 @@ class FaultRecord:
             self._find(Found(verdict, sweep, injection, observation.said))
 
     def settle(self) -> None:
-        """All was tried. Whether an await suspends may hang on how soon a server answers: where one
-        did not, others must have been cancelled.
+        """All was tried. A statement may be over before it can be failed, and whether an await
+        suspends may hang on how soon a server answers: that costs the place, and no more, where
+        other faults of the operation came.
         """
-        for operation, text in self._unfired.items():
-            if operation in self._cancelled:
+        for (contract, operation), text in self._unfired.items():
+            if (contract, operation) in self._fired:
                 self.tally.note(text)
             else:
-                self.tally.unsure((CANCELLED,), text)
+                self.tally.unsure((contract,), text)
 
     def nothing_known(self, why: str) -> None:
         """No operation could be tried at all."""
@@ -162,6 +169,12 @@ class FaultRecord:
         """Take in a random program: its faults are counted together."""
         if injected:
             self.injected["in random programs"] += injected
+
+    def tried_in_a_row(self, injected: int) -> None:
+        """Take in a program most of whose steps failed, and whose saver was used after each."""
+        if injected:
+            self.injected["in a row"] += injected
+            self.tally.agreed(USABLE)
 
     def not_tried(self, injection: Injection, why: str) -> None:
         """Nothing was asked: what was not found broken is not known to hold."""

@@ -81,7 +81,7 @@ def _of(group: Group, snapshot: Snapshot) -> Snapshot:
     listed = snapshot.listed
     return replace(
         snapshot,
-        by_id={key: shown for key, shown in snapshot.by_id.items() if key[0] in group},
+        by_key={key: shown for key, shown in snapshot.by_key.items() if key[0] in group},
         listed=None if listed is None else {t: listed.get(t, {}) for t in group},
     )
 
@@ -91,7 +91,7 @@ def apart(
 ) -> list[tuple[Key, ReferenceStates]]:
     """The state of each checkpoint that is not the same in both clean runs, or not as in either."""
     before, after = references.before.snapshots[viewpoint], references.after.snapshots[viewpoint]
-    keys = sorted(snapshot.by_id.keys() | snapshot.keys() | before.keys() | after.keys())
+    keys = sorted(snapshot.by_key.keys() | snapshot.keys() | before.keys() | after.keys())
     found: list[tuple[Key, ReferenceStates]] = []
     for key in keys:
         if key[0] not in references.scenario.threads:

@@ -13,6 +13,7 @@ from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.atomicity.script_program import long_reproducer
 from saverproof.families.atomicity.scripting import reproducer
 from saverproof.items import Finding, ItemPlan
+from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import SetUp
 from saverproof.steps.describing import describe
@@ -82,17 +83,23 @@ def _ending(found: Found) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShrunkViolation:
-    """A program that broke a contract, and what each of its failed steps passes undisturbed.
+    """A program that broke a contract, and what each of its failed steps passes undisturbed;
+    ``title`` says what sort of program it is.
 
     There is no script of a program with a failed step whose places are not known.
     """
 
     violation: ProgramViolation
     places: Mapping[int, Places]
+    title: str = "a random program"
 
 
-def finding_of_random(plan: ItemPlan, target: Target, shown: ShrunkViolation) -> Finding:
-    """A contract that a random program broke, as the report has it."""
+def finding_of_random(
+    plan: ItemPlan, target: Target, shown: ShrunkViolation, own: OwnSources = NO_SOURCES
+) -> Finding:
+    """A contract that a random program broke, as the report has it; ``own`` is what the author has
+    added.
+    """
     violation = shown.violation
     steps: list[str] = []
     for number, step in enumerate(violation.program):
@@ -111,7 +118,7 @@ def finding_of_random(plan: ItemPlan, target: Target, shown: ShrunkViolation) ->
         contract=contract,
         api=plan.api,
         phase="fault",
-        summary=f"a random program: {violation.verdict.summary}",
+        summary=f"{shown.title}: {violation.verdict.summary}",
         expected=violation.verdict.expected[:WIDTH],
         observed=violation.verdict.observed[:WIDTH],
         steps=tuple(steps),
@@ -127,5 +134,6 @@ def finding_of_random(plan: ItemPlan, target: Target, shown: ShrunkViolation) ->
             plan.api,
             database,
             [at for at, injection in violation.faults.items() if injection == OUTAGE],
+            own,
         ),
     )

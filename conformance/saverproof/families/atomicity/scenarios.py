@@ -49,7 +49,7 @@ HISTORY = (
     batch(THREAD, 1, 1, 2),
     checkpoint(THREAD, 2, 1, run="run-2"),
     batch(THREAD, 2, 1, 3, ("__interrupt__", 5)),
-    checkpoint(THREAD, 1, namespace="child"),
+    checkpoint(THREAD, 9, namespace="child"),
     *BYSTANDER,
     checkpoint(OTHER, 2, 1, run="run-2"),
 )
@@ -58,17 +58,46 @@ HISTORY = (
 _LONG = "a long note " * 800
 """Enough for a database file to need more pages."""
 
+FORKED = (
+    checkpoint(THREAD, 1, also={"log": Value("list", 1), "page": Value("bytes", 1)}),
+    batch(THREAD, 1, 1, 2),
+    checkpoint(THREAD, 2, 1, also={"log": None, "page": Value("bytes", 2)}),
+    *BYSTANDER,
+)
+"""A scalar, a list, bytes, and a channel that is kept as deltas: the second checkpoint has a
+version of it, and no value.
+"""
+SIZES = (
+    ("count", Value("integer", 1)),
+    ("messages", Value("dict", 1)),
+    ("page", Value("medium-text", 1)),
+    ("__interrupt__", Value("list", 2)),
+    ("notes", Value("text", "a note")),
+)
+"""Writes from a number to 64 KiB, the long one in the middle."""
+
+THE_SAME_ID = FaultScenario(
+    "the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)
+)
+A_NEW_TASK = FaultScenario("a new task", HISTORY, batch(THREAD, 2, 2, 4))
+
 SCENARIOS = (
     FaultScenario("a first checkpoint", BYSTANDER, checkpoint(THREAD, 1)),
-    FaultScenario("a history", HISTORY, checkpoint(THREAD, 3, 2, run="run-3", long=_LONG)),
-    FaultScenario("the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)),
-    FaultScenario("a new task", HISTORY, batch(THREAD, 2, 2, 4)),
+    FaultScenario("a history", HISTORY, checkpoint(THREAD, 3, 2, run="run-3")),
+    THE_SAME_ID,
+    A_NEW_TASK,
     FaultScenario("a retried batch", HISTORY, batch(THREAD, 2, 1, 5, seed=50)),
     FaultScenario(
         "a long batch with special writes",
         HISTORY,
         batch(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
     ),
+    FaultScenario(
+        "a fork, with long values",
+        FORKED,
+        checkpoint(THREAD, 3, 1, also={"log": None, "page": Value("medium-bytes", 3)}, noted=_LONG),
+    ),
+    FaultScenario("long values", FORKED, steps.PutWrites(THREAD, "", 1, 4, SIZES, TASK_PATH)),
     FaultScenario("a history", HISTORY, steps.DeleteThread(THREAD), frozenset({"delete_thread"})),
     FaultScenario(
         "two runs", HISTORY, steps.DeleteForRuns(("run-1",)), frozenset({"delete_for_runs"})
@@ -82,6 +111,17 @@ SCENARIOS = (
 
 RARE = (
     FaultScenario(
+        "a fork, with values of 1 MiB",
+        FORKED,
+        checkpoint(
+            THREAD,
+            3,
+            1,
+            also={"log": Value("large-text", 3), "page": Value("large-bytes", 3)},
+            noted=_LONG,
+        ),
+    ),
+    FaultScenario(
         "special writes again",
         HISTORY,
         steps.PutWrites(THREAD, "", 2, 1, (("__interrupt__", Value("integer", 9)),), TASK_PATH),
@@ -89,9 +129,9 @@ RARE = (
     FaultScenario(
         "a subgraph",
         HISTORY,
-        checkpoint(THREAD, 2, 1, namespace="child", run="run-2"),
+        checkpoint(THREAD, 10, 9, namespace="child", run="run-2", started_by=2),
     ),
-    FaultScenario("a subgraph's task", HISTORY, batch(THREAD, 1, 4, 3, namespace="child")),
+    FaultScenario("a subgraph's task", HISTORY, batch(THREAD, 9, 4, 3, namespace="child")),
     FaultScenario(
         "a copy of a checkpoint",
         HISTORY,

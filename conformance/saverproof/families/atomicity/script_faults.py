@@ -25,6 +25,7 @@ from saverproof_faults import (
     Plan,
     Statement,
 )
+from saverproof_faults.places import STORAGE_FAULTS
 from saverproof_faults.standalone import source
 
 _WRITES = re.compile(
@@ -39,7 +40,8 @@ class PlainFault:
     """``top`` stands at the top of the script, ``before`` and ``after`` around the operation.
 
     ``call`` is the operation's statement, in which ``{call}`` stands for the call as it would be.
-    ``raises`` says that the call is expected to raise.
+    ``raises`` says that the call is expected to raise, ``may_store`` that it may be stored all the
+    same, as what is synced late.
     """
 
     top: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ class PlainFault:
     call: tuple[str, ...] = ("{call}",)
     after: tuple[str, ...] = ()
     raises: bool = True
+    may_store: bool = False
 
 
 def plain_faults(
@@ -74,6 +77,9 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
             yield _CANCELLED
     elif plan.fault is Fault.LOCKED:
         yield _locked(_where(database))
+    elif plan.place.event is Event.SYSTEM_CALL:
+        yield _failing_call(plan)
+        return
     elif plan.fault in FAILURES:
         yield _failing_io(plan)
         return
@@ -271,6 +277,21 @@ def _failing_io(plan: Plan) -> PlainFault:
         top=("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends"),
         before=(f"disk.arm(IoFault({plan.place.index}, Failure.{failure}{extent}))",),
         after=("disk.disarm()",),
+    )
+
+
+def _failing_call(plan: Plan) -> PlainFault:
+    """Who answers system calls is another process, which no script of forty lines can be."""
+    extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
+    failure = STORAGE_FAULTS[plan.fault].name
+    return PlainFault(
+        top=(
+            "files = CallWatch(tempfile.gettempdir())",
+            "files.__enter__().cover()  # until the script ends",
+        ),
+        before=(f"files.arm(CallFault({plan.place.index}, CallFailure.{failure}{extent}))",),
+        after=("files.disarm()",),
+        may_store=True,
     )
 
 

@@ -7,22 +7,24 @@ until the call is made again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 
 from saverproof.families.atomicity.judging import SILENT
+from saverproof.families.atomicity.random_programs import WATCHED
 from saverproof.families.atomicity.script_faults import PlainFault
 from saverproof.families.atomicity.scripting import other_commits
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
 from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone
 from saverproof.scripts.writer import Manner, ScriptWriter
-from saverproof.steps.definitions import Program
+from saverproof.steps.definitions import OwnStep, Program
 from saverproof.targets.target import Target
 
 _MOST_TRIED = 4
@@ -36,6 +38,7 @@ def long_reproducer(
     api: str,
     database: str = "",
     outage: Collection[int] = (),
+    own: OwnSources = NO_SOURCES,
 ) -> str:
     """The source of a script that was run and complained; "" if none of those tried did.
 
@@ -47,8 +50,10 @@ def long_reproducer(
     if opening is None or not all(faults.values()):
         return ""
     calls = CallSource(api, opening.managed)
-    looks = looks_of(target, program, calls)
-    for chosen in list(product(*faults.values()))[:_MOST_TRIED]:
+    looks = replace(looks_of(target, program, calls), own=own.functions)
+    said = own.statements.get(contract, "")
+    promise = f"{contract}: {said}" if said else promise_of(contract)
+    for chosen in islice(_ways(list(faults.values())), _MOST_TRIED):
         writer = ScriptWriter(calls, looks, Manner("list"))
         body = _Body(writer, dict(zip(faults, chosen, strict=True)), contract, database, outage)
         try:
@@ -57,10 +62,17 @@ def long_reproducer(
             return ""
         tops = dict.fromkeys(fault.top for fault in chosen)
         lines = [line for top in tops for line in top] + body.script_lines(program, opening)
-        text = script(promise_of(contract), target.name, opening, lines, writer.imports)
+        text = script(promise, target.name, opening, lines, writer.imports)
         if complains_alone(text, contract):
             return text
     return ""
+
+
+def _ways(faults: Sequence[Sequence[PlainFault]]) -> Iterator[tuple[PlainFault, ...]]:
+    """Ways to fail all of the steps: each as plainly as the others first, then all others."""
+    for number in range(max(map(len, faults), default=0)):
+        yield tuple(ways[min(number, len(ways) - 1)] for ways in faults)
+    yield from product(*faults)
 
 
 @dataclass(slots=True)
@@ -92,6 +104,9 @@ class _Body:
                 self.lines.append(call)
                 self._show()
         self._make_waiting()
+        taken = {step.contract for step in program if isinstance(step, OwnStep)}
+        if self.contract in self.writer.looks.own.keys() - taken:
+            self.lines += ["if failing:", f"    {self.writer.call_own(self.contract, {})}"]
 
     def _fail(self, call: str, position: int) -> None:
         """The call with its fault, and without it in a run that is not to fail."""
@@ -163,6 +178,9 @@ class _Body:
         """What the saver shows, without versions, which may be drawn by chance."""
         writer = self.writer
         threads = dict.fromkeys(getattr(step, "thread", "") for step in program)
+        if any(isinstance(step, OwnStep) for step in program):
+            # An author's rule may act on any.
+            threads |= dict.fromkeys(WATCHED)
         listings = [f"*{writer.listing(writer.config(thread))}" for thread in threads if thread]
         return [
             f"{writer.calls.define} shown(saver):",

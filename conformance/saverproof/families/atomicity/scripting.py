@@ -101,8 +101,8 @@ class _Body:
         wrong = "after == before" if contract == SILENT else "after != before"
         if fault.raises:
             wrong = f"{'not failed' if contract == SILENT else 'failed'} and {wrong}"
-        if contract == CANCELLED:
-            then += [call, f"whole = {listing}"]
+        if contract == CANCELLED or (fault.may_store and contract != SILENT):
+            then = [*(_readable(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
         return [*self._opened(first), *self._opened([*then, *_complaint(wrong)])]
 
@@ -135,6 +135,12 @@ class _Body:
         yield from indented([listing, *other_commits(self.database), *other_thread(self.writer)])
         yield "except Exception as error:"
         yield f"    {complaint('no error', '{error!r}')} from error"
+
+
+def _readable(lines: list[str]) -> list[str]:
+    """Lines that read, and complain if that cannot be done."""
+    failed = f"    {complaint('no error', '{error!r}')} from error"
+    return ["try:", *indented(lines), "except Exception as error:", failed]
 
 
 def other_commits(database: str) -> list[str]:

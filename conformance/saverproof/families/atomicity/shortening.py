@@ -12,6 +12,7 @@ from saverproof.families.atomicity.record import Found, plainness
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
+from saverproof.families.budget import SHORTENED_WITHIN, Budget
 from saverproof.programs import small
 from saverproof.steps.definitions import SetUp
 
@@ -25,6 +26,7 @@ SMALL = tuple(
         ("an empty store", small.ONE),
         ("the same id again", small.AGAIN),
         ("a history", small.CHILD),
+        ("a checkpoint", small.LONG_VALUE),
         ("a checkpoint", small.WRITES),
         ("a checkpoint, a long batch", small.LONG_BATCH),
         ("a checkpoint with writes", (*small.WRITES, small.DELETE)),
@@ -37,10 +39,10 @@ SMALL = tuple(
 """Stores with nothing in them that could be left out, the smallest first for each operation."""
 
 
-def shortened(bench: FaultBench, found: Found, stack: ExitStack) -> list[Found]:
+def shortened(bench: FaultBench, found: Found, stack: ExitStack, budget: Budget) -> list[Found]:
     """Smaller trials that break the same contract, the plainest first; at worst the one given."""
     injection, scenario = found.injection, found.sweep.scenario
-    if injection is None:
+    if injection is None or not budget.has_room(share=SHORTENED_WITHIN):
         return [found]
     shown: list[Found] = []
     for smaller in SMALL:
@@ -55,13 +57,13 @@ def shortened(bench: FaultBench, found: Found, stack: ExitStack) -> list[Found]:
                     bench.renew()
                     return [found]
                 if sweep.clean is None:
-                    shown += _shown(sweep, found)
+                    shown += _shown(sweep, found, budget)
         if shown:
             break
     return sorted(shown, key=lambda one: one.rank) or [found]
 
 
-def _shown(sweep: FaultSweep, found: Found) -> Iterator[Found]:
+def _shown(sweep: FaultSweep, found: Found, budget: Budget) -> Iterator[Found]:
     """Trials with other faults than I/O's that come to the same verdict."""
     assert found.injection is not None
     kinds = {found.injection.kind} if found.injection.kind in _ALONE else {"client", "engine"}
@@ -70,7 +72,8 @@ def _shown(sweep: FaultSweep, found: Found) -> Iterator[Found]:
         key=lambda injection: plainness(injection, found.verdict.contract),
     )
     count = 0
-    for injection in chosen[:_MOST_TRIALS]:
+    trials = chosen[:_MOST_TRIALS]
+    for injection in budget.within(trials, "trials that shorten", SHORTENED_WITHIN):
         try:
             observation = sweep.tried(injection)
         except SlowError:

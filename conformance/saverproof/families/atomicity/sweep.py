@@ -96,9 +96,7 @@ def swept(
         NoCleanRunError: it cannot be judged, since it does not work.
         OpeningError: the saver could not be opened.
     """
-    store = stack.enter_context(
-        prepared(scenario, bench.target, bench.folder, bench.loop, bench.api)
-    )
+    store = stack.enter_context(prepared(scenario, bench))
     counted = Counted()
     after = _clean(bench, scenario, store, lambda trial: _count(trial, counted))
     before = after
@@ -133,7 +131,7 @@ def _clean(
 def _count(trial: FaultTrial, counted: Counted) -> None:
     bench = trial.bench
     before = 0 if bench.disk is None else bench.disk.total
-    with bench.injector.counting() as counting:
+    with bench.counting_files() as system_calls, bench.injector.counting() as counting:
         if bench.api == "async" and not trial.is_setup:
             counted.cancellations = _awaits(trial)
         else:
@@ -141,6 +139,9 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
         trial.settle()
     io_calls = () if bench.disk is None else bench.disk.calls_since(before)
     counted.places = replace(counting.places, io_calls=io_calls)
+    # Where a layer knows more of what is done, no place is failed twice.
+    if not counted.places:
+        counted.places = Places(system_calls=tuple(trial.in_workspace(system_calls)))
 
 
 def _count_values(trial: FaultTrial, counted: Counted) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +12,7 @@ from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Key, SettledCall, perform
 from saverproof.execution.store import set_up
-from saverproof.execution.view import Snapshot, Wanted, snapshot
+from saverproof.execution.view import Snapshot, Wanted, latest_key, snapshot
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.prepared_store import PreparedStore, made, placed
@@ -22,6 +22,7 @@ from saverproof.steps.definitions import SetUp
 from saverproof.targets.opening import opened
 from saverproof.workspace import Workspace
 from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
+from saverproof_faults.syscalls import SystemCall
 
 Wrong = Callable[[TrialObservation], bool]
 """Whether what was seen so far is enough to say that something is wrong."""
@@ -65,7 +66,7 @@ class FaultTrial:
                 self._close(stack)
             self.bench.worker.say("opening a fresh saver")
             observation.snapshots[Viewpoint.CLOSED] = self._freshly(
-                workspace, Wanted((), self._threads), ()
+                workspace, Wanted(self.store.latest, self._threads), ()
             )
         return observation
 
@@ -79,10 +80,10 @@ class FaultTrial:
             if self.store.folder is None:
                 made(driver, self.store.settled.start)
             # Whatever a saver puts off until it is first used is not to count as the operation's.
-            snapshot(driver, Wanted(self._keys[:1]))
+            snapshot(driver, Wanted(self.store.keys[:1]))
         elif self.store.folder is None:
             with opened(bench.target, workspace, bench.loop) as saver:
-                made(bench.driver(saver), self.store.settled.start)
+                made(bench.driver(saver, workspace), self.store.settled.start)
         return {name: outside_view(path) for name, path in self._paths.items()}
 
     @property
@@ -97,13 +98,18 @@ class FaultTrial:
         bench = self.bench
         assert self._workspace is not None
         saver = self._stack.enter_context(opened(bench.target, self._workspace, bench.loop))
-        self._driver = bench.driver(saver)
+        self._driver = bench.driver(saver, self._workspace)
         if self.is_setup:
             set_up(saver, bench.loop)
             # Some savers set up when they are first used.
-            found = snapshot(self._driver, Wanted(self._keys[:1]))
+            found = snapshot(self._driver, Wanted(self.store.keys[:1]))
             if found.unreadable:
                 raise RuntimeError(f"the first read raised {found.unreadable}")
+
+    def in_workspace(self, calls: Iterable[SystemCall]) -> Iterator[SystemCall]:
+        """The calls with paths relative to this trial's workspace, which is another each time."""
+        assert self._workspace is not None
+        return (call.relative_to(self._workspace.path.name) for call in calls)
 
     # --- the operation ---------------------------------------------------------------------
 
@@ -155,7 +161,9 @@ class FaultTrial:
         if self._driver is None or self.wrong(observation):
             return
         self._try("an unrelated write", settled.unrelated)
-        self._own(Viewpoint.OWN_LATER, Wanted((), (*self._threads, UNRELATED, ELSEWHERE)))
+        also = (UNRELATED, ELSEWHERE)
+        latest = (*self.store.latest, *(latest_key(thread, "") for thread in also))
+        self._own(Viewpoint.OWN_LATER, Wanted(latest, (*self._threads, *also)))
         if self.wrong(observation):
             if self.bench.fresh:
                 observation.snapshots[Viewpoint.FRESH_LATER] = self._freshly(
@@ -197,7 +205,7 @@ class FaultTrial:
         observation.retry = OperationEnding.of(error)
         if error is not None:
             observation.problems["the same call again"] = describe(error)
-        self._own(Viewpoint.RETRIED, Wanted((), self._threads))
+        self._own(Viewpoint.RETRIED, Wanted(self.store.latest, self._threads))
 
     def _own(self, viewpoint: Viewpoint, wanted: Wanted) -> None:
         self.bench.worker.say(f"reading by {viewpoint}")
@@ -223,7 +231,7 @@ class FaultTrial:
         def visit() -> None:
             nonlocal found
             with opened(bench.target, workspace, bench.loop) as saver:
-                driver = bench.driver(saver)
+                driver = bench.driver(saver, workspace)
                 found = snapshot(driver, wanted)
                 for call in then:
                     perform(driver, call)
@@ -245,7 +253,8 @@ class FaultTrial:
 
     @property
     def _keys(self) -> tuple[Key, ...]:
-        return self.store.keys
+        """The latest ones first: that is what an application asks for after a failure."""
+        return (*self.store.latest, *self.store.keys)
 
     @property
     def _threads(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saverproof.execution.settled_calls import Key
-from saverproof.execution.view import UNREADABLE, Contents, Snapshot
+from saverproof.execution.view import UNREADABLE, Contents, Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
 from saverproof.families.atomicity.reference_states import References, ReferenceStates, apart
 from saverproof.steps.identifiers import mint
@@ -16,7 +16,12 @@ def place(key: Key) -> str:
     """A checkpoint as programs call it."""
     thread, namespace, checkpoint = key
     inside = f", namespace {namespace!r}" if namespace else ""
-    return f"checkpoint {_NUMBERS.get(checkpoint, checkpoint)} of thread {thread!r}{inside}"
+    named = "the latest checkpoint" if is_latest(key) else f"checkpoint {_number(checkpoint)}"
+    return f"{named} of thread {thread!r}{inside}"
+
+
+def _number(checkpoint: str) -> str:
+    return str(_NUMBERS.get(checkpoint, checkpoint))
 
 
 def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str:
@@ -27,11 +32,11 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
         shown = snapshot.at(key)
         if state is ReferenceStates.NEITHER:
             other = shown if shown is not None else before.at(key) or after.at(key)
-            text = _difference(shown, before.at(key), other)
+            text = _difference(key, shown, before.at(key), other)
         elif state is ReferenceStates.BEFORE:
-            text = f"as before ({_shape(shown)})"
+            text = f"as before ({_shape(key, shown)})"
         else:
-            text = f"as after the whole operation ({_shape(shown)})"
+            text = f"as after the whole operation ({_shape(key, shown)})"
         lines.append(f"{place(key)}: {text}")
     if not lines:
         return "no difference"
@@ -47,29 +52,32 @@ def wanted_portrait(
     keys = [key for key, _ in apart(references, snapshot, like)][:_MOST]
 
     def shapes(look: Snapshot) -> str:
-        return "; ".join(f"{place(key)}: {_shape(look.at(key))}" for key in keys)
+        return "; ".join(f"{place(key)}: {_shape(key, look.at(key))}" for key in keys)
 
     if ending is OperationEnding.RETURNED:
         return f"all of it ({shapes(after)})"
     return f"nothing of it ({shapes(before)}), or all of it ({shapes(after)})"
 
 
-def _shape(shown: Contents | None) -> str:
+def _shape(key: Key, shown: Contents | None) -> str:
     if shown is None:
         return "not there"
     if UNREADABLE in shown:
         return str(shown[UNREADABLE])
     count = len(shown["writes"])
-    return f"{count} pending write{'' if count == 1 else 's'}"
+    which = f"checkpoint {_number(shown['checkpoint']['id'])}, " if is_latest(key) else ""
+    return f"{which}{count} pending write{'' if count == 1 else 's'}"
 
 
-def _difference(shown: Contents | None, before: Contents | None, other: Contents | None) -> str:
+def _difference(
+    key: Key, shown: Contents | None, before: Contents | None, other: Contents | None
+) -> str:
     if shown is None or other is None or UNREADABLE in shown:
-        return _shape(shown)
+        return _shape(key, shown)
     reference = before or other
     parts = [
         part
         for part in ("checkpoint", "metadata", "parent")
         if UNREADABLE not in reference and shown[part] != reference[part]
     ]
-    return f"{_shape(shown)}{', another ' + ' and '.join(parts) if parts else ''}"
+    return f"{_shape(key, shown)}{', another ' + ' and '.join(parts) if parts else ''}"

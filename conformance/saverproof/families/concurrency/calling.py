@@ -24,6 +24,7 @@ from saverproof.values import show
 
 CHANNELS = ("count", "notes")
 _MOST_NUMBERS = 400
+"""Numbers of one place: those of the next are above, so that no id stands in two namespaces."""
 _WIDTH = 60
 
 
@@ -102,7 +103,7 @@ def config_of(operation: Operation) -> dict[str, Any]:
     thread, namespace = PLACES[operation.place]
     configurable = {"thread_id": thread, "checkpoint_ns": namespace}
     if operation.number:
-        configurable["checkpoint_id"] = mint(operation.number)
+        configurable["checkpoint_id"] = _id(operation, operation.number)
     return {"configurable": configurable}
 
 
@@ -111,13 +112,13 @@ def put_call(operation: Operation, versions: Sequence[Any]) -> PutCall:
     thread, namespace = PLACES[operation.place]
     configurable = {"thread_id": thread, "checkpoint_ns": namespace}
     if operation.number != KNOWN[0]:
-        configurable["checkpoint_id"] = mint(KNOWN[0])
+        configurable["checkpoint_id"] = _id(operation, KNOWN[0])
     said = f"p{operation.tag}"
     version = dict.fromkeys(CHANNELS, versions[version_of(operation)])
     checkpoint = {
         "v": checkpoint_format(),
         "ts": timestamp(operation.number),
-        "id": mint(operation.number),
+        "id": _id(operation, operation.number),
         "channel_values": dict.fromkeys(CHANNELS, said),
         "channel_versions": version,
         "versions_seen": {"__input__": {}},
@@ -137,9 +138,14 @@ def put_writes_call(operation: Operation) -> PutWritesCall:
     return PutWritesCall(config_of(operation), writes, task_id(operation.task), TASK_PATH)
 
 
+def _id(operation: Operation, number: int) -> str:
+    """The id of a checkpoint of the operation's place."""
+    return mint(operation.place * _MOST_NUMBERS + number)
+
+
 @lru_cache(maxsize=1)
 def _numbers() -> dict[str, int]:
-    return {mint(number): number for number in range(1, _MOST_NUMBERS)}
+    return {mint(n): n % _MOST_NUMBERS for n in range(1, len(PLACES) * _MOST_NUMBERS)}
 
 
 @lru_cache(maxsize=1)

@@ -12,8 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from saverproof.errors import describe
+from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import ApiDriver, AwaitedDriver
+from saverproof.execution.own_ids import ids_for
 from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.records import Operation, Phase, TimedCall
 from saverproof.families.concurrency.schedules import Pauses, Schedule
@@ -21,6 +22,7 @@ from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
 from saverproof.steps.codec import decode, encode
 from saverproof.targets.calling import api_of
 from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.frames import raised_in
 from saverproof.targets.loading import load
 from saverproof.targets.opening import opened
 from saverproof.targets.reference import TargetRef
@@ -48,6 +50,12 @@ class Scene:
         self._arguments = arguments
         self._target = load(TargetRef.from_json(arguments["target"]))
         self.loop = EventLoop()
+        self.ids = ids_for(self._target, self.workspace)
+
+    def is_targets_own(self, error: OpeningError) -> bool:
+        """Whether a statement of the target's function raised, and none of the saver's."""
+        cause = error.__cause__
+        return cause is not None and raised_in(self._target.open, cause)
 
     @contextmanager
     def saver(self) -> Iterator[Any]:
@@ -59,7 +67,7 @@ class Scene:
     def caller(self, saver: Any, number: int) -> Caller:
         """One more user of a saver."""
         kind = ApiDriver if self.api == "sync" else AwaitedDriver
-        driver = kind(saver, api_of(self.api, self.loop))
+        driver = kind(saver, api_of(self.api, self.loop), self.ids)
         caller = Caller(driver, number, minted(saver), self._moved)
         self.callers.append(caller)
         return caller

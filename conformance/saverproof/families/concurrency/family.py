@@ -47,6 +47,10 @@ ENOUGH = 3
 """Histories of one kind that show a breach: more of them add nothing."""
 
 
+_SHARES = {Sharing.SHARED: 0.6, Sharing.INSTANCES: 0.8, Sharing.PROCESSES: 1.0}
+"""By which part of a budget the histories of each kind are to be over."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConcurrencyFamily:
     """Many callers at once, each of whom is to be answered."""
@@ -104,7 +108,7 @@ class ConcurrencyJudging:
                 ask(bench, self.record)
             if FIRST in self.tally.wanted:
                 file = None
-                for number in range(effort.races):
+                for number in self.tally.budget.within(range(effort.races), "races"):
                     file = race(bench, number, self.record, file)
                     self.tally.beat()
             if self.tally.wanted & HISTORIES:
@@ -172,7 +176,8 @@ class ConcurrencyJudging:
         contract_of_loss = THREADS if sharing is Sharing.SHARED else PROCESSES
         broken = judged = slow = 0
         why = ""
-        for turn in range(number):
+        left_out = f"histories by {sharing.value}"
+        for turn in self.tally.budget.within(range(number), left_out, _SHARES[sharing]):
             script = script_of(sharing, turn, f"{self.plan.seed}:{self.plan.api}", able, effort)
             played = play(bench, script)
             self.record.scenes[sharing.value] += 1

@@ -104,7 +104,7 @@ class Iterating:
     # --- sync ------------------------------------------------------------------------------
 
     def _sync(self, saver: Any, caller: Caller) -> None:
-        self.listing = iter(saver.list(_listed()))
+        self.listing = iter(saver.list(self._listed()))
         with self._next():
             next(self.listing, None)
         for operation in self._between:
@@ -139,7 +139,7 @@ class Iterating:
     # --- async -----------------------------------------------------------------------------
 
     async def _async(self, saver: Any, caller: Caller) -> None:
-        self.listing = aiter(saver.alist(_listed()))
+        self.listing = aiter(saver.alist(self._listed()))
         with self._next():
             await anext(self.listing, None)
         for operation in self._between:
@@ -169,6 +169,10 @@ class Iterating:
 
     # --- both ------------------------------------------------------------------------------
 
+    def _listed(self) -> Any:
+        config = {"configurable": {"thread_id": PLACES[LISTED][0]}}
+        return self.scene.ids.config(config) if self.scene.ids else config
+
     def _begin(self, operation: Operation) -> None:
         self.under_way = operation.describe()
 
@@ -197,10 +201,6 @@ class Iterating:
         self._give_up.set()
         await_end(stage, self.scene.progress, self.scene.loop, PATIENCE_S)
         return len(self.calls) > before
-
-
-def _listed() -> dict[str, Any]:
-    return {"configurable": {"thread_id": PLACES[LISTED][0]}}
 
 
 def method_of(operation: Operation) -> str:

@@ -67,7 +67,7 @@ def ask(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ask(scene: Scene, saver: Any, seen: dict[str, Any], *, in_memory: bool) -> None:
-    driver = driver_of(saver, scene.api, scene.loop)
+    driver = driver_of(saver, scene.api, scene.loop, scene.ids)
     listed = listed_facts(driver, ("a",))
     # A first read may still set something up; what matters is what the next ones do.
     _read(driver, next(iter(unknown(0))))
@@ -90,7 +90,7 @@ def _ask(scene: Scene, saver: Any, seen: dict[str, Any], *, in_memory: bool) -> 
     if in_memory:
         seen["looked"].append("the objects that it holds")
         traces += _held(saver)
-    if not seen["looked"]:
+    if not seen["looked"] and scene.ids is None:
         # On a server, say: what can be seen is what another saver shows of it.
         with scene.saver() as other:
             traces += _shown(driver_of(other, scene.api, scene.loop))

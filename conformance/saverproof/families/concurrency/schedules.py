@@ -21,7 +21,8 @@ Result = TypeVar("Result")
 Tracer = Callable[[FrameType, str, Any], Any]
 
 _NAP_S = 0.0002
-_LONGEST_S = 0.1
+_LONGEST_S = 1.0
+"""How long a pause lasts where others could run: on a busy machine they come late to it."""
 
 
 @dataclass(frozen=True, slots=True)

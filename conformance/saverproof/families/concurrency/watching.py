@@ -88,10 +88,11 @@ def await_end(
 
 
 def stacks(loop: EventLoop | None = None) -> str:
-    """Where every other thread is, and every task of a loop, the innermost call last."""
+    """Where every task of a loop is, and every other thread, the innermost call last."""
     own = threading.get_ident()
     names = {thread.ident: thread.name for thread in threading.enumerate()}
-    parts = []
+    # Tasks first: threads that other calls have left waiting may be many.
+    parts = [] if loop is None else _tasks(loop.loop)
     for ident, frame in sys._current_frames().items():
         if ident == own:
             continue
@@ -99,8 +100,6 @@ def stacks(loop: EventLoop | None = None) -> str:
         lines = _without_kit(frames)
         if lines and not (loop is not None and _waits_for_a_loop(frames)):
             parts.append(f"thread {names.get(ident, ident)}:\n{lines}")
-    if loop is not None:
-        parts += _tasks(loop.loop)
     return "\n".join(parts)[:_LONGEST]
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.own_ids import ids_for
 from saverproof.execution.settled_calls import Calls, SettledCall, perform
 from saverproof.execution.view import listed_facts
 from saverproof.families.durability.integrity import wrong_with
@@ -30,6 +32,7 @@ from saverproof_faults.kill import Acks
 Arguments = Mapping[str, Any]
 
 _PATIENCE_S = 10.0
+_LEAST_TRIES = 3
 _PAUSE_S = 0.0005
 
 
@@ -37,8 +40,9 @@ _PAUSE_S = 0.0005
 def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, Loop]]:
     """The saver that the arguments name, open, driven through their API; and its event loop."""
     target = load(TargetRef.from_json(arguments["target"]))
-    with loop_for(arguments["api"]) as loop, opened(target, workspace_of(arguments), loop) as saver:
-        yield driver_of(saver, arguments["api"], loop), loop
+    workspace = workspace_of(arguments)
+    with loop_for(arguments["api"]) as loop, opened(target, workspace, loop) as saver:
+        yield driver_of(saver, arguments["api"], loop, ids_for(target, workspace)), loop
 
 
 def workspace_of(arguments: Arguments) -> Workspace:
@@ -66,13 +70,14 @@ def settled(driver: ApiDriver, arguments: Arguments) -> tuple[tuple[SettledCall,
 def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """A clean run: versions, what is shown after each operation, and every place passed."""
     kind = PlaceKind(arguments["kind"])
-    with places(kind, arguments["path"], None, lambda: None) as passed:
+    with places(kind, arguments["path"], None, acks) as passed:
         with saver_for(arguments) as (driver, _):
             calls, versions = settled(driver, arguments)
             for number, call in enumerate(calls):
                 passed.begin(number)
                 perform(driver, call)
             passed.begin(len(calls))
+        passed.end()
         return {"versions": versions, "places": [encode(place) for place in passed.found]}
 
 
@@ -95,7 +100,7 @@ def write(acks: Acks, arguments: Arguments) -> None:
     kind = PlaceKind.INSTANT if place is None else place.kind
     returned = place is not None and place.kind is PlaceKind.ACKNOWLEDGED
     with (
-        places(kind, arguments["path"], place, acks.reached) as passed,
+        places(kind, arguments["path"], place, acks) as passed,
         saver_for(arguments) as (driver, _),
     ):
         calls, _ = settled(driver, arguments)
@@ -137,11 +142,12 @@ def call_all(
 def _insistently(driver: ApiDriver, call: SettledCall) -> None:
     """Call until it returns: two writers may lock each other out, which is not judged here."""
     deadline = time.monotonic() + _PATIENCE_S
-    while True:
+    for tried in count(1):
         try:
             perform(driver, call)
         except Exception:
-            if time.monotonic() > deadline:
+            # A machine with much else to do gives both their turns, later.
+            if tried >= _LEAST_TRIES and time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_S)
         else:

@@ -79,7 +79,11 @@ class DurabilityJudging:
 
     def _cut_power(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
         power = Power(
-            bench, longer_run(self.plan.seed, able), effort.images, lambda: self._beat(bench)
+            bench,
+            longer_run(self.plan.seed, able),
+            effort.images,
+            lambda: self._beat(bench),
+            self.tally.budget,
         )
         power.run()
         self.tally.sections["power"] = power.as_data()

@@ -77,6 +77,7 @@ def _player(arguments: Arguments, graph: str, driver: ApiDriver, loop: Loop) -> 
         driver.saver,
         api_of(arguments["api"], loop),
         how=durability_modes()[arguments["mode"]],
+        prefix=driver.ids.thread("") if driver.ids else "",
         deep=arguments["deep"],
     )
     player.notes = FileNotes(Path(arguments["notes"], NODES))  # type: ignore[assignment]

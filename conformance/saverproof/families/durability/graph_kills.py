@@ -64,7 +64,8 @@ class Resuming:
             places = range(1, show.places + 1)
             share = max(1, round(self.most * show.share / whole))
             chosen = sorted(choose.sample(places, min(share, len(places))))
-            for some in parted(chosen, SIDE_BY_SIDE):
+            some_each = list(parted(chosen, SIDE_BY_SIDE))
+            for some in self.record.tally.budget.within(some_each, "pairs of kills of graphs"):
                 if self.bench.hangs_too_often:
                     self.record.cut_off((RESUME, NO_RERUN), self.bench.hangs)
                     return

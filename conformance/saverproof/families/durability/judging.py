@@ -69,6 +69,14 @@ def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts)
         )
     if shown == after:
         return KillVerdict(KillOutcome.WHOLE)
+    for position in reversed(range(acknowledged)):
+        if shown == run.states[position]:
+            # All as it once was: it is not the operation in flight that is there in part.
+            lost = tuple(range(position, acknowledged))
+            wrong = tuple(
+                name for name in sorted({*before, *shown}) if before.get(name) != shown.get(name)
+            )
+            return KillVerdict(KillOutcome.LOST, lost, wrong=wrong)
     sorting = _Sorting(run, acknowledged, in_flight)
     for name in sorted({*before, *after, *shown}):
         sorting.take(name, before.get(name), shown.get(name), after.get(name))

@@ -13,6 +13,8 @@ class PlaceKind(StrEnum):
     """Before or after a statement that SQLite runs, or in a commit."""
     IO = "io"
     """Before a write, sync, truncation, deletion or opening of a file by SQLite."""
+    SYSTEM_CALL = "system call"
+    """Before a system call on a file of the store, or in the middle of a write."""
     CALL = "call"
     """Before or after a call of the process's own that changes a file, or talks to a socket."""
     ACKNOWLEDGED = "acknowledged"
@@ -47,8 +49,8 @@ class KillPlace:
     @property
     def inside(self) -> bool:
         """Whether it lies within an operation, as far as can be said beforehand."""
-        seen = self.kind in (PlaceKind.STATEMENT, PlaceKind.IO, PlaceKind.CALL)
-        return seen and self.operation > OPENING
+        beside = (PlaceKind.ACKNOWLEDGED, PlaceKind.INSTANT)
+        return self.kind not in beside and self.operation > OPENING
 
     def describe(self) -> str:
         """Where it is, within the operation, as part of a sentence."""
@@ -59,6 +61,8 @@ class KillPlace:
                 return "at an instant chosen by chance"
             case PlaceKind.IO:
                 return f"before I/O {self.index}: {self.about}"
+            case PlaceKind.SYSTEM_CALL:
+                return f"{self.moment} system call {self.index} on the store's files: {self.about}"
             case PlaceKind.CALL:
                 return f"{self.moment} {self.about}"
             case _ if self.event == "transaction":

@@ -7,68 +7,51 @@ import socket
 import sys
 import threading
 from asyncio import selector_events
-from collections.abc import Callable
-from contextlib import ExitStack
 from types import FrameType
 from typing import Any, Self
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
+from saverproof.families.durability.place_watch import Die, PlaceWatch
+from saverproof.families.durability.system_call_places import SystemCallPlaces
 from saverproof_faults import Event, Moment, Place
 from saverproof_faults.io import IoAction, IoCall, IoEach, IoWatch
 from saverproof_faults.io import available as io_unavailable
+from saverproof_faults.kill import Acks
 from saverproof_faults.plan import excerpt
 from saverproof_faults.sqlite.handles import WatchedConnection
 from saverproof_faults.sqlite.library import unavailable as engine_unavailable
 from saverproof_faults.sqlite.listener import Listener
 from saverproof_faults.sqlite.trap import Trap
 from saverproof_faults.sqlite.watch import Watch
-
-Die = Callable[[], object]
-
-
-class PlaceWatch:
-    """Watches the process for places of one kind, by itself for none. Enter it before the saver
-    is opened.
-    """
-
-    def __init__(self, place: KillPlace | None, die: Die) -> None:
-        self.place = place
-        self.die = die
-        self.operation = OPENING
-        self.index = 0
-        self.found: list[KillPlace] = []
-        self.exit = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.exit.close()
-
-    def begin(self, operation: int) -> None:
-        """An operation begins: places are counted from 1 again."""
-        self.operation, self.index = operation, 0
+from saverproof_faults.syscalls import available as system_calls_unavailable
 
 
 def unavailable(kind: PlaceKind) -> str | None:
     """Why places of a kind cannot be seen in this Python, or None if they can."""
-    if kind is PlaceKind.STATEMENT:
-        return engine_unavailable()
-    return io_unavailable() if kind is PlaceKind.IO else None
-
-
-def places(kind: PlaceKind, folder: str, place: KillPlace | None, die: Die) -> PlaceWatch:
-    """Watches for places of a kind; calls ``die`` at ``place``, or counts them if that is None."""
     match kind:
         case PlaceKind.STATEMENT:
-            return _Statements(place, die)
+            return engine_unavailable()
         case PlaceKind.IO:
-            return _Files(folder, place, die)
+            return io_unavailable()
+        case PlaceKind.SYSTEM_CALL:
+            return system_calls_unavailable()
+    return None
+
+
+def places(kind: PlaceKind, folder: str, place: KillPlace | None, acks: Acks) -> PlaceWatch:
+    """Watches for places of a kind; dies at ``place``, or counts them if that is None."""
+    match kind:
+        case PlaceKind.STATEMENT:
+            return _Statements(place, acks.reached)
+        case PlaceKind.IO:
+            return _Files(folder, place, acks.reached)
+        case PlaceKind.SYSTEM_CALL:
+            return SystemCallPlaces(folder, place, acks)
         case PlaceKind.CALL:
-            return _Calls(place, die)
+            return _Calls(place, acks.reached)
         case _:
             # Those that the program itself marks, and kills from outside.
-            return PlaceWatch(None, die)
+            return PlaceWatch(None)
 
 
 class _Statements(PlaceWatch):

@@ -6,18 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
+from saverproof.families.durability.system_call_places import MOMENTS
+from saverproof_faults import Moment
 
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 
 
 @dataclass(frozen=True, slots=True)
 class KillSource:
-    """``top`` stands at the top of the script. ``arm`` is done when the operation of the place
-    begins, or, if ``at_once``, before the saver is opened.
+    """``top`` stands at the top of the script, ``first`` at the beginning of the process that dies.
+    ``arm`` is done when the operation of the place begins, or, if ``at_once``, before the saver is
+    opened.
     """
 
     arm: str
     top: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
     after: bool = False
     """Whether the operation has returned by then."""
     at_once: bool = False
@@ -28,11 +32,16 @@ def deaths(place: KillPlace) -> Iterator[KillSource]:
     opening = place.operation == OPENING
     match place.kind:
         case PlaceKind.STATEMENT:
+            if place.moment == Moment.AFTER:
+                yield KillSource(f"left[0] = {place.number}", _ENDED, at_once=opening)
             for left in (place.number, place.number + 1, place.number + 2):
                 yield KillSource(f"left[0] = {left}", _STATEMENTS, at_once=opening)
         case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
             yield KillSource(arm, _DISK, at_once=opening)
+        case PlaceKind.SYSTEM_CALL:
+            fault = f"CallFault({place.index}, CallFailure.{MOMENTS[place.moment].name})"
+            yield KillSource(f"files.arm({fault})", first=_FILES, at_once=opening)
         case PlaceKind.CALL:
             yield KillSource(f"left[0] = {place.index}", _CALLS, at_once=opening)
     if not opening or place.kind is PlaceKind.ACKNOWLEDGED:
@@ -50,7 +59,23 @@ _STATEMENTS = (
     "    return connection",
     "connect, sqlite3.connect = sqlite3.connect, watched",
 )
+_ENDED = (
+    "left = [0]  # statements that end until the process dies",
+    "def count(answer):",
+    "    left[0] -= 1",
+    f"    if left[0] == 0: {DIE}",
+    "    return answer",
+    "class Connection(sqlite3.Connection):",
+    "    def execute(self, *given): return count(super().execute(*given))",
+    "    def commit(self): return count(super().commit())",
+    "connect = sqlite3.connect",
+    'sqlite3.connect = lambda *given, **more: connect(*given, **{**more, "factory": Connection})',
+)
 _DISK = ("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends")
+_FILES = (
+    "files = CallWatch(tempfile.gettempdir())",
+    "files.__enter__().cover()  # until the process ends",
+)
 _CALLS = (
     "left = [0]  # calls that change files until the process dies",
     "def count(frame, event, function):",

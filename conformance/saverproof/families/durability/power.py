@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any
 
 from saverproof.contracts.tables import durability
 from saverproof.errors import NoCleanRunError
+from saverproof.families.budget import Budget
 from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
@@ -24,14 +26,20 @@ from saverproof.steps.codec import to_json
 from saverproof.steps.describing import describe
 from saverproof.workspace import Workspace
 from saverproof_faults.io import IoCall, available
-from saverproof_faults.kill import DiedBy, View
-from saverproof_faults.power import DiskImage, PowerCuts, materialize
+from saverproof_faults.io.data import recording_from
+from saverproof_faults.kill import Body, DiedBy, View
+from saverproof_faults.power import DiskImage, PowerCuts, materialize, missing_syncs
+from saverproof_faults.syscalls import available as system_calls_unavailable
 
 POWER = durability.POWER_CUT.id
 NOT_SQLITE = (
     "no I/O of SQLite was seen: power is cut only while SQLite, as Python's sqlite3 has it, writes "
     "files in the workspace"
 )
+NO_FILES = "no system call on files of the workspace was seen"
+SQLITE, FILES = "Recorder", "CallRecorder"
+_NOTHING = {SQLITE: NOT_SQLITE, FILES: NO_FILES}
+_SEEN = {SQLITE: "SQLite", FILES: "system calls that are seen"}
 _BATCH = 20
 _RANDOM_STEPS = 16
 _WORDS = {
@@ -64,6 +72,7 @@ class Power:
     workload: Workload
     most: int
     on_batch: Callable[[], None]
+    budget: Budget = field(default_factory=Budget)
     images: int = 0
     counts: Counter[KillOutcome] = field(default_factory=Counter)
     by_lost: Counter[int] = field(default_factory=Counter)
@@ -72,42 +81,65 @@ class Power:
     flaw: Flaw | None = None
     unseen: str | None = None
     """Why no power could be cut."""
+    missing: tuple[str, ...] = ()
+    """The syncs that a saver on plain files leaves out."""
+    recorder: str = SQLITE
+    """What recorded the run, as scripts call it."""
 
     def run(self) -> None:
         """Record a run and judge the disks. What cannot be judged is said in ``unseen``."""
-        why = available()
-        if why is not None:
-            self.unseen = why
-            return
         try:
             run, versions = self.bench.rehearsed(self.workload)
-            cuts = self._recorded(versions)
+            self._record_and_judge(run, versions)
         except NoCleanRunError as problem:
             self.unseen = str(problem)[:900]
-            return
-        if cuts is not None:
-            self._judge(run, cuts)
 
-    def _recorded(self, versions: list[Any]) -> PowerCuts | None:
+    def _record_and_judge(self, run: KilledRun, versions: list[Any]) -> None:
+        """By the layer that knows most of those that see the saver write at all."""
+        reasons: list[str] = []
+        for recorder, body, why in (
+            (SQLITE, power_child.record, available()),
+            (FILES, power_child.record_files, system_calls_unavailable()),
+        ):
+            self.recorder, self.unseen = recorder, why
+            cuts = self._recorded(body, versions) if why is None else None
+            if cuts is not None:
+                self._judge(run, cuts)
+                return
+            reasons.append(str(self.unseen))
+            if self.unseen not in (why, NOT_SQLITE):
+                break
+        self.unseen = "; ".join(reasons)
+
+    def _recorded(self, body: Body, versions: list[Any]) -> PowerCuts | None:
         with (
             self.bench.store_for(self.workload, versions) as arguments,
             tempfile.TemporaryDirectory(dir=self.bench.stores) as folder,
         ):
             file = Path(folder, "recording.json")
             arguments["recording"] = str(file)
-            result = self.bench.harness.trial(power_child.record, arguments, deadline_s=DEADLINE_S)
+            result = self.bench.harness.trial(body, arguments, deadline_s=DEADLINE_S)
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a recorded run: {result.ending()} {result.stacks}".strip())
-            recording = power_child.from_text(file.read_text(encoding="utf-8"))
+            recording = recording_from(json.loads(file.read_text(encoding="utf-8")))
         self.settings = result.value["settings"] or ["settings not seen"]
         if not any(isinstance(entry, IoCall) for entry in recording.log):
-            self.unseen = NOT_SQLITE
+            self.unseen = _NOTHING[self.recorder]
+            return None
+        if result.value["unseen"]:
+            self.unseen = f"written past the system calls: {', '.join(result.value['unseen'])}"
             return None
         if result.value["unexplained"]:
             names = ", ".join(result.value["unexplained"])
-            self.unseen = f"written to by other means than SQLite: {names}"
+            self.unseen = f"written to by other means than {_SEEN[self.recorder]}: {names}"
             return None
-        return PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
+        if self.recorder == FILES:
+            self.missing, self.settings = missing_syncs(recording), ["plain files"]
+        try:
+            return PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
+        except ValueError as problem:
+            self.unseen = str(problem)
+            return None
 
     # --- judging ---------------------------------------------------------------------------
 
@@ -115,7 +147,9 @@ class Power:
         if cuts.capped:
             self.notes.append(f"{cuts.planned} of {cuts.enumerated} legal images, by chance")
         left = iter(cuts)
-        while images := tuple(islice(left, _BATCH)):
+        batches = range(-(-cuts.planned // _BATCH))
+        for _ in self.budget.within(batches, f"batches of {_BATCH} power cuts", share=0.8):
+            images = tuple(islice(left, _BATCH))
             for image, seen in self._opened(images):
                 if seen is not None:
                     self._take(run, image, seen)
@@ -190,7 +224,8 @@ class Power:
         }
         if self.images:
             data["setting"] = "; ".join(self.settings)
-        notes = [*self.notes, *([f"not exercised: {self.unseen}"] if self.unseen else [])]
+        losing = self.missing if self.flaw is not None or max(self.by_lost, default=0) else ()
+        notes = [*self.notes, *losing, *([f"not exercised: {self.unseen}"] if self.unseen else [])]
         if notes:
             data["notes"] = notes
         return data
@@ -212,11 +247,11 @@ class Power:
                 f"({bad} of {self.images} disk images; {'; '.join(self.settings)})"
             ),
             expected="the store opens, and holds the operations up to some point, each whole",
-            observed=flaw.observed[:1_200],
+            observed="; ".join([flaw.observed, *self.missing])[:1_200],
             steps=(*steps, f"power cut: of the unsynced writes, {flaw.image.kind.value} survive"),
             program={
                 "program": to_json(run.program),
                 "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},
             },
-            reproducer=power_reproducer(self.bench.target, self.bench.plan.api),
+            reproducer=power_reproducer(self.bench.target, self.bench.plan.api, self.recorder),
         )

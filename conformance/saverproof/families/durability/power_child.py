@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from saverproof.execution.settled_calls import perform
 from saverproof.families.durability.child import saver_for, settled
-from saverproof_faults.io import IoCall, IoKind, Mark, MarkKind, Recorder, Recording
+from saverproof_faults.io import Recorder, Recording
+from saverproof_faults.io.data import recording_data
 from saverproof_faults.kill import Acks
+from saverproof_faults.kill.process import threads
 from saverproof_faults.power import unexplained
 from saverproof_faults.sqlite.handles import WatchedConnection
 from saverproof_faults.sqlite.watch import Watch
+from saverproof_faults.syscalls import CallRecorder
 
 Arguments = Mapping[str, Any]
 
@@ -29,17 +30,50 @@ def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     connections, and the files that the recording does not explain.
     """
     folder = arguments["path"]
+    settings: dict[str, None] = {}
     with Watch() as watch, Recorder(folder) as recorder:
-        settings = _run(arguments, recorder, watch)
+        _run(
+            arguments,
+            recorder,
+            lambda: settings.update(dict.fromkeys(map(_setting, watch.connections))),
+        )
         recording = recorder.recording()
     # An empty file holds nothing that could be torn: a lock, say.
     strange = [name for name in unexplained(recording, folder) if _holds(folder, name)]
-    Path(arguments["recording"]).write_text(to_text(recording), encoding="utf-8")
-    return {"settings": settings, "unexplained": strange}
+    _keep(recording, arguments)
+    return {"settings": [*settings], "unexplained": strange, "unseen": []}
 
 
-def _run(arguments: Arguments, recorder: Recorder, watch: Watch) -> list[str]:
-    settings: dict[str, None] = {}
+def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
+    """The same by the system calls on the store's files, whichever library makes them.
+
+    Given back is also what can be written unseen. Raises RuntimeError in a process with threads,
+    which cannot be covered.
+    """
+    if threads() > 1:
+        raise RuntimeError("importing the saver leaves threads running, which cannot be recorded")
+    folder = arguments["path"]
+    with CallRecorder(folder) as recorder:
+        _run(arguments, recorder, lambda: None)
+        recording, unseen = recorder.recording(), recorder.report().unseen
+    _keep(recording, arguments)
+    strange: tuple[str, ...] = ()
+    try:
+        strange = unexplained(recording, folder)
+    except ValueError as problem:
+        strange = (str(problem),)
+    return {"settings": [], "unexplained": [*strange], "unseen": [*unseen]}
+
+
+def _keep(recording: Recording, arguments: Arguments) -> None:
+    text = json.dumps(recording_data(recording))
+    Path(arguments["recording"]).write_text(text, encoding="utf-8")
+
+
+def _run(
+    arguments: Arguments, recorder: Recorder | CallRecorder, on_open: Callable[[], object]
+) -> None:
+    """Run both halves; ``on_open`` is called at the end of each, with the saver open."""
     total = len(arguments["program"])
     for part in (range(total // 2), range(total // 2, total)):
         with saver_for(arguments) as (driver, _):
@@ -50,8 +84,7 @@ def _run(arguments: Arguments, recorder: Recorder, watch: Watch) -> list[str]:
                 recorder.started(number)
                 perform(driver, calls[number])
                 recorder.acknowledged(number)
-            settings |= dict.fromkeys(map(_setting, watch.connections))
-    return list(settings)
+            on_open()
 
 
 def _setting(connection: WatchedConnection) -> str:
@@ -64,32 +97,3 @@ def _setting(connection: WatchedConnection) -> str:
 def _holds(folder: str, name: str) -> bool:
     path = Path(folder, name)
     return not path.is_file() or path.stat().st_size > 0
-
-
-# --- a recording as JSON text, to be handed from one process to another -------------------------
-
-
-def to_text(recording: Recording) -> str:
-    """The recording as JSON."""
-    initial = {name: b64encode(data).decode() for name, data in recording.initial.items()}
-    return json.dumps({"initial": initial, "log": [_entry(entry) for entry in recording.log]})
-
-
-def from_text(text: str) -> Recording:
-    """The recording that :func:`to_text` gave."""
-    data = json.loads(text)
-    initial = {name: b64decode(contents) for name, contents in data["initial"].items()}
-    return Recording(initial, tuple(_read(entry) for entry in data["log"]))
-
-
-def _entry(entry: IoCall | Mark) -> dict[str, Any]:
-    if isinstance(entry, Mark):
-        return {"mark": entry.kind.value, "operation": entry.operation}
-    return {**asdict(entry), "contents": b64encode(entry.contents).decode()}
-
-
-def _read(entry: dict[str, Any]) -> IoCall | Mark:
-    if "mark" in entry:
-        return Mark(MarkKind(entry["mark"]), entry["operation"])
-    contents = b64decode(entry["contents"])
-    return IoCall(**{**entry, "kind": IoKind(entry["kind"]), "contents": contents})

@@ -19,14 +19,18 @@ MOST = 400
 """Disks that a script looks at."""
 
 
-def power_reproducer(target: Target, api: str) -> str:
-    """The source of a script that was run and complained; "" if no short run shows the flaw."""
+def power_reproducer(target: Target, api: str, recorder: str) -> str:
+    """The source of a script that was run and complained; "" if no short run shows the flaw.
+
+    ``recorder`` is the class that records.
+    """
     opening = opening_of(target)
     if opening is None or opening.drop:
         return ""
     longest_first = sorted(_programs(), key=len, reverse=True)
     runs = (KillScript(opening, program, api, target.name) for program in longest_first[:3])
-    return first_to_complain((run.assembled(POWER, (), list(_main(run))) for run in runs), POWER)
+    texts = (run.assembled(POWER, (), list(_main(run, recorder))) for run in runs)
+    return first_to_complain(texts, POWER)
 
 
 def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
@@ -36,7 +40,7 @@ def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
             yield tuple(steps)
 
 
-def _main(run: KillScript) -> Iterator[str]:
+def _main(run: KillScript, recorder: str) -> Iterator[str]:
     wait = run.calls.wait
     recording = [
         f"{run.calls.define} note(n):",
@@ -58,6 +62,6 @@ def _main(run: KillScript) -> Iterator[str]:
         f"    {complaint('one of {allowed}', '{found}')}",
     ]
     yield from run.clean()
-    yield from run.opening.in_folder(recording, "Recorder(path) as recorder")
+    yield from run.opening.in_folder(recording, f"{recorder}(path) as recorder")
     yield f"for image in PowerCuts(recording, cap={MOST}):"
     yield from indented(run.opening.in_folder(looking))

@@ -9,6 +9,7 @@ from typing import Any
 
 from saverproof.contracts.tables import durability
 from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict
+from saverproof.families.durability.kill_choice import operation_at
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.tally import Tally, keep_plainest
 from saverproof.programs.small import OPERATIONS
@@ -84,6 +85,7 @@ class KillTrial:
             PlaceKind.ACKNOWLEDGED,
             PlaceKind.STATEMENT,
             PlaceKind.CALL,
+            PlaceKind.SYSTEM_CALL,
             PlaceKind.IO,
             PlaceKind.INSTANT,
         )
@@ -100,11 +102,21 @@ class KillRecord:
     kill_points: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[KillOutcome] = field(default_factory=Counter)
     recoveries: list[float] = field(default_factory=list)
+    places: Counter[str] = field(default_factory=Counter)
+    """How many places the fixed programs have, by operation."""
+    _killed: dict[str, set[tuple[int, KillPlace]]] = field(default_factory=dict)
+    """Where they were killed, by operation."""
+    _fixed: list[KilledRun] = field(default_factory=list)
     _detail: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
 
     def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
         """Processes hung so often that no more were tried: nothing is known to hold."""
         self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
+
+    def counted(self, run: KilledRun, places: Iterable[KillPlace]) -> None:
+        """Take in the places of a fixed program."""
+        self._fixed.append(run)
+        self.places.update(operation_at(place, run.program) for place in places)
 
     def tried(self, trial: KillTrial) -> None:
         """Take in a trial."""
@@ -131,6 +143,7 @@ class KillRecord:
         outcome = trial.verdict.outcome
         if outcome is not KillOutcome.NOT_FIRED:
             self.kill_points[trial.place.kind.value] += 1
+            self._mark(trial.run, trial.place)
         beside = ", another process beside it" if trial.beside else ""
         entry = self._entry(
             trial.operation,
@@ -142,6 +155,12 @@ class KillRecord:
         if trial.recovery_ms is not None:
             self.recoveries.append(trial.recovery_ms)
             entry["recovery_ms"].append(round(trial.recovery_ms, 3))
+
+    def _mark(self, run: KilledRun, place: KillPlace) -> None:
+        for number, fixed in enumerate(self._fixed):
+            if run is fixed and place.kind is not PlaceKind.INSTANT:
+                killed = self._killed.setdefault(operation_at(place, run.program), set())
+                killed.add((number, place))
 
     def _entry(self, operation: str, place: str, kind: str, outcome: KillOutcome) -> dict[str, Any]:
         return self._detail.setdefault(
@@ -161,6 +180,8 @@ class KillRecord:
         return {
             "trials": self.kill_points.total(),
             "kill_points": dict(sorted(self.kill_points.items())),
+            "places": dict(sorted(self.places.items())),
+            "places_killed": {name: len(killed) for name, killed in sorted(self._killed.items())},
             "recovery_ms": {"p50": self._percentile(50), "p99": self._percentile(99)},
             "lost": self.outcomes[KillOutcome.LOST] + self.outcomes[KillOutcome.GAP],
             "torn": self.outcomes[KillOutcome.TORN],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.errors import NoCleanRunError
-from saverproof.families.answer import ReplayAnswer, Status, unclear
+from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.judging import KillOutcome
@@ -77,7 +77,7 @@ def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAns
     if data.get("beside"):
         return unclear("it was seen beside a second process; one process alone does not show it")
     if place.kind is PlaceKind.INSTANT:
-        return unclear(f"it was killed at a random instant; {fired} more such kills show no flaw")
+        return not_seen(fired, "a kill at a random instant")
     if not fired:
         return unclear("the operation has no place of that kind any more")
     others_broken = sorted({name for trial in tried for name in trial.blamed})

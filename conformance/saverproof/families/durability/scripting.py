@@ -124,7 +124,7 @@ class KillScript:
             f"{self.calls.define} die(n):",
             *indented(does),
             "if len(sys.argv) > 1:  # the process that dies",
-            *indented([death.arm] if death.at_once else []),
+            *indented([*death.first, *([death.arm] if death.at_once else [])]),
             "    path = sys.argv[1]",
             *indented(self.opened([f"{wait}die(0)", f"{wait}run(saver, die)"])),
             "    sys.exit()",
@@ -136,6 +136,9 @@ class KillScript:
     def _killed(self, allowed: str, *, check: bool) -> list[str]:
         found = f"found = {self.calls.wait}shown(saver)"
         looking = [found, *(_CHECK if check else ()), *other_thread(self.writer)]
+        if check:
+            listing = self.writer.listing(self.writer.config("other", ""))
+            looking += [f"if not {listing}:", '    raise ValueError("a put returned, and is gone")']
         return [
             "killed = subprocess.run([sys.executable, __file__, path]).returncode",
             "if killed != -signal.SIGKILL:",

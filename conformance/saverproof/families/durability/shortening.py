@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from saverproof.families.budget import SHORTENED_WITHIN
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.record import KillTrial
@@ -22,6 +23,7 @@ SMALL: tuple[Program, ...] = (
     small.ONE,
     small.CHILD,
     small.WRITES,
+    small.LONG_VALUE,
     small.EARLY_WRITES,
     small.AGAIN,
     small.TWO,
@@ -38,7 +40,8 @@ SMALL: tuple[Program, ...] = (
 
 def shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTrial]:
     """Trials of the shortest run that break the same contract; the trial itself if none does."""
-    if trial.beside or sweep.bench.hangs_too_often:
+    budget = sweep.record.tally.budget
+    if trial.beside or sweep.bench.hangs_too_often or not budget.has_room(share=SHORTENED_WITHIN):
         return [trial]
     left = _MOST_KILLS
     for subject in _subjects(sweep, trial):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import groupby
 from random import Random
 from typing import Any
 
@@ -12,18 +13,20 @@ from saverproof.errors import NoCleanRunError
 from saverproof.families.durability.bench import SIDE_BY_SIDE, KillBench, parted
 from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
+from saverproof.families.durability.kill_choice import chosen, phased
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.record import ATOMIC, KILLED, KillRecord, KillTrial
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.steps.codec import to_json
+from saverproof_faults import io_to_fail
 from saverproof_faults.kill import DiedBy, TrialResult, View
 
 NO_PLACES = (
     "no place inside an operation was seen to kill at: neither SQLite, as Python's sqlite3 has it, "
     "nor Python itself changed a file or talked to a socket"
 )
-_BATCH = 8
+_BATCH = 16
 """Stores that one process looks at."""
 TROUBLES = ("opening", "reading", "integrity", "writing")
 _MEANING = {
@@ -63,6 +66,8 @@ class KillSweep:
             return
         if not any(place.inside for subject in fixed for place in subject.places):
             self.record.tally.not_exercised([ATOMIC], NO_PLACES)
+        for rehearsed in fixed:
+            self.record.counted(rehearsed.run, rehearsed.places)
         chosen = self._choose(f"{self.bench.plan.seed}:fixed", fixed, self.effort.swept)
         for number in range(self.effort.programs):
             seed = f"{self.bench.plan.seed}:{self.bench.plan.api}:{number}"
@@ -74,7 +79,10 @@ class KillSweep:
         Random(self.bench.plan.seed).shuffle(chosen)
         step = max(1, len(chosen) // max(1, self.effort.afresh))
         self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
-        for batch in parted(list(enumerate(chosen)), _BATCH):
+        budget = self.record.tally.budget
+        chosen = budget.ordered(chosen, lambda pair: (pair[0].workload.name, pair[1].operation))
+        batches = list(parted(list(enumerate(chosen)), _BATCH))
+        for batch in budget.within(batches, f"batches of {_BATCH} kills", share=0.5):
             self._kill(batch)
             if self.bench.hangs_too_often:
                 self.record.cut_off(KILLED, self.bench.hangs)
@@ -98,31 +106,36 @@ class KillSweep:
         return subject
 
     def _places(self, subject: Subject) -> Iterator[KillPlace]:
-        found: list[KillPlace] = []
+        known = False
         for kind in (PlaceKind.STATEMENT, PlaceKind.IO):
             why = unavailable(kind)
             if why is None:
-                found += self.bench.places(subject.workload, subject.versions, kind)
+                found = self.bench.places(subject.workload, subject.versions, kind)
+                known |= bool(found)
+                yield from _worth_a_kill(found) if kind is PlaceKind.IO else found
             else:
                 self.record.tally.note(f"no kills at each {kind.value}: {why}")
-        if not found:
-            found = self.bench.places(subject.workload, subject.versions, PlaceKind.CALL)
-        yield from found
+        # Calls also where there are statements: some savers write files beside their database.
+        below = () if known or unavailable(PlaceKind.SYSTEM_CALL) else (PlaceKind.SYSTEM_CALL,)
+        for kind in (*below, PlaceKind.CALL):
+            found = self.bench.places(subject.workload, subject.versions, kind)
+            yield from found
+            if found:
+                break
         for number in range(OPENING, len(subject.workload.program)):
             yield KillPlace(PlaceKind.ACKNOWLEDGED, number)
 
     def _choose(
         self, seed: str, subjects: list[Subject], most: int
     ) -> list[tuple[Subject, KillPlace]]:
-        """All places, or as many as are wanted: first those after an operation, then a draw."""
-        everything = [(subject, place) for subject in subjects for place in subject.places]
-        if len(everything) <= most:
-            return everything
-        first = [pair for pair in everything if pair[1].kind is PlaceKind.ACKNOWLEDGED]
-        rest = [pair for pair in everything if pair[1].kind is not PlaceKind.ACKNOWLEDGED]
-        choose = Random(seed)
-        kept = first if len(first) <= most // 3 else choose.sample(first, most // 3)
-        return [*kept, *choose.sample(rest, min(len(rest), most - len(kept)))]
+        """All places, or as many as are wanted."""
+        everything = [
+            (subject, place)
+            for subject in subjects
+            for place in phased(subject.places, subject.workload.program)
+        ]
+        taken = chosen(everything, most, Random(seed))
+        return [(subject, phased_place.place) for subject, phased_place in taken]
 
     def _instants(self, subjects: list[Subject]) -> Iterator[tuple[Subject, KillPlace]]:
         windows = [self.bench.window_s(s.workload, s.versions) for s in subjects]
@@ -157,6 +170,8 @@ class KillSweep:
                         stores.append(arguments)
                         afresh.append(number in self._afresh)
                 self.on_kill()
+                if self.bench.hangs_too_often:
+                    break
             views = self._looked(stores, afresh)
         for (subject, place, result), view in zip(killed, views, strict=True):
             if view is not None:
@@ -194,7 +209,9 @@ class KillSweep:
             return
         choose = Random(f"{self.bench.plan.seed}:beside")
         places = [p for p in subject.places if p.kind is not PlaceKind.CALL and p.operation >= 0]
-        for place in choose.sample(places, min(len(places), self.effort.beside)):
+        chosen = choose.sample(places, min(len(places), self.effort.beside))
+        budget = self.record.tally.budget
+        for place in budget.within(chosen, "kills beside another process", share=0.6):
             self._kill_beside(subject, second, last, place)
             self.on_kill()
 
@@ -223,6 +240,14 @@ class KillSweep:
                 self.record.tried(trial_of(subject, place, result, views[0], beside=True))
             if views[1] is not None:
                 self.record.tried(survivor_of(other, place, survivor, views[1]))
+
+
+def _worth_a_kill(places: Sequence[KillPlace]) -> Iterator[KillPlace]:
+    """Places of I/O, but for most of a long row of writes to one file."""
+    for _, group in groupby(places, key=lambda place: place.operation):
+        same = [*group]
+        numbers = io_to_fail([place.about for place in same])
+        yield from (place for number, place in enumerate(same, start=1) if number in numbers)
 
 
 def trial_of(

@@ -10,9 +10,10 @@ from typing import Any
 from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.makers import batches, checkpoints, whole_threads
-from saverproof.programs.small import batch, checkpoint, unrelated
+from saverproof.programs.small import TASK_PATH, batch, checkpoint, unrelated
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps import definitions as steps
+from saverproof.values import Value
 
 UNRELATED = "afterwards"
 """The thread that is written to when a killed store has been opened again."""
@@ -20,6 +21,28 @@ AFTERWARDS = unrelated(UNRELATED)
 
 _LONG = "a long note " * 500
 """Enough for a database file to need more pages."""
+
+
+SIZES = (
+    checkpoint("e", 1, also={"log": Value("list", 1), "page": Value("medium-bytes", 1)}),
+    steps.PutWrites(
+        "e",
+        "",
+        1,
+        1,
+        (
+            ("count", Value("integer", 1)),
+            ("page", Value("medium-text", 1)),
+            ("__interrupt__", Value("dict", 2)),
+            ("notes", Value("text", "a note")),
+        ),
+        TASK_PATH,
+    ),
+    checkpoint("e", 2, 1, also={"log": None}, noted=_LONG),
+    # A fork.
+    checkpoint("e", 3, 1, also={"log": None, "document": Value("large-bytes", 3)}),
+)
+"""Values from a number to 1 MiB, and a channel that is kept as deltas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +80,9 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
         batch("a", 2, 3, 11, ("__interrupt__", 5)),
         *early,
         checkpoint("a", 3, 2),
-        checkpoint("a", 1, namespace="child"),
+        checkpoint("a", 9, namespace="child"),
         checkpoint("a", 3, 2, seed=77),
-        batch("a", 1, 1, 1, namespace="child"),
+        batch("a", 9, 1, 1, namespace="child"),
     )
     keeping: tuple[steps.Step | None, ...] = (
         checkpoint("a", 1, run="run-1"),
@@ -78,7 +101,11 @@ def workloads(able: Collection[str]) -> tuple[Workload, ...]:
         steps.DeleteThread("a") if "delete_thread" in able else None,
     )
     kept = tuple(step for step in keeping if step is not None)
-    return (Workload("a run", run), Workload("housekeeping", kept))
+    return (
+        Workload("a run", run),
+        Workload("housekeeping", kept),
+        Workload("values of all sizes", SIZES),
+    )
 
 
 def drawn(seed: str, able: Collection[str], length: int) -> Workload:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
-from random import Random
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
-from hypothesis.errors import FlakyStrategyDefinition
 from hypothesis.stateful import run_state_machine_as_test
 
 from saverproof.machines.machine import SaverMachine
-from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.programs.theme import Theme
 
@@ -20,27 +16,18 @@ from saverproof.programs.theme import Theme
 def search_with_hypothesis(
     family: type[SaverMachine],
     trials: Trials,
-    search: ProgramSearch,
     theme: Theme,
     examples: int,
     seed: int,
-    tell: Callable[[Trials], None],
+    follow_up: Callable[[ProgramRun], None],
 ) -> None:
-    """Let Hypothesis make ``examples`` programs of one of a family's themes, and follow up what
-    they show.
+    """Let Hypothesis make ``examples`` programs of one of a family's themes.
 
-    Hypothesis needs savers that do the same when asked the same. Where one does not, the random
-    driver makes the programs that are left.
+    Which rules it may choose depends on the theme alone, so that it goes on even where a saver
+    does otherwise when asked the same.
     """
     if examples <= 0:
         return
-    finished = count()
-
-    def follow_up(run: ProgramRun) -> None:
-        next(finished)
-        search.follow_up(run)
-        tell(trials)
-
     machine = _collecting(family, trials, theme, follow_up)
     hypothesis.seed(seed)(machine)
     # Every setting is given, so that no profile of the user's own can change what is searched.
@@ -57,12 +44,7 @@ def search_with_hypothesis(
         suppress_health_check=tuple(HealthCheck),
         backend="hypothesis",
     )
-    try:
-        run_state_machine_as_test(machine, settings=settings)
-    except FlakyStrategyDefinition:
-        for number in range(next(finished), examples):
-            themed = theme.with_name_set(number + seed)
-            follow_up(trials.make(themed, Random(f"{seed}:{theme.name}:{number}")))
+    run_state_machine_as_test(machine, settings=settings)
 
 
 def _collecting(

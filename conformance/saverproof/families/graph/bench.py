@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -55,6 +56,12 @@ class GraphBench:
     calls: int = 0
     seconds: float = 0.0
     _numbers: Iterator[int] = field(default_factory=count)
+    _own: str = ""
+    """What thread ids begin with, where an earlier run may have left some in the same store."""
+
+    def __post_init__(self) -> None:
+        if self.target.ref is not None and self.target.ref.shares_store:
+            self._own = f"{secrets.token_hex(6)}-"
 
     @property
     def deep(self) -> bool:
@@ -112,7 +119,7 @@ class GraphBench:
             saver,
             api_of(self.plan.api, self.loop),
             how=durability_modes()[play.mode],
-            prefix=f"graph-{next(self._numbers)}-",
+            prefix=f"{self._own}graph-{next(self._numbers)}-",
             deep=self.deep,
             looks=self.looks,
         )

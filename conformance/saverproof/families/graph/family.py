@@ -83,7 +83,9 @@ class GraphJudging:
         """Play everything that the saver and the installed LangGraph can."""
         wanted = self.tally.wanted
         with self.bench.store() as store:
-            for play in plays(self.plan):
+            budget = self.tally.budget
+            all_plays = budget.ordered(plays(self.plan), lambda play: play.scenario.contract)
+            for play in budget.within(all_plays, "plays of graphs", least=3):
                 contract = play.scenario.contract
                 if contract not in wanted or contract in self._found:
                     continue

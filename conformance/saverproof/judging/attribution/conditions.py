@@ -16,11 +16,11 @@ from saverproof.judging.attribution.expected import (
     BY_REMOVAL,
     BY_RETURN,
 )
-from saverproof.judging.facts import OF_VALUES, Cause, Listed
+from saverproof.judging.facts import OF_VALUES, Cause, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.model import records
 from saverproof.programs.renaming import threads
-from saverproof.steps.definitions import CopyThread, ListTuples
+from saverproof.steps.definitions import CopyThread, IdForm, ListTuples
 
 
 def due_to(*causes: Cause) -> Callable[[Case], bool]:
@@ -120,6 +120,18 @@ def contract_of_batch(case: Case) -> str:
 def other_thread(case: Case) -> bool:
     """Whether a thread differs in which the step wrote nothing."""
     return case.elsewhere and case.thread_differs
+
+
+def refuses_empty_id(case: Case) -> bool:
+    """Whether a read with an empty id raised, which a read without one does not."""
+    asked = getattr(case.step, "id_form", None)
+    refused = isinstance(case.difference.observed, Raised)
+    return refused and asked is IdForm.EMPTY and case.difference.cause is Cause.NONE_ID
+
+
+def refuses_limit_zero(case: Case) -> bool:
+    """Whether a listing with a limit of 0 raised."""
+    return isinstance(case.step, ListTuples) and case.step.limit == 0
 
 
 def listed(ask: Callable[[Listed], bool]) -> Callable[[Case], bool]:

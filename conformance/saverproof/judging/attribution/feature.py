@@ -39,6 +39,8 @@ class Feature:
     only_for: frozenset[str] = frozenset()
     never_for: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
+    parts: tuple[Feature, ...] = ()
+    """What it is made of, if that can be taken out part by part."""
 
     def may_be_behind(self, contract: str) -> bool:
         """Whether the feature is asked about when this contract is broken."""
@@ -53,16 +55,32 @@ def _values(step: Step) -> list[Value]:
     return [value for _, value in step.writes] if isinstance(step, PutWrites) else []
 
 
-def values_of(contract: str, kind: Kind, wanted: Callable[[str], bool], *facts: str) -> Feature:
-    """A feature that is values of certain groups; without it they are texts."""
+def values_of(
+    contract: str,
+    kind: Kind,
+    wanted: Callable[[str], bool],
+    *facts: str,
+    never_for: frozenset[str] = frozenset(),
+) -> Feature:
+    """A feature that is values of certain groups; without it they are texts.
 
+    Each kind of them is a part: a saver that loses one may refuse another for reasons of its own.
+    """
+    names = frozenset(name for name, each in CATALOGUE.items() if wanted(each.group))
+    whole = replace(_values_of_kinds(contract, kind, names, *facts), never_for=never_for)
+    parts = tuple(
+        replace(_values_of_kinds(contract, kind, frozenset({name}), *facts), never_for=never_for)
+        for name in sorted(names)
+    )
+    return replace(whole, parts=parts)
+
+
+def _values_of_kinds(contract: str, kind: Kind, names: frozenset[str], *facts: str) -> Feature:
     def touches(step: Step) -> bool:
-        return isinstance(step, kind) and any(
-            wanted(CATALOGUE[value.kind].group) for value in _values(step)
-        )
+        return isinstance(step, kind) and any(value.kind in names for value in _values(step))
 
     def plain(value: Value | None) -> Value | None:
-        if value is None or not wanted(CATALOGUE[value.kind].group):
+        if value is None or value.kind not in names:
             return value
         return Value("text", f"{value.kind} {value.seed}")
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import lru_cache
 
 from saverproof.contracts.tables import (
     channels,
@@ -36,14 +38,17 @@ from saverproof.steps import definitions as steps
 from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
 _PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
+_PLAIN_NODE = re.compile(r"[a-z]+(_?\d+)?")
 _PLAIN_GROUPS = frozenset({"plain"})
 CLONES = (steps.Clone, steps.DropClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
 
 def present(program: Program) -> list[Feature]:
-    """The features of a program, the most telling first."""
-    return [f for f in FEATURES if any(map(f.touches, program)) and f.without(program) != program]
+    """The features of a program, the most telling first; what has parts, part by part."""
+    met = (f for f in FEATURES if any(map(f.touches, program)))
+    parts = (part for f in met for part in f.parts or (f,))
+    return [f for f in parts if any(map(f.touches, program)) and f.without(program) != program]
 
 
 def asked_about(program: Program, contract: str, kind: str | None = None) -> list[Feature]:
@@ -69,6 +74,30 @@ def evidence(step: Step, features: Iterable[Feature]) -> Iterable[Circumstance]:
 def is_hostile(thread: str) -> bool:
     """Whether a thread id is one that a saver may confuse, or refuse."""
     return not _PLAIN_THREAD.fullmatch(thread)
+
+
+@lru_cache(maxsize=1_024)
+def is_hostile_namespace(namespace: str) -> bool:
+    """Whether a namespace is of a node whose name a saver may confuse, or refuse."""
+    first, *others = (part.partition(":")[0] for part in namespace.split("|"))
+    # A second call in one task has a number for a part of its own.
+    nodes = [first, *(node for node in others if not node.isdecimal())]
+    return bool(namespace) and not all(map(_PLAIN_NODE.fullmatch, nodes))
+
+
+def hostile_names(step: Step) -> set[str]:
+    """The threads and namespaces of a step that a saver may confuse, or refuse."""
+    namespace = getattr(step, "namespace", None) or ""
+    odd = {namespace} if is_hostile_namespace(namespace) else set()
+    return odd.union(filter(is_hostile, renaming.threads(step)))
+
+
+def _hostile_namespace(step: Step) -> bool:
+    return is_hostile_namespace(getattr(step, "namespace", None) or "")
+
+
+def _plain_nodes(program: Program) -> Program:
+    return renaming.plain_where(program, is_hostile_namespace)
 
 
 def _is(*kinds: type[Step]) -> Callable[[Step], bool]:
@@ -156,6 +185,8 @@ FEATURES: tuple[Feature, ...] = (
     values_of(serialization.NUL_IN_STRINGS.id, Put, lambda group: group == "nul", "raised"),
     values_of(serialization.NUL_IN_STRINGS.id, PutWrites, lambda group: group == "nul", "raised"),
     Feature(isolation.HOSTILE_IDENTIFIERS.id, _hostile_thread, renaming.plain_threads),
+    between(isolation.SAME_ID_IN_NAMESPACES.id, _in_a_namespace, rewriting.ids_apart),
+    Feature(isolation.HOSTILE_IDENTIFIERS.id, _hostile_namespace, _plain_nodes),
     Feature(isolation.NESTED_NAMESPACES.id, _named_namespace, renaming.plain_namespaces),
     between(
         isolation.NESTED_NAMESPACES.id,
@@ -175,7 +206,16 @@ FEATURES: tuple[Feature, ...] = (
     extras_of(identity.LOOP_CONFIGS.id, "loop"),
     extras_of(serialization.CONFIG_METADATA_MERGED.id, "configurable"),
     extras_of(serialization.CONFIG_METADATA_MERGED.id, "metadata"),
-    field_of(identity.NONE_ID_IS_LATEST.id, "id_form", IdForm.ABSENT),
+    Feature(
+        identity.EMPTY_ID.id,
+        lambda step: getattr(step, "id_form", None) is IdForm.EMPTY,
+        rewriting.no_empty_ids,
+        facts=REFUSED,
+    ),
+    replace(
+        field_of(identity.NONE_ID_IS_LATEST.id, "id_form", IdForm.ABSENT),
+        never_for=frozenset({identity.EMPTY_ID.id}),
+    ),
     field_of(pending_writes.NAMESPACE_DEFAULTS.id, "give_namespace", True),
     field_of(identity.SNAPSHOTS.id, "mutate_inputs", False),
     field_of(identity.SNAPSHOTS.id, "mutate_result", False),
@@ -199,7 +239,13 @@ FEATURES: tuple[Feature, ...] = (
     between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting.all_on_time, *WRITES),
     between(pending_writes.ONE_TASK_TWO_PATHS.id, _is(PutWrites), rewriting.one_path, *ORDERED),
     Feature(channels.COPY_FORK.id, _is_copy, rewriting.without_copies),
-    values_of(serialization.CHANNEL_VALUES.id, Put, lambda group: group not in _PLAIN_GROUPS),
+    # What was right at first was serialized rightly, wherever the saver keeps such values.
+    values_of(
+        serialization.CHANNEL_VALUES.id,
+        Put,
+        lambda group: group not in _PLAIN_GROUPS,
+        never_for=frozenset({channels.HISTORY_IMMUTABLE.id}),
+    ),
     values_of(serialization.WRITE_VALUES.id, PutWrites, lambda group: group not in _PLAIN_GROUPS),
     metadata_keys(serialization.METADATA.id, lambda key: key not in _PLAIN_KEYS, *_FILTERS),
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from saverproof.contracts.tables import channels, identity, isolation, pending_writes, upsert
+from saverproof.contracts.tables import (
+    channels,
+    identity,
+    isolation,
+    ordering,
+    pending_writes,
+    upsert,
+)
 from saverproof.judging import facts
 from saverproof.judging.attribution import conditions, writes
 from saverproof.judging.attribution.expected import BY_CAUSE, BY_REMOVAL, answered
@@ -23,7 +30,7 @@ SETTLED = frozenset(
 )
 CURES = (
     *(Cause.NONE_ARGUMENTS, Cause.NONE_ID, Cause.NO_NAMESPACE, Cause.LOOP_CONFIG),
-    *(Cause.BEFORE, Cause.CRITERION),
+    *(Cause.BEFORE, Cause.CRITERION, Cause.LISTED_BY_NAMESPACE),
 )
 
 SECOND_LOOKS = (
@@ -44,6 +51,11 @@ SECOND_LOOKS = (
         when=conditions.due_to(Cause.LISTING_ALONE),
     ),
     Rule(
+        "an empty id is refused, which is better than looking it up",
+        identity.EMPTY_ID.id,
+        when=conditions.refuses_empty_id,
+    ),
+    Rule(
         "a second look tells, whatever the fact is",
         conditions.expected,
         when=conditions.due_to(
@@ -58,6 +70,12 @@ SECOND_LOOKS = (
     ),
 )
 LISTINGS = (
+    Rule(
+        "a limit of 0 is refused, which is better than none",
+        ordering.LIMIT_ZERO.id,
+        {facts.LIMIT_RAISED},
+        conditions.refuses_limit_zero,
+    ),
     Rule(
         "a checkpoint that was put again is listed once for each put",
         lambda case: conditions.contract_of_put_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from random import Random
 
 from saverproof.model.records import Address
@@ -25,8 +26,12 @@ def some_address(model: Model, choose: Random, theme: Theme) -> Address | None:
 
 
 def fresh_number(model: Model, choose: Random, thread: str, namespace: str) -> int:
-    """A number not put yet: mostly above all others, now and then in a gap below."""
+    """A number not put yet: mostly above all others, now and then in a gap below.
+
+    No other namespace has it: LangGraph makes each id anew.
+    """
     history = model.history(thread, namespace)
+    others = numbers_beside(model, namespace)
     waiting = [a[2] for a in model.writes if a[:2] == (thread, namespace) and a[2] not in history]
     if waiting and choose.random() < 0.7:
         return choose.choice(waiting)
@@ -34,7 +39,23 @@ def fresh_number(model: Model, choose: Random, thread: str, namespace: str) -> i
     if removed and choose.random() < 0.5:
         return choose.choice(removed)
     top = max(history, default=0)
-    gaps = [number for number in range(1, top) if number not in history]
+    gaps = [n for n in range(1, top) if n not in history and n not in others]
     if gaps and choose.random() < 0.2:
         return choose.choice(gaps)
-    return top + choose.choice((1, 1, 1, 2, 3))
+    return unused(top + choose.choice((1, 1, 1, 2, 3)), others)
+
+
+def unused(number: int, others: Collection[int]) -> int:
+    """The number, or the next above it that is none of the others."""
+    while number in others:
+        number += 1
+    return number
+
+
+def numbers_beside(model: Model, namespace: str) -> set[int]:
+    """The numbers that other namespaces have, or had, checkpoints to come included.
+
+    Of any thread: a copy brings its ids to another one.
+    """
+    addresses = (*model.addresses(), *model.writes, *model.gone)
+    return {number for _, inside, number in addresses if inside != namespace}

@@ -8,7 +8,13 @@ from random import Random
 
 from saverproof.model.records import SPECIAL_INDEX
 from saverproof.model.store import ROOT, Model
-from saverproof.programs.makers.addresses import fresh_number, place, some_address
+from saverproof.programs.makers.addresses import (
+    fresh_number,
+    numbers_beside,
+    place,
+    some_address,
+    unused,
+)
 from saverproof.programs.makers.checkpoints import LOOP
 from saverproof.programs.theme import Theme, draw
 from saverproof.steps.definitions import PutWrites, RefuseValue, Step
@@ -135,5 +141,5 @@ def refuse(model: Model, choose: Random, theme: Theme) -> RefuseValue | None:
     thread, namespace, number = address
     if choose.random() < 0.5:
         return RefuseValue("put_writes", thread, namespace, number, position=choose.randrange(5))
-    fresh = max(model.history(thread, namespace)) + 1
+    fresh = unused(max(model.history(thread, namespace)) + 1, numbers_beside(model, namespace))
     return RefuseValue("put", thread, namespace, fresh, number)

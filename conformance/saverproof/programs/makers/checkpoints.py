@@ -8,7 +8,13 @@ from random import Random
 from typing import Any
 
 from saverproof.model.store import ROOT, Model
-from saverproof.programs.makers.addresses import fresh_number, place, some_address
+from saverproof.programs.makers.addresses import (
+    fresh_number,
+    numbers_beside,
+    place,
+    some_address,
+    unused,
+)
 from saverproof.programs.theme import Theme, draw
 from saverproof.steps.definitions import Elsewhere, Extras, IdForm, Put
 from saverproof.steps.identifiers import mint
@@ -28,7 +34,8 @@ def put(model: Model, choose: Random, theme: Theme) -> Put:
         parent = max(older) if choose.random() < 0.6 else choose.choice(older)
     elif theme.missing_parents and number > 1 and choose.random() < 0.3:
         # A parent that is not there: a graph that stores on exit may hold it back.
-        parent = choose.randrange(1, number)
+        free = {*range(1, number)} - numbers_beside(model, namespace)
+        parent = choose.choice(sorted(free | set(older))) if free else None
     return Put(
         thread,
         namespace,
@@ -112,7 +119,7 @@ def put_copy(model: Model, choose: Random, theme: Theme) -> Put | None:
     thread, namespace, source = address
     record = model.record(address)
     assert record is not None
-    number = max(model.history(thread, namespace)) + 1
+    number = unused(max(model.history(thread, namespace)) + 1, numbers_beside(model, namespace))
     made = {"source": "fork", "step": 1, "parents": {}}
     return Put(thread, namespace, number, record.parent, copy_of=source, metadata=made)
 

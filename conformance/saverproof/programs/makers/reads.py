@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from saverproof.model.store import ROOT, Model
-from saverproof.programs.makers.addresses import place
+from saverproof.programs.makers.addresses import numbers_beside, place, unused
 from saverproof.programs.makers.checkpoints import LOOP
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import (
@@ -28,7 +28,8 @@ def get(model: Model, choose: Random, theme: Theme) -> GetTuple:
         return GetTuple(thread, namespace)
     if kind < 0.8 and history:
         return GetTuple(thread, namespace, choose.choice(list(history)))
-    return GetTuple(thread, namespace, max(history, default=0) + choose.randint(1, 4))
+    never = max(history, default=0) + choose.randint(1, 4)
+    return GetTuple(thread, namespace, unused(never, numbers_beside(model, namespace)))
 
 
 def get_in_form(model: Model, choose: Random, theme: Theme) -> GetTuple:
@@ -75,7 +76,8 @@ def list_in_form(model: Model, choose: Random, theme: Theme) -> ListTuples:
     numbers = list(model.history(thread, namespace))
     match choose.randrange(3):
         case 0:
-            number = choose.choice(numbers) if numbers else 1
+            free = unused(1, numbers_beside(model, namespace))
+            number = choose.choice(numbers) if numbers else free
             return ListTuples(thread, namespace, number)
         case 1:
             form = choose.choice((IdForm.NONE, IdForm.EMPTY))

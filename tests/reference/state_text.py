@@ -1,14 +1,17 @@
-"""A store kept as one JSON file, which is rewritten in place: the mistake of two wrong savers."""
+"""The whole of a store as JSON text, and the file of a saver that rewrites it in place."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from dataclasses import astuple
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from tests.reference.store import CheckpointRow, Shelf, Store, WriteRow
+
+_ROW = attrgetter("thread", "ns", "id", "parent", "checkpoint", "metadata")
+_WRITE = attrgetter("task_id", "index", "channel", "value", "path")
 
 
 def state_of(store: Store) -> str:
@@ -25,12 +28,9 @@ def state_of(store: Store) -> str:
             "shelves": [
                 [
                     *(shelf.thread, shelf.ns),
+                    [[*plain(_ROW(row)), row.versions] for row in shelf.checkpoints.values()],
                     [
-                        [*plain(astuple(row)[:6]), row.versions]
-                        for row in shelf.checkpoints.values()
-                    ],
-                    [
-                        [id, plain(astuple(w))]
+                        [id, plain(_WRITE(w))]
                         for id, ws in shelf.writes.items()
                         for w in ws.values()
                     ],
@@ -43,17 +43,21 @@ def state_of(store: Store) -> str:
 
 
 def read_state(path: Path) -> Store:
-    """The store that `state_of` describes, or an empty one."""
+    """The store in the state file of a folder, or an empty one."""
+    file = path / "state.json"
+    return state_from(file.read_text()) if file.exists() else Store()
+
+
+def state_from(text: str) -> Store:
+    """The store that `state_of` describes."""
     store = Store()
-    if not (path / "state.json").exists():
-        return store
 
     def whole(value: Any) -> Any:
         if isinstance(value, dict):
             return b64decode(value["b"])
         return tuple(whole(item) for item in value) if isinstance(value, list) else value
 
-    state = json.loads((path / "state.json").read_text())
+    state = json.loads(text)
     store.minted = state["minted"]
     for thread, ns, rows, writes, values in state["shelves"]:
         shelf = store.shelves[thread, ns] = Shelf(thread, ns)

@@ -1,0 +1,77 @@
+"""The rules of the machine of faults: operations, and ways to fail the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Protocol
+
+from hypothesis.stateful import precondition
+from hypothesis.stateful import rule as hypothesis_rule
+
+from saverproof.families.atomicity import random_programs
+from saverproof.families.atomicity.random_programs import FaultMaker
+from saverproof.machines.choices import SEEDS, SeededChoices
+from saverproof.machines.rules import step_rule
+from saverproof.programs.makers import batches, checkpoints, whole_threads
+
+
+class FailsCalls(Protocol):
+    """A machine that fails its next call."""
+
+    choices: SeededChoices
+
+    def fail_next(self, maker: FaultMaker, choose: Random) -> None:
+        """Fail the next call as the maker says."""
+        ...
+
+    def can_fail(self, kind: str) -> bool:
+        """Whether the next call can be failed in such a way."""
+        ...
+
+
+def fault_rule(maker: FaultMaker, kind: str = "client") -> Callable[..., None]:
+    """A rule that fails the next call; bind it to a class attribute.
+
+    ``maker`` is given a ``random.Random`` and makes the fault. ``kind`` is what it needs: "client"
+    (a driver whose calls are seen), "engine" (SQLite), "disk", "cancel", "connection", "kill",
+    "kill-inside".
+    """
+
+    def fail(self: FailsCalls, seed: int) -> None:
+        __tracebackhide__ = True
+        self.fail_next(maker, self.choices.of(seed))
+
+    def can(self: FailsCalls) -> bool:
+        return self.can_fail(kind)
+
+    fail.__doc__ = maker.__doc__
+    fail.__name__ = maker.__name__
+    ruled: Callable[..., None] = precondition(can)(hypothesis_rule(seed=SEEDS)(fail))
+    return ruled
+
+
+class FaultRules:
+    """The rules of a machine of faults by their names, but for the outages."""
+
+    put = step_rule(checkpoints.put)
+    put_replacing = step_rule(checkpoints.put_replacing)
+    writes = step_rule(batches.writes)
+    writes_again = step_rule(batches.writes_again)
+    writes_special = step_rule(batches.writes_special)
+    delete_thread = step_rule(whole_threads.delete_thread)
+    copy_thread = step_rule(whole_threads.copy_thread)
+    prune = step_rule(whole_threads.prune_to_latest)
+
+    a_statement_fails = fault_rule(random_programs.statement_fails)
+    an_early_statement_fails = fault_rule(random_programs.early_statement_fails)
+    a_commit_fails = fault_rule(random_programs.commit_fails)
+    the_engine_refuses = fault_rule(random_programs.engine_refuses, "engine")
+    the_disk_fails = fault_rule(random_programs.disk_fails, "disk")
+    the_disk_is_full = fault_rule(random_programs.disk_is_full, "disk")
+    the_call_is_cancelled = fault_rule(random_programs.call_is_cancelled, "cancel")
+    the_connection_is_lost = fault_rule(random_programs.connection_is_lost, "connection")
+    the_process_is_killed = fault_rule(random_programs.process_is_killed, "kill")
+    the_process_is_killed_inside = fault_rule(
+        random_programs.process_is_killed_inside, "kill-inside"
+    )

@@ -1,0 +1,132 @@
+"""Where the programs of a machine of faults run, and what is known of its class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from saverproof.execution.storage_errors import room_in
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.drivers import declared
+from saverproof.families.atomicity.family import FAMILY
+from saverproof.families.atomicity.judging import USABLE, FaultVerdict
+from saverproof.families.atomicity.own_steps import OwnFaultSteps
+from saverproof.families.atomicity.random_programs import RecordedSteps
+from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
+from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
+from saverproof.families.atomicity.replay import read_random
+from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
+from saverproof.families.atomicity.worker import UnansweredError
+from saverproof.items import Finding, ItemPlan
+from saverproof.machines.known_failures import database
+from saverproof.machines.survey import survey
+from saverproof.process.scratch import scratch_folder
+from saverproof.scripts.own_source import OwnSources
+from saverproof.steps.definitions import Program
+from saverproof.targets.event_loop import loop_for
+from saverproof.targets.target import Target
+
+_UNANSWERED = "a call is never answered"
+
+
+@contextmanager
+def folder_of_machine() -> Iterator[Path]:
+    """A place for programs, which goes when the block ends."""
+    with scratch_folder() as folder, room_in(str(folder)):
+        yield folder
+
+
+def plan_of(target: Target, api: str, folder: Path) -> ItemPlan:
+    """What judging has to know of the saver."""
+    with loop_for("crossed") as loop:
+        facts = survey(target, folder, loop).facts
+    return ItemPlan({}, facts, FAMILY, api, "quick", 0, str(folder))
+
+
+@dataclass(slots=True)
+class KnownPrograms:
+    """Of one class of machines, from its first machine to its last: programs that broke a contract.
+
+    ``key`` is its own in example databases; ``contracts`` are the ids of those that are enforced,
+    empty for all.
+    """
+
+    key: bytes
+    target: Target
+    plan: ItemPlan
+    contracts: frozenset[str]
+    sources: OwnSources
+    own: OwnFaultSteps
+    found: dict[str, tuple[Finding, Program]] = field(default_factory=dict)
+    again: str | None = None
+    """The contract that a program from before breaks once more."""
+
+    @contextmanager
+    def bench(self, folder: Path) -> Iterator[FaultBench]:
+        """A bench for programs below a folder."""
+        drivers, _ = declared(self.target)
+        plan = self.plan
+        here = ItemPlan(plan.target, plan.facts, FAMILY, plan.api, plan.profile, 0, str(folder))
+        with FaultBench.opened(here, self.target, drivers) as bench:
+            yield bench
+
+    def trial(self, bench: FaultBench, source: Any) -> RandomTrial:
+        """A trial that takes the author's steps as well."""
+        return RandomTrial(bench, source, own=self.own)
+
+    def try_given(self, bench: FaultBench, examples: tuple[Any, ...]) -> None:
+        """Take the author's programs, and those in the example database."""
+        kept = database()
+        known = sorted(kept.fetch(self.key)) if kept is not None else []
+        for data in (*examples, *map(json.loads, known)):
+            trial = self.trial(bench, RecordedSteps(*read_random(data)))
+            violation = answered(bench, trial, trial.run)
+            self.again = None if violation is None else self.keep(bench, violation)
+            if self.again is not None:
+                return
+            if kept is not None:
+                kept.delete(self.key, _as_bytes(data))
+
+    def keep(self, bench: FaultBench, violation: ProgramViolation) -> str | None:
+        """Make a violation short, and put it into words; the contract, if it is enforced."""
+        contract = str(violation.verdict.contract)
+        if self.contracts and contract not in {*self.contracts, *self.sources.statements}:
+            return None
+        if contract not in self.found:
+            shown = self._shrunk(bench, violation)
+            found = finding_of_random(self.plan, self.target, shown, self.sources)
+            self.found[contract] = found, shown.violation.program
+            if (kept := database()) is not None:
+                kept.save(self.key, _as_bytes(found.program))
+        return contract
+
+    def _shrunk(self, bench: FaultBench, violation: ProgramViolation) -> ShrunkViolation:
+        """By the shortest program; to wait for a call again and again takes too long."""
+        if violation.verdict.summary == _UNANSWERED:
+            return ShrunkViolation(violation, {})
+        shortest = shortest_program(bench, violation, self.own)
+        places: Mapping[int, Any] = {
+            at: places_of(bench, shortest, at, self.own) for at in shortest.faults
+        }
+        return ShrunkViolation(shortest, places)
+
+
+def answered(
+    bench: FaultBench, trial: RandomTrial, work: Callable[[], ProgramViolation | None]
+) -> ProgramViolation | None:
+    """What the work shows; that a call is never answered, if that is so."""
+    try:
+        return bench.on_worker(work)
+    except UnansweredError as problem:
+        bench.renew()
+        text = str(problem)
+        verdict = FaultVerdict("stuck", USABLE, _UNANSWERED, "an answer", text)
+        return trial.violation_of(verdict, text)
+
+
+def _as_bytes(data: Any) -> bytes:
+    return json.dumps(data, sort_keys=True).encode("ascii")

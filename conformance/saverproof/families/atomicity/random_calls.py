@@ -1,0 +1,55 @@
+"""Makes one call of a random program, under its fault if it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.fault_plans import IO_FAULTS, Injection
+from saverproof.families.atomicity.injection import cancel
+from saverproof.families.atomicity.observation import TrialObservation
+from saverproof.families.atomicity.worker import call_quietly
+from saverproof_faults import Fault
+
+Operation = Callable[[], object]
+
+
+def undisturbed(bench: FaultBench, operation: Operation) -> TrialObservation:
+    """Make the call, and wait for what it has left at work."""
+    seen = TrialObservation()
+    _make(bench, operation, seen)
+    return seen
+
+
+def failed(
+    bench: FaultBench,
+    operation: Operation,
+    awaited: Callable[[], Callable[[], Awaitable[object]]],
+    injection: Injection,
+) -> TrialObservation:
+    """Make the call under a fault; ``awaited`` gives the same as something to await."""
+    seen, plan = TrialObservation(), injection.plan
+    if injection.lost:
+        for losing in bench.losing:
+            losing.lose()
+        _make(bench, operation, seen)
+        seen.fired = not seen.returned
+    elif plan is None:
+        _make(bench, operation, seen)
+    elif plan.fault is Fault.CANCEL:
+        cancel(bench, awaited(), plan, seen)
+    elif plan.fault in IO_FAULTS:
+        storage = bench.storage(plan)
+        with storage.following(plan):
+            _make(bench, operation, seen)
+        seen.fired = storage.has_fired()
+    else:
+        with bench.injector.armed(plan) as shot:
+            _make(bench, operation, seen)
+        seen.fired = shot.fired > 0
+    return seen
+
+
+def _make(bench: FaultBench, operation: Operation, seen: TrialObservation) -> None:
+    seen.ended(call_quietly(operation))
+    bench.loop.run(bench.injector.drain())

@@ -1,0 +1,100 @@
+"""One saver lives through many faults in a row: what each of them leaks runs out in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.fault_plans import Injection, injections
+from saverproof.families.atomicity.random_programs import RecordedSteps
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.scenarios import A_NEW_TASK, THE_SAME_ID
+from saverproof.families.atomicity.sweep import FaultSweep
+from saverproof.programs.small import THREAD, batch, checkpoint
+from saverproof.steps.definitions import Program, Step
+from saverproof_faults import Event, Fault, Places
+
+TIMES = 22
+"""More than the connections of any usual pool, which has 5, 10 or 20."""
+_START: Program = (checkpoint(THREAD, 1), checkpoint(THREAD, 2, 1))
+_FAILED = (THE_SAME_ID, A_NEW_TASK)
+"""The scenarios whose operations take turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultsInARow:
+    """A program most of whose steps fail."""
+
+    program: Program
+    faults: Mapping[int, Injection]
+
+    @property
+    def source(self) -> RecordedSteps:
+        """Its steps."""
+        return RecordedSteps(self.program, self.faults, (THREAD,))
+
+
+def faults_in_a_row(bench: FaultBench, sweeps: Iterable[FaultSweep]) -> list[FaultsInARow]:
+    """A program for each sort of fault that the saver's calls have a place for.
+
+    Raises:
+        UnansweredError: a call does not return although nothing fails.
+        OpeningError: the saver could not be opened or closed.
+    """
+    judged = [sweep for sweep in sweeps if sweep.clean is None]
+    swept = [sweep for scenario in _FAILED for sweep in judged if sweep.scenario is scenario]
+    if len(swept) < len(_FAILED):
+        return []
+    places = [
+        _one_of_each(
+            (
+                *injections(_passed(bench, number), (), 0),
+                *(one for one in sweep.injections if one.kind in ("io", "cancellation")),
+            )
+        )
+        for number, sweep in enumerate(swept)
+    ]
+    return [
+        FaultsInARow(
+            _PROGRAM, {len(_START) + number: places[number % 2][sort] for number in range(TIMES)}
+        )
+        for sort in places[0]
+        if sort in places[1]
+    ]
+
+
+def _passed(bench: FaultBench, number: int) -> Places:
+    """What a call passes once the saver has been used: its first use may do more."""
+    position = len(_START) + 2 + number
+    source = RecordedSteps(_PROGRAM[: position + 1], {}, (THREAD,))
+    trial = RandomTrial(bench, source, counted=position)
+    bench.on_worker(trial.run)
+    return trial.places
+
+
+def _step(number: int) -> Step:
+    """A call of the same shape as that of the scenario whose turn it is."""
+    if number % 2:
+        return batch(THREAD, 2, 10 + number, 4)
+    return checkpoint(THREAD, 2, 1, run="run-2", seed=100 + number)
+
+
+_PROGRAM: Program = (*_START, *(_step(number) for number in range(TIMES)))
+
+
+def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injection]:
+    """Of each sort of fault the one at the second of its places, if there are two: the first may
+    come before the saver has taken anything that it could leak.
+    """
+    sorts: dict[tuple[str, str], list[Injection]] = {}
+    for injection in injections:
+        plan = injection.plan
+        if plan is not None and plan.fault in _TRIED and injection.also is None:
+            event = plan.place.event if plan.place.event is Event.COMMIT else ""
+            sorts.setdefault((plan.fault, event), []).append(injection)
+    return {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
+
+
+_TRIED = frozenset({Fault.RAISE, Fault.TRIGGER_ABORT, Fault.CANCEL, Fault.IO_ERROR})
+"""One fault for each way in which calls fail: in the driver, the engine, the task and the disk."""

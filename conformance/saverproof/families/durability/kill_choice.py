@@ -1,0 +1,144 @@
+"""Which places of a program are killed at, where there are too many for all of them.
+
+Each operation is killed right after each of its commits, between two commits, after the last thing
+it does, and after it has returned; what is left of the kills goes around the kinds of operations
+and their phases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby, pairwise
+from random import Random
+from typing import TypeAlias, TypeVar
+
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
+from saverproof.programs.small import OPERATIONS
+from saverproof.steps.definitions import Program
+from saverproof_faults import Event, Moment
+
+T = TypeVar("T")
+_SURE_SHARE = 2 / 3
+"""Of the kills, at most, that go to the phases which are never left out."""
+
+
+class KillPhase(StrEnum):
+    """How far an operation is."""
+
+    BEFORE_FIRST = "before the first statement"
+    BETWEEN = "between statements"
+    IN_COMMIT = "inside a commit"
+    BETWEEN_COMMITS = "after a commit, and before another"
+    AFTER_COMMIT = "after the last commit"
+    IN_IO = "before an I/O call"
+    AFTER_LAST = "after the last statement"
+    RETURNED = "after it has returned"
+
+
+SURE = frozenset(
+    (
+        KillPhase.BETWEEN_COMMITS,
+        KillPhase.AFTER_COMMIT,
+        KillPhase.AFTER_LAST,
+        KillPhase.RETURNED,
+    )
+)
+"""Where what was acknowledged, or is about to be, is lost or torn if it ever is."""
+_SAVING = ("fsync()", "fdatasync()", "replace()", "rename()", "close()")
+"""Calls that are to a saver on plain files what a commit is to others."""
+_SAVING_FILES = ("sync ", "rename ")
+"""The same, of system calls: before the next one they are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhasedPlace:
+    """A place, the operation that is under way there, and how far that is."""
+
+    place: KillPlace
+    operation: str
+    phase: KillPhase
+
+
+def operation_at(place: KillPlace, program: Program) -> str:
+    """What is under way at a place: an operation, "opening" or "closing"."""
+    if place.operation == OPENING:
+        return "opening"
+    if place.operation >= len(program):
+        return "closing"
+    return OPERATIONS[type(program[place.operation])]
+
+
+def phased(places: Sequence[KillPlace], program: Program) -> Iterator[PhasedPlace]:
+    """The places of a program with their phases."""
+    ordered = sorted(places, key=lambda place: (place.operation, place.kind, place.index))
+    for _, group in groupby(ordered, key=lambda place: (place.operation, place.kind)):
+        same = [*group]
+        for place, phase in zip(same, _phases(same), strict=True):
+            yield PhasedPlace(place, operation_at(place, program), phase)
+
+
+def _phases(places: Sequence[KillPlace]) -> list[KillPhase]:
+    """The phases of places of one kind in one operation."""
+    kind, last = places[0].kind, len(places) - 1
+    if kind is PlaceKind.ACKNOWLEDGED:
+        return [KillPhase.RETURNED for _ in places]
+    usual = KillPhase.IN_IO if kind is PlaceKind.IO else KillPhase.BETWEEN
+    phases = [
+        KillPhase.IN_COMMIT if place.event == Event.TRANSACTION else usual for place in places
+    ]
+    phases[last] = KillPhase.AFTER_LAST
+    if kind is not PlaceKind.IO:
+        phases[0] = KillPhase.BEFORE_FIRST
+    ends = _ends_of_commits(places)
+    for first, following in pairwise(ends):
+        # Up to the commit that follows, whose end is not between the two.
+        phases[first:following] = [KillPhase.BETWEEN_COMMITS] * (following - first)
+    if ends:
+        phases[ends[-1]] = KillPhase.AFTER_COMMIT
+    return phases
+
+
+def _ends_of_commits(places: Sequence[KillPlace]) -> list[int]:
+    """Where something has been made durable."""
+    ends: list[int] = []
+    committing = False
+    for number, place in enumerate(places):
+        saves = place.kind is PlaceKind.CALL and place.about.endswith(_SAVING)
+        if place.kind is PlaceKind.SYSTEM_CALL and place.about.startswith(_SAVING_FILES):
+            ends += [number + 1] if number + 1 < len(places) else []
+        if place.moment == Moment.AFTER and (committing or saves):
+            ends.append(number)
+        committing = place.event == Event.TRANSACTION or (
+            committing and place.moment != Moment.AFTER
+        )
+    return ends
+
+
+Owned: TypeAlias = tuple[T, PhasedPlace]
+"""A place of one of several programs, with what names the program."""
+
+
+def chosen(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
+    """All of the places, or ``most`` of them: first those that are never left out."""
+    if len(places) <= most:
+        return [*places]
+    sure = [one for one in places if one[1].phase in SURE]
+    rest = [one for one in places if one[1].phase not in SURE]
+    kept = _in_turn(sure, int(most * _SURE_SHARE), choose)
+    return [*kept, *_in_turn(rest, most - len(kept), choose)]
+
+
+def _in_turn(places: Sequence[Owned[T]], most: int, choose: Random) -> list[Owned[T]]:
+    """So many, one of each operation and phase at a time."""
+    strata: dict[tuple[str, KillPhase], list[Owned[T]]] = {}
+    for one in choose.sample(places, len(places)):
+        strata.setdefault((one[1].operation, one[1].phase), []).append(one)
+    taken: list[Owned[T]] = []
+    while len(taken) < most and strata:
+        for stratum in list(strata):
+            taken.append(strata[stratum].pop())
+            if not strata[stratum]:
+                del strata[stratum]
+    return taken[:most]

@@ -1,0 +1,68 @@
+"""Places at system calls on a store's files: a process that it is forked from kills this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Self
+
+from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
+from saverproof.families.durability.place_watch import PlaceWatch
+from saverproof_faults.kill import Acks
+from saverproof_faults.kill.process import threads
+from saverproof_faults.syscalls import (
+    CallFailure,
+    CallFault,
+    CallKind,
+    ForkedCallWatch,
+    SystemCall,
+    can_fail,
+)
+
+MOMENTS = {"before": CallFailure.KILLED, "within": CallFailure.KILLED_WRITING}
+
+
+class SystemCallPlaces(PlaceWatch):
+    """Before each call, and between two pages of each write."""
+
+    def __init__(self, folder: str, place: KillPlace | None, acks: Acks) -> None:
+        super().__init__(place)
+        self._watch = ForkedCallWatch(folder, acks.counted)
+        self._counting: AbstractContextManager[list[SystemCall]] | None = None
+        self._calls: list[SystemCall] = []
+
+    def __enter__(self) -> Self:
+        # A process with more threads cannot be forked, nor be covered in all of them.
+        if threads() == 1:
+            self.exit.enter_context(self._watch)
+            self._watch.cover()
+            self.begin(OPENING)
+        return self
+
+    def begin(self, operation: int) -> None:
+        if not self._watch.supervisor:
+            return
+        if self.place is None:
+            self.end()
+            self._counting = self._watch.counting()
+            self._calls = self._counting.__enter__()
+        elif self.place.operation == operation:
+            self._watch.arm(CallFault(self.place.index, MOMENTS[self.place.moment]))
+        super().begin(operation)
+
+    def end(self) -> None:
+        if self._counting is not None:
+            self._counting.__exit__(None, None, None)
+            self._counting = None
+            self.found += _places(self.operation, self._calls)
+
+
+def _places(operation: int, calls: Iterable[SystemCall]) -> Iterable[KillPlace]:
+    return (
+        KillPlace(PlaceKind.SYSTEM_CALL, operation, index, moment=moment, about=str(call)[:80])
+        for index, call in enumerate(calls, start=1)
+        # Nothing has changed since the call before a read.
+        if call.kind is not CallKind.READ
+        for moment, failure in MOMENTS.items()
+        if can_fail(call, failure)
+    )

@@ -1,0 +1,32 @@
+"""Who made the programs of an item, and how many steps they took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from saverproof.machines.trials import ProgramRun
+
+RANDOM, HYPOTHESIS = "random", "hypothesis"
+DIRECTED, REMEMBERED = "directed", "remembered"
+"""Programs that nobody draws: written down with the machine, and kept from an earlier run."""
+
+
+@dataclass(slots=True)
+class ProgramShares:
+    """Programs and steps by who made them; what is run again to look closer is not counted."""
+
+    programs: Counter[str] = field(default_factory=Counter)
+    steps: Counter[str] = field(default_factory=Counter)
+
+    def note(self, made_by: str, run: ProgramRun) -> None:
+        """A program was run."""
+        self.programs[made_by] += 1
+        self.steps[made_by] += len(run.program)
+
+    def as_data(self) -> dict[str, dict[str, int]]:
+        """The ``programs`` section of an item."""
+        return {
+            made_by: {"programs": times, "steps": self.steps[made_by]}
+            for made_by, times in self.programs.items()
+        }

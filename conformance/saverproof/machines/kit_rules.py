@@ -1,0 +1,64 @@
+"""Every step of the kit as a rule."""
+
+from __future__ import annotations
+
+from saverproof.machines.rules import step_rule
+from saverproof.programs.makers import (
+    batches,
+    checkpoints,
+    reads,
+    saver_lifecycle,
+    scenes,
+    whole_threads,
+)
+
+
+class KitRules:
+    """The rules of a machine by their names; how often each comes is for its themes to say."""
+
+    put = step_rule(checkpoints.put)
+    put_again = step_rule(checkpoints.put_again)
+    put_replacing = step_rule(checkpoints.put_replacing)
+    put_copy = step_rule(checkpoints.put_copy)
+    put_omitting = step_rule(checkpoints.put_omitting)
+    put_in_loop = step_rule(checkpoints.put_in_loop)
+    put_root_in_form = step_rule(checkpoints.put_root_in_form)
+    put_and_change = step_rule(checkpoints.put_and_change)
+    put_merging = step_rule(checkpoints.put_merging)
+    put_older = step_rule(checkpoints.put_older)
+    put_with_legacy_writes = step_rule(checkpoints.put_with_legacy_writes)
+    put_delta = step_rule(checkpoints.put_delta)
+    put_elsewhere = step_rule(checkpoints.elsewhere)
+    writes = step_rule(batches.writes)
+    writes_early = step_rule(batches.writes_early)
+    writes_again = step_rule(batches.writes_again)
+    writes_special = step_rule(batches.writes_special)
+    writes_empty = step_rule(batches.writes_empty)
+    writes_to_root = step_rule(batches.writes_to_root)
+    writes_in_loop = step_rule(batches.writes_in_loop)
+    writes_and_change = step_rule(batches.writes_and_change)
+    refuse = step_rule(batches.refuse)
+    get = step_rule(reads.get)
+    get_in_form = step_rule(reads.get_in_form)
+    list_tuples = step_rule(reads.list_)
+    list_filtered = step_rule(reads.list_filtered)
+    list_in_form = step_rule(reads.list_in_form)
+    list_all = step_rule(reads.list_all)
+    walk_pages = step_rule(reads.pages)
+    abandon_list = step_rule(reads.abandon)
+    delta_history = step_rule(reads.delta_history)
+    delete_thread = step_rule(whole_threads.delete_thread)
+    delete_for_runs = step_rule(whole_threads.delete_runs)
+    copy_thread = step_rule(whole_threads.copy_thread)
+    prune = step_rule(whole_threads.prune)
+    prune_to_latest = step_rule(whole_threads.prune_to_latest)
+    reopen = step_rule(saver_lifecycle.reopen)
+    set_up = step_rule(saver_lifecycle.set_up)
+    close_again = step_rule(saver_lifecycle.close_again)
+    clone = step_rule(saver_lifecycle.clone)
+    next_versions = step_rule(scenes.next_versions)
+    check_files = step_rule(scenes.check_files)
+    check_encryption = step_rule(scenes.check_encryption)
+    call_on_loop = step_rule(scenes.call_on_loop)
+    first_operation = step_rule(scenes.first_operation)
+    bulk = step_rule(scenes.bulk)

@@ -1,0 +1,43 @@
+"""Which target a class of machines is about."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+
+from saverproof.errors import TargetError
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+
+
+def target_of(machine: type) -> Target:
+    """The target of a class of machines.
+
+    Raises:
+        TargetError: it names none.
+    """
+    found = inspect.getattr_static(machine, "target", None)
+    if isinstance(found, staticmethod):
+        found = found.__func__
+    if isinstance(found, Target):
+        return found if found.ref is not None else dataclasses.replace(found, ref=_ref_to(found))
+    if callable(found):
+        target = Target(name=machine.__name__.lower(), open=found)
+        return dataclasses.replace(target, ref=_ref_to(target))
+    raise TargetError(
+        f"{machine.__name__}.target: found {found!r:.60}, expected a target, or the function that "
+        "opens the saver"
+    )
+
+
+def _ref_to(target: Target) -> TargetRef | None:
+    """How a script finds a target: by the file of the function that opens it."""
+    function = inspect.unwrap(target.open)
+    name = getattr(function, "__qualname__", "")
+    try:
+        file = inspect.getsourcefile(function)
+    except TypeError:
+        return None
+    if file is None or not name.isidentifier():
+        return None
+    return TargetRef(saver=target.name, module=None, file=file, attribute=name)

@@ -1,0 +1,52 @@
+"""What searches find: broken contracts, each with a program that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from saverproof.judging.session import Breach
+from saverproof.machines.ingredients import Ingredient
+from saverproof.machines.trials import ProgramRun
+from saverproof.steps.definitions import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken contract with the shortest program found that shows it.
+
+    ``needs`` is what the program cannot do without, ``also`` are other contracts whose breach it
+    shows as well; it is ``shortened`` unless it may be longer than it has to be.
+    """
+
+    contract: str
+    program: Program
+    breach: Breach
+    needs: tuple[Ingredient, ...] = ()
+    also: frozenset[str] = frozenset()
+    shortened: bool = True
+
+
+def plain_breaches(run: ProgramRun) -> list[Breach]:
+    """The breaches that do not come after the saver and the model had parted."""
+    return [breach for breach in run.breaches if not breach.diverged]
+
+
+def kind_of(breach: Breach) -> str:
+    """What sort of fact differs, its details aside."""
+    return breach.difference.fact.partition(":")[0]
+
+
+def is_alike(one: Breach, other: Breach) -> bool:
+    """Whether two breaches are of the same fact about the same checkpoint."""
+    difference = other.difference
+    return (one.difference.fact, one.difference.address) == (difference.fact, difference.address)
+
+
+def has_cause_of(one: Violation, other: Violation) -> bool:
+    """Whether two violations of a contract seem to have one cause: neither needs something that
+    the other can do without, or one is shown by less than the other.
+    """
+    if kind_of(one.breach) != kind_of(other.breach):
+        return False
+    first, second = set(one.needs), set(other.needs)
+    return first <= second or second <= first

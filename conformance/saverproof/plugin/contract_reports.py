@@ -1,0 +1,120 @@
+"""A test report for each contract that an item judged, beside that of the item itself.
+
+A family is judged as one, and yet each contract passes, fails or is skipped by itself: on the
+terminal, in JUnit XML, in an IDE and in the histories that CI servers keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from saverproof.plugin.failures import finding_lines
+from saverproof.plugin.run import Run
+from saverproof_reports.events import contracts_of_item
+from saverproof_reports.text import one_line
+
+_UNDECIDED = ("unknown", "not-exercised")
+Said = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """What pytest's short summary shows of a failure."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a contract failed. On the terminal one line: the details follow at the end of the run.
+
+    As text, which JUnit XML and other plugins take, it is told in full.
+    """
+
+    summary: str
+    details: str
+
+    @property
+    def reprcrash(self) -> Crash:
+        """What the short summary shows."""
+        return Crash(self.summary)
+
+    def toterminal(self, writer: Any) -> None:
+        """Write the one line."""
+        writer.line(self.summary)
+
+    def __str__(self) -> str:
+        return self.details
+
+
+def contract_reports(
+    whole: pytest.TestReport, item: Said, saver: Said, run: Run, *, strict: bool
+) -> Iterator[pytest.TestReport]:
+    """The reports of an item's contracts, in the order of the registry.
+
+    ``whole`` is the item's own report, ``item`` its event and ``saver`` that of its saver (see
+    ``saverproof_reports.events``).
+    """
+    stale = {entry["id"]: entry for entry in item.get("stale", ())}
+    for contract in contracts_of_item(saver, item):
+        outcome, longrepr, expected = _result(contract, stale, item, run, strict=strict)
+        name = f"{contract['id']}[{item['saver']}-{item['api']}]"
+        # The worker that judged it, and why a failure is none: as xdist's and pytest's own have it.
+        extra = {"node": whole.node} if hasattr(whole, "node") else {}
+        extra |= {} if expected is None else {"wasxfail": expected}
+        yield pytest.TestReport(
+            nodeid=f"{whole.nodeid.rpartition('::')[0]}::{name}",
+            location=(*whole.location[:2], name),
+            keywords={**whole.keywords, contract["id"]: 1},
+            outcome=outcome,
+            longrepr=longrepr,
+            when="call",
+            sections=whole.sections if outcome == "failed" else (),
+            **extra,
+        )
+
+
+def _result(
+    contract: Said, stale: Mapping[str, Said], item: Said, run: Run, *, strict: bool
+) -> tuple[Any, Any, str | None]:
+    """Outcome, text, and why a failure is none."""
+    entry = stale.get(contract["id"])
+    if entry is not None and entry["severity"] == "error":
+        return "failed", Failure(entry["message"], entry["message"]), None
+    verdict, must = contract["verdict"], contract["level"] == "must"
+    if verdict == "held":
+        return "passed", None, None
+    if verdict in ("violated", "known"):
+        excuse = _excuse(contract, must=must)
+        if excuse is None:
+            return "failed", _failure(contract, item, run), None
+        return "skipped", None, excuse
+    reason = one_line(str(contract["reason"]))
+    if strict and must and verdict in _UNDECIDED:
+        return "failed", Failure(f"{verdict}: {reason}", f"{verdict}: {contract['reason']}"), None
+    return "skipped", ("saverproof", 0, f"Skipped: {verdict}: {reason}"), None
+
+
+def _excuse(contract: Said, *, must: bool) -> str | None:
+    """Why a violation fails nothing; None if it does."""
+    found = contract["violations"]
+    if contract["verdict"] == "known":
+        return f"known: {one_line(str(contract['reason']))}"
+    if not must:
+        return f"advice: {found[0]['summary']}"
+    left = [one for one in found if not one.get("known") and not one.get("baseline")]
+    return None if left else "as in the baseline"
+
+
+def _failure(contract: Said, item: Said, run: Run) -> Failure:
+    found = [one for one in _failing(item["findings"]) if one["contract"] == contract["id"]]
+    lines = [line for one in found for line in finding_lines(one, item["saver"], run)]
+    return Failure(found[0]["summary"], "\n".join(lines))
+
+
+def _failing(findings: Sequence[Said]) -> list[Said]:
+    return [one for one in findings if one["known"] is None and one["baseline"] is None]

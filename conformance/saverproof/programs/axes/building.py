@@ -1,0 +1,243 @@
+"""Makes the program of a row: a short history that has what the row asks for, and its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from saverproof.model.store import Model
+from saverproof.programs.axes import table
+from saverproof.programs.axes.axis import Axis
+from saverproof.programs.axes.covering import Row
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    GetTuple,
+    IdForm,
+    ListTuples,
+    Program,
+    Prune,
+    Put,
+    PutHistory,
+    PutWrites,
+    Reopen,
+    Step,
+    Times,
+    WalkPages,
+)
+from saverproof.values import Value
+
+THREAD, BESIDE, ROOT = "a", "b", ""
+FIRST = 10
+"""The first number of a history: there is room below it, and between the next ones."""
+_SUBJECT, _MANY = FIRST + 3, 98
+_LATER, _DAY_S = 1_000, 86_400
+"""Times go on, and back, by days."""
+_FORMS = {"None": IdForm.NONE, "empty text": IdForm.EMPTY}
+_NAMESPACES = {"not there": None, "a name": "child"}
+
+
+def program_of(row: Row) -> Program:
+    """The program of a row: what it does not name is at its plainest."""
+    return tuple(_RowProgram(row).steps())
+
+
+class _RowProgram:
+    """Adds step after step, followed by the model, so that questions fit what is there."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.model = Model()
+        self.namespace = _NAMESPACES.get(self._point(table.NAMESPACE), ROOT) or ROOT
+        self.values = 0
+
+    def _point(self, axis: Axis) -> str:
+        return self.row.get(axis.name, "")
+
+    def _taken(self, *steps: Step) -> Iterator[Step]:
+        for step in steps:
+            self.model.apply(step)
+            yield step
+
+    def steps(self) -> Iterator[Step]:
+        """All of them."""
+        yield from self._begin()
+        subject, newest = _SUBJECT, FIRST + 1
+        if self._point(table.LENGTH) == "100":
+            times = {"reversed": Times.FALLING, "equal times": Times.EQUAL}
+            going = times.get(self._point(table.TIMES), Times.RISING)
+            long = PutHistory(THREAD, self.namespace, subject, _MANY, newest, 7, going)
+            yield from self._taken(long)
+            subject += _MANY
+            newest = subject - 1
+        yield from self._subject(subject, newest)
+        yield from self._again(subject)
+        if self._point(table.READER) == "the saver opened again":
+            yield Reopen()
+        yield from self._questions(subject)
+        yield from self._removal(subject)
+
+    # --- what is stored ------------------------------------------------------------------------
+
+    def _begin(self) -> Iterator[Step]:
+        """A root and its child, asked about one by one; another thread holds as much."""
+        form = _FORMS.get(self._point(table.FORM), IdForm.ABSENT)
+        root = Put(
+            THREAD,
+            self.namespace,
+            FIRST,
+            changes=self._channels(),
+            metadata={"source": "input", "step": 0, "run_id": "run-1", "user": "ann"},
+            id_form=form,
+        )
+        yield from self._taken(root)
+        yield from self._questions(FIRST)
+        yield from self._taken(self._child(FIRST + 1, FIRST))
+        yield from self._questions(FIRST + 1)
+        yield from self._taken(Put(BESIDE, self.namespace, 1, changes=_count(1)))
+
+    def _channels(self) -> tuple[tuple[str, Value], ...]:
+        if not self._point(table.CHANNELS):
+            return (*_count(1), ("notes", self._value()))
+        many = {"0": 0, "1": 1, "2 to 199": 10, "200": 200}[self._point(table.CHANNELS)]
+        names = ("notes", *(f"channel_{number}" for number in range(many - 1)))[:many]
+        return tuple(
+            (name, self._value() if name == "notes" else Value("integer", number))
+            for number, name in enumerate(names)
+        )
+
+    def _value(self) -> Value:
+        return self._sized(self._point(table.VALUE))
+
+    def _sized(self, size: str) -> Value:
+        self.values += 1
+        kinds = {
+            "empty": Value("text", ""),
+            "container": Value("dict", 3 * self.values),
+            "64 kB": Value("medium-text", self.values),
+            "1 MB": Value("large-text", 2 * self.values),
+            "16 MB": Value("huge-text", self.values),
+        }
+        return kinds.get(size, Value("text", f"note {self.values}"))
+
+    def _child(self, number: int, parent: int | None) -> Put:
+        """A checkpoint that changes two channels; ``number`` says which is newest, not its time."""
+        user = "ann" if number < _SUBJECT else "bob"
+        clocks = {
+            "alike": number * _DAY_S,
+            "reversed": (_LATER - number) * _DAY_S,
+            "equal times": FIRST,
+        }
+        clock = clocks.get(self._point(table.TIMES))
+        changes = _count(number)
+        if self._point(table.CHANNELS) != "1":
+            changes = (*changes, ("notes", self._value()))
+        return Put(
+            THREAD,
+            self.namespace,
+            number,
+            parent,
+            changes=changes,
+            metadata={"source": "loop", "step": number, "run_id": "run-2", "user": user},
+            clock=clock,
+        )
+
+    def _subject(self, number: int, newest: int) -> Iterator[Step]:
+        """The checkpoint that the row is about, its parent as the row has it, and its writes."""
+        early = self._point(table.MOMENT) == "before its checkpoint"
+        if early:
+            yield from self._writes(number)
+        match self._point(table.PARENT):
+            case "none":
+                puts = [self._child(number, None)]
+            case "an older one":
+                puts = [self._child(number + 1, None), self._child(number, newest)]
+            case "one with a higher id":
+                puts = [self._child(number + 2, None), self._child(number, number + 2)]
+            case "one that has a child":
+                puts = [self._child(number, FIRST)]
+            case _:
+                puts = [self._child(number, newest)]
+        yield from self._taken(*puts)
+        if self._point(table.MOMENT) == "older checkpoint":
+            yield from self._taken(self._child(number + 3, number))
+        if not early:
+            yield from self._writes(number)
+
+    def _writes(self, number: int) -> Iterator[Step]:
+        if not (self._point(table.BATCH) or self._point(table.WRITE)):
+            return
+        many = {"0": 0, "1": 1}.get(self._point(table.BATCH), 3)
+        size = self._point(table.WRITE)
+        writes = tuple(
+            ("notes", self._sized(size)) if n == many - 1 else ("count", Value("integer", n))
+            for n in range(many)
+        )
+        yield from self._taken(PutWrites(THREAD, self.namespace, number, 1, writes))
+        beside = ("notes", self._sized(size))
+        yield from self._taken(PutWrites(THREAD, self.namespace, number, 2, (beside,)))
+
+    def _again(self, number: int) -> Iterator[Step]:
+        """The same once more, and with other content, where that is what the family is about."""
+        if self._point(table.MOMENT) and self._point(table.CHANNELS):
+            record = self.model.record((THREAD, self.namespace, number))
+            assert record is not None
+            changed = tuple((name, self._value()) for name, _ in record.step.changes)
+            yield from self._taken(record.step, replace(record.step, changes=changed))
+            yield from self._writes(number)
+
+    # --- what is asked -------------------------------------------------------------------------
+
+    def _questions(self, number: int) -> Iterator[Step]:
+        form = _FORMS.get(self._point(table.FORM), IdForm.ABSENT)
+        unnamed = self._point(table.NAMESPACE) == "not there"
+        yield GetTuple(THREAD, None if unnamed else self.namespace, None, form)
+        match self._point(table.READ):
+            case "by id":
+                yield GetTuple(THREAD, None if unnamed else self.namespace, number)
+            case "list of a namespace":
+                yield ListTuples(THREAD, self.namespace, id_form=form)
+            case "list of a thread":
+                yield ListTuples(THREAD, id_form=form)
+            case "list of an id":
+                yield ListTuples(THREAD, self.namespace, number)
+            case "list of everything":
+                yield ListTuples(None)
+            case "pages":
+                yield WalkPages(THREAD, self.namespace, 30 if number > _LATER // 10 else 1)
+        if self._point(table.LIMIT):
+            yield self._listing(number)
+
+    def _listing(self, number: int) -> ListTuples:
+        # The question's own limit depends on what the rest of it selects.
+        befores = {"a stored id": number, "an id never put": FIRST + 2}
+        filters = {"fits some": {"user": "ann"}, "fits none": {"user": "nobody"}}
+        asked = ListTuples(
+            THREAD,
+            self.namespace,
+            before=befores.get(self._point(table.BEFORE)),
+            filter=filters.get(self._point(table.FILTER)),
+        )
+        selected = len(self.model.listing(asked))
+        limits = {"0": 0, "1": 1, "exact": selected, "more": selected + 3}
+        return replace(asked, limit=limits.get(self._point(table.LIMIT)))
+
+    def _removal(self, number: int) -> Iterator[Step]:
+        removals: dict[str, Step] = {
+            "delete_thread": DeleteThread(THREAD),
+            "delete_for_runs": DeleteForRuns(("run-2",)),
+            "prune to the latest": Prune((THREAD,), "keep_latest"),
+            "prune of all": Prune((THREAD,), "delete"),
+            "copy_thread": CopyThread(THREAD, "copy"),
+        }
+        removal = removals.get(self._point(table.REMOVAL))
+        if removal is None:
+            return
+        yield ListTuples(THREAD)
+        yield from self._taken(removal)
+        yield from (ListTuples(THREAD), ListTuples(BESIDE), ListTuples("copy"))
+
+
+def _count(number: int) -> tuple[tuple[str, Value], ...]:
+    return (("count", Value("integer", number)),)

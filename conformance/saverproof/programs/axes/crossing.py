@@ -1,0 +1,108 @@
+"""The programs that cross the axes of a family, and what of the axes they leave untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.programs.axes import table
+from saverproof.programs.axes.axis import Axis
+from saverproof.programs.axes.building import program_of
+from saverproof.programs.axes.covering import rows
+from saverproof.programs.axes.deltas import delta_program
+from saverproof.programs.axes.heavy import HEAVY_PROGRAMS
+from saverproof.programs.axes.log import AxisLog, Pair, pairs_of
+from saverproof.steps.definitions import Program
+
+NO_ROOM = "it takes seconds, for which this profile or budget has no room"
+NOT_REACHED = "no program of this run came to it"
+
+
+def crossing(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Program]:
+    """The programs in which the points of a family's axes come together two by two, for a saver
+    with these capabilities; with ``heavy`` also those that take seconds.
+    """
+    if table.CROSSED.get(family) and table.CROSSED[family][0] is table.DELTA:
+        made = delta_program if table.DELTA.of(family, able) else None
+    else:
+        made = program_of
+    if made is None:
+        return
+    yield from map(made, rows(family, able))
+    if heavy:
+        yield from HEAVY_PROGRAMS.get(family, ())
+
+
+@dataclass(frozen=True, slots=True)
+class AxisAccount:
+    """What the programs of a family touched of its axes.
+
+    ``heavy`` says whether what takes seconds was to be tried.
+    """
+
+    family: str
+    able: frozenset[str]
+    heavy: bool
+    log: AxisLog
+
+    def axes(self) -> Iterator[Axis]:
+        """The axes of which the saver has a point that the family tries."""
+        return (axis for axis in table.AXES if axis.of(self.family, self.able))
+
+    def untouched(self) -> Iterator[tuple[Axis, str, str]]:
+        """The points that were not touched, and why."""
+        for axis in self.axes():
+            if axis.of_the_saver:
+                continue
+            for point in axis.of(self.family, self.able):
+                if self.log.points[axis.at(point.name)] == 0:
+                    left_out = point.heavy and not self.heavy
+                    yield axis, point.name, NO_ROOM if left_out else NOT_REACHED
+
+    def gaps(self) -> dict[str, str]:
+        """Contract -> what it speaks of that was to be touched and was not."""
+        gaps: dict[str, list[str]] = {}
+        for axis, point, why in self.untouched():
+            if why is NOT_REACHED:
+                for contract in axis.contracts_of(self.family):
+                    gaps.setdefault(contract, []).append(f"{axis.name}: {point}")
+        return {
+            contract: f"{NOT_REACHED}: {'; '.join(points)}" for contract, points in gaps.items()
+        }
+
+    def as_data(self) -> dict[str, Any]:
+        """The ``axes`` section of an item."""
+        wanted = dict(pairs_of(self.family, self.able, heavy=self.heavy))
+        open_ = [pair for pair, why in wanted.items() if why is None]
+        return {
+            "points": [
+                {
+                    "axis": axis.name,
+                    "contracts": sorted(axis.contracts_of(self.family)),
+                    "touched": {
+                        point.name: self.log.points[axis.at(point.name)]
+                        for point in axis.of(self.family, self.able)
+                    },
+                }
+                for axis in self.axes()
+            ],
+            "untouched": [
+                {"family": self.family, "axis": axis.name, "point": point, "why": why}
+                for axis, point, why in self.untouched()
+            ],
+            "pairs": {
+                "of": len(open_),
+                "covered": sum(pair in self.log.pairs for pair in open_),
+                "missing": [self._told(pair) for pair in open_ if pair not in self.log.pairs],
+                "left_out": [
+                    self._told(pair) | {"why": why} for pair, why in wanted.items() if why
+                ],
+            },
+        }
+
+    def _told(self, pair: Pair) -> dict[str, Any]:
+        return {
+            "family": self.family,
+            "pair": sorted(f"{axis}: {point}" for axis, point in pair),
+        }

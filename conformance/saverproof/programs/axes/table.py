@@ -1,0 +1,219 @@
+"""The axes: what a step, a value, a name, a history, a batch and a reader can be."""
+
+from __future__ import annotations
+
+from saverproof.capability import Capability
+from saverproof.programs.axes.axis import Axis, Point, Touched, axis
+
+DURABLE, OWN_STORE = "durable", "own store"
+"""What a point needs beside capabilities: a saver that keeps its data; workspaces kept apart."""
+
+PARENT = axis(
+    "parent of a put",
+    "identity/parent ordering/latest-is-greatest-id ordering/list-newest-first "
+    "channels/unchanged-carried channels/history-immutable deletion/runs "
+    "deletion/copy-complete delta-history/matches-walk",
+    *("none", "the newest", "an older one", "one with a higher id", "one that has a child"),
+)
+TIMES = axis(
+    "times and ids",
+    "identity/put-returns-address ordering/latest-is-greatest-id "
+    "ordering/list-newest-first ordering/before-is-exclusive ordering/pages-tile "
+    "channels/unchanged-carried delta-history/matches-walk",
+    "alike",
+    "reversed",
+    "equal times",
+)
+_SIZES = ("empty", "primitive", "container", "64 kB", "1 MB")
+VALUE = axis(
+    "value of a channel",
+    "serialization/channel-values channels/unchanged-carried "
+    "channels/history-immutable upsert/put-is-idempotent upsert/put-replaces "
+    "deletion/copy-complete parity/same-answers lifecycle/reopen",
+    *_SIZES,
+    Point("16 MB", heavy=True, families=frozenset({"serialization"})),
+)
+WRITE = axis(
+    "value of a write",
+    "serialization/write-values pending-writes/complete "
+    "upsert/regular-write-first-wins deletion/copy-complete parity/same-answers "
+    "lifecycle/reopen",
+    *_SIZES,
+    Point("16 MB", heavy=True, families=frozenset({"serialization"})),
+)
+CHANNELS = axis(
+    "channels of a checkpoint",
+    "serialization/channel-values channels/unchanged-carried upsert/put-replaces",
+    "0",
+    "1",
+    "2 to 199",
+    "200",
+)
+LENGTH = axis(
+    "checkpoints of a namespace",
+    "identity/list-selects ordering/list-newest-first ordering/limit-is-a-prefix "
+    "ordering/pages-tile channels/unchanged-carried filter/equality "
+    "deletion/copy-complete",
+    *("1", "2", "100"),
+    Point("1,100", heavy=True, families=frozenset({"identity", "ordering", "filter"})),
+)
+BATCH = axis(
+    "writes of a batch",
+    "pending-writes/complete pending-writes/empty-batch "
+    "upsert/regular-write-first-wins deletion/copy-complete parity/same-answers "
+    "lifecycle/reopen",
+    *("0", "1", "2 or more"),
+    Point("1,100", heavy=True, families=frozenset({"pending-writes"})),
+)
+MOMENT = axis(
+    "moment of a write",
+    "pending-writes/early-writes-kept pending-writes/late-writes upsert/regular-write-first-wins",
+    *("newest checkpoint", "older checkpoint"),
+    Point("before its checkpoint", needs=Capability.EARLY_WRITES),
+)
+DELTA = axis(
+    "delta channels asked about",
+    "delta-history/matches-walk",
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("none", "the first", "the last")),
+    Point("several", needs=Capability.DELTA_HISTORY),
+)
+SNAPSHOT = axis(
+    "value of a delta channel before",
+    "delta-history/matches-walk",
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("none", "near", "far")),
+)
+DEPTH = axis(
+    "checkpoints of a delta's history",
+    "delta-history/matches-walk",
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("1", "2 to 99", "100")),
+    Point("1,100", needs=Capability.DELTA_HISTORY, heavy=True),
+)
+VERSIONS = axis(
+    "versions minted in a row", "channels/versions-increase", "up to 9,999", "10,000 and more"
+)
+VERSION = axis(
+    "kind of version", "channels/versions-increase", "integer", "float", "text", of_the_saver=True
+)
+READER = axis(
+    "reader",
+    "identity/put-returns-address lifecycle/reopen parity/same-answers",
+    Point("the same saver", families=frozenset({"identity", "lifecycle"})),
+    Point("the saver opened again", needs=DURABLE, families=frozenset({"lifecycle"})),
+    Point("the other API", families=frozenset({"parity"})),
+)
+READ = axis(
+    "form of a read",
+    "identity/list-selects identity/put-returns-address "
+    "ordering/latest-is-greatest-id pending-writes/complete "
+    "pending-writes/same-in-list upsert/put-replaces parity/same-answers "
+    "lifecycle/reopen",
+    *("the newest", "by id", "list of a namespace", "list of a thread"),
+    Point("list of an id", families=frozenset({"identity"})),
+    Point("list of everything", needs=OWN_STORE, families=frozenset({"identity", "ordering"})),
+    Point("pages", families=frozenset({"ordering"})),
+)
+LIMIT = axis(
+    "limit", "ordering/limit-is-a-prefix filter/equality", "none", "0", "1", "exact", "more"
+)
+BEFORE = axis(
+    "before",
+    "ordering/before-is-exclusive filter/equality",
+    "none",
+    "a stored id",
+    "an id never put",
+)
+FILTER = axis(
+    "filter", "ordering/limit-is-a-prefix filter/equality", "none", "fits some", "fits none"
+)
+FORM = axis(
+    "spelling of the id",
+    "identity/none-id-is-latest ordering/latest-is-greatest-id",
+    "not there",
+    "None",
+    "empty text",
+)
+NAMESPACE = axis(
+    "spelling of the namespace",
+    "identity/get-defaults-to-root",
+    "not there",
+    "empty text",
+    "a name",
+)
+REMOVAL = axis(
+    "removal",
+    "deletion/thread-all deletion/runs deletion/prune-latest deletion/copy-complete",
+    Point("delete_thread", needs=Capability.DELETE_THREAD),
+    Point("delete_for_runs", needs=Capability.DELETE_FOR_RUNS),
+    Point("prune to the latest", needs=Capability.PRUNE),
+    Point("prune of all", needs=Capability.PRUNE),
+    Point("copy_thread", needs=Capability.COPY_THREAD),
+)
+_ODD = (
+    *("plain", "upper case", "padded", "Unicode", "wildcards", "quotes", "separators"),
+    *("path steps", "digits", "very long"),
+)
+THREAD_TEXT = axis("text of a thread", "isolation/hostile-identifiers", *_ODD, "NUL")
+NAMESPACE_TEXT = axis("text of a namespace", "isolation/hostile-identifiers", *_ODD)
+FILTER_KEY_TEXT = axis(
+    "text of a filter key", "isolation/hostile-filter-keys", *_ODD[:1], *_ODD[3:8], "empty"
+)
+CHANNEL_TEXT = axis("text of a channel", "serialization/names", *_ODD[:-1])
+NODE_TEXT = axis("text of a node", "serialization/names", "plain", "padded", "Unicode", "quotes")
+METADATA_KEY_TEXT = axis("text of a metadata key", "serialization/metadata", *_ODD[:7], "empty")
+METADATA_TEXT = axis(
+    "text of a metadata value", "serialization/metadata filter/equality", *_ODD[:9], "empty"
+)
+FILTER_TEXT = axis("text of a filter value", "filter/equality", *_ODD[:9], "empty")
+_ALIKE = ("1", "'1'", "1.0", "True", "'True'", "None", "'None'", "'null'", "''", "0")
+STORED_ALIKE = axis("metadata that prints alike", "filter/equality", *_ALIKE)
+ASKED_ALIKE = axis("filter values that print alike", "filter/equality", *_ALIKE)
+
+AXES: tuple[Axis, ...] = (
+    *(PARENT, TIMES, VALUE, WRITE, CHANNELS, LENGTH, BATCH, MOMENT, DELTA, SNAPSHOT, DEPTH),
+    *(VERSIONS, VERSION, READER, READ, LIMIT, BEFORE, FILTER, FORM, NAMESPACE, REMOVAL),
+    *(THREAD_TEXT, NAMESPACE_TEXT, FILTER_KEY_TEXT, CHANNEL_TEXT, NODE_TEXT),
+    *(METADATA_KEY_TEXT, METADATA_TEXT, FILTER_TEXT, STORED_ALIKE, ASKED_ALIKE),
+)
+
+CROSSED: dict[str, tuple[Axis, ...]] = {
+    "ordering": (PARENT, TIMES, LENGTH, READ, LIMIT, BEFORE, FILTER, FORM),
+    "identity": (PARENT, TIMES, LENGTH, READ, FORM, NAMESPACE),
+    "channels": (PARENT, TIMES, VALUE, CHANNELS, LENGTH),
+    "serialization": (VALUE, WRITE, CHANNELS),
+    "upsert": (VALUE, WRITE, CHANNELS, BATCH, MOMENT, READ),
+    "pending-writes": (WRITE, BATCH, MOMENT, READ),
+    "filter": (LIMIT, BEFORE, FILTER, LENGTH),
+    "deletion": (REMOVAL, PARENT, VALUE, WRITE, LENGTH, BATCH),
+    "delta-history": (DELTA, SNAPSHOT, DEPTH, PARENT, TIMES),
+    "parity": (READ, VALUE, WRITE, BATCH),
+    "lifecycle": (READER, READ, VALUE, WRITE, BATCH),
+}
+"""Family -> the axes whose points each of its arrays brings together two by two."""
+
+TOO_MUCH = "too expensive together"
+IMPOSSIBLE = "there is no such program"
+_LARGE = frozenset(
+    (*(VALUE.at(size) for size in ("64 kB", "1 MB")), *(WRITE.at(s) for s in ("64 kB", "1 MB")))
+)
+
+
+def why_apart(one: Touched, other: Touched) -> str | None:
+    """Why two points are not brought together, or None if they are."""
+    pair = {one, other}
+    heavy = {p for p in pair if p in HEAVY}
+    if heavy and (len(heavy) == 2 or pair & _LARGE or CHANNELS.at("200") in pair):
+        return TOO_MUCH
+    if LENGTH.at("100") in pair and pair & {VALUE.at("1 MB"), WRITE.at("1 MB")}:
+        return TOO_MUCH
+    return _APART.get(frozenset(pair))
+
+
+_APART: dict[frozenset[Touched], str] = {
+    frozenset((LIMIT.at("exact"), FILTER.at("fits none"))): IMPOSSIBLE,
+    frozenset((DEPTH.at("1"), SNAPSHOT.at("far"))): IMPOSSIBLE,
+    frozenset((DEPTH.at("100"), SNAPSHOT.at("near"))): IMPOSSIBLE,
+    frozenset((DEPTH.at("1,100"), SNAPSHOT.at("near"))): IMPOSSIBLE,
+    frozenset((DEPTH.at("1,100"), DELTA.at("the first"))): TOO_MUCH,
+    frozenset((DEPTH.at("1,100"), DELTA.at("the last"))): TOO_MUCH,
+}
+HEAVY = frozenset(axis.at(point.name) for axis in AXES for point in axis.points if point.heavy)

@@ -1,0 +1,50 @@
+"""Short programs with metadata that a saver may take for other metadata, and filters by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from saverproof.programs.small import THREAD
+from saverproof.steps.definitions import ListTuples, Program, Put
+from saverproof.values.metadata import FILTER_VALUES, METADATA_KEYS, METADATA_VALUES
+
+_KEY = "user_id"
+# Never true and 1 together: whether they are equal is open.
+_NUMBERS = (1, "1", 1.0, "1.0", 0, "0", "", "None", "null", None, "True", "true", "False", "01")
+_BOOLEANS = (True, False, "True", "true", "False", "None", None, "")
+_TEXTS = tuple(value for value in FILTER_VALUES if isinstance(value, str))
+_PATTERNS = (
+    *("ann", "Ann", "an%", "a_n", "a*", "a?n", "[a]nn", "an", "ann ", " ann", "ann,bob", "bob"),
+    *("ann|bob", "{ann}", "(ann)", "-ann", "@ann", "ann:bob", "ann-bob", "ann bob", "a.n", "~ann"),
+    *('"ann"', "'ann'", "../ann", "./ann", "7", "07", "7.0", "ann\\b"),
+)
+
+
+def _all_of(values: tuple[Any, ...]) -> Iterator[Put]:
+    """A checkpoint with each value."""
+    for number, value in enumerate(values, 1):
+        yield Put(THREAD, "", number, number - 1 or None, metadata={_KEY: value})
+
+
+def _looked_for(values: tuple[Any, ...]) -> Program:
+    """A checkpoint with each value, and each value looked for."""
+    asked = (ListTuples(THREAD, filter={_KEY: value}) for value in values)
+    return (*_all_of(values), *asked)
+
+
+FILTER_VALUES_ALIKE: tuple[Program, ...] = tuple(
+    map(_looked_for, (_NUMBERS, _BOOLEANS, _TEXTS, _PATTERNS))
+)
+"""Values that print alike, or that one may be a pattern of, each among the others."""
+
+_KEYS = (*METADATA_KEYS, "", " padded ", "caf\u00e9", "cafe\u0301", "Caf\u00e9", "a/b")
+METADATA: tuple[Program, ...] = (
+    (
+        Put(THREAD, "", 1, metadata={key: n for n, key in enumerate(_KEYS)}),
+        *(Put(THREAD, "", n, metadata={key: n}) for n, key in enumerate(_KEYS, 2)),
+        ListTuples(THREAD),
+    ),
+    (*_all_of((*METADATA_VALUES, *_NUMBERS, *_BOOLEANS, *_PATTERNS)), ListTuples(THREAD)),
+)
+"""Every key of metadata, all together and alone, and every value."""

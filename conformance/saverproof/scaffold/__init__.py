@@ -1,0 +1,1 @@
+"""What ``saverproof init`` writes for an author: a target, known violations, a CI workflow."""

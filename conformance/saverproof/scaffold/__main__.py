@@ -1,0 +1,13 @@
+"""``python -m saverproof.scaffold``: the process in which a saver's class is looked at."""
+
+import sys
+
+from saverproof.process.requests import Handlers
+from saverproof.process.server import serve
+from saverproof.scaffold.inspecting import inspect_class
+from saverproof.scaffold.requests import INSPECT
+
+if __name__ == "__main__":
+    handlers = Handlers()
+    handlers.add(INSPECT, inspect_class)
+    serve(handlers, *(int(argument) for argument in sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""What to pass for the parameters of something that opens a saver, guessed from their names."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+
+FILE = 'workspace.path / "checkpoints.db"'
+ENVIRONMENT = "SAVER_DSN"
+"""The variable that holds the address of a server, where the saver needs one."""
+
+_FILES = re.compile(r"(^|_)(path|file|filename|db|database|location|store|storage)(_|$)")
+_FOLDERS = re.compile(r"(^|_)(dir|directory|folder|root)(_|$)")
+_ADDRESSES = re.compile(r"(^|_)(conn_string|connection_string|conninfo|dsn|url|uri)(_|$)")
+_CONNECTIONS = re.compile(r"^(conn|connection|db)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Source text for one parameter, with the lines and imports that it needs."""
+
+    parameter: Parameter
+    source: str
+    before: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+    on_loop: bool = False
+    by_name: bool = False
+
+
+def arguments_for(parameters: Sequence[Parameter]) -> Iterator[tuple[Argument, ...]]:
+    """The calls worth trying, the likeliest first.
+
+    Parameters with a default are left alone, but for one that says where the data goes: without
+    it a saver may keep them in memory or in a place that others share. Nothing is given where a
+    required parameter cannot be guessed.
+    """
+    plain = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    required = [one for one in plain if one.default is Parameter.empty]
+    optional = [one for one in plain if one.default is not Parameter.empty]
+    guesses = [list(_guesses(one)) for one in required]
+    for place in (one for one in optional if any(_guesses(one))):
+        by_name = [_named(guess) for guess in _guesses(place)]
+        yield from itertools.product(*guesses, by_name)
+    yield from itertools.product(*guesses)
+
+
+def _named(guess: Argument) -> Argument:
+    return Argument(
+        guess.parameter,
+        guess.source,
+        guess.before,
+        guess.imports,
+        guess.on_loop,
+        by_name=True,
+    )
+
+
+def _guesses(parameter: Parameter) -> Iterator[Argument]:
+    name, annotation = parameter.name, str(parameter.annotation)
+    if "aiosqlite" in annotation:
+        yield _connection(parameter, "aiosqlite")
+    elif "sqlite3" in annotation or (_CONNECTIONS.search(name) and "str" not in annotation):
+        yield _connection(parameter, "sqlite3")
+        yield _connection(parameter, "aiosqlite")
+    if _ADDRESSES.search(name):
+        yield Argument(parameter, f"str({FILE})")
+        yield Argument(parameter, 'f"sqlite:///{workspace.path}/checkpoints.db"')
+        yield from_environment(parameter)
+    elif _FOLDERS.search(name):
+        yield from _paths(parameter, "workspace.path")
+    elif _FILES.search(name):
+        yield from _paths(parameter, FILE)
+        yield from _paths(parameter, "workspace.path")
+
+
+def from_environment(parameter: Parameter) -> Argument:
+    """The address of a server, which only the author knows."""
+    return Argument(parameter, f'os.environ["{ENVIRONMENT}"]', imports=("import os",))
+
+
+def _paths(parameter: Parameter, source: str) -> Iterator[Argument]:
+    texts = [source, f"str({source})"]
+    yield from (
+        Argument(parameter, text)
+        for text in (texts if "Path" in str(parameter.annotation) else reversed(texts))
+    )
+
+
+def _connection(parameter: Parameter, module: str) -> Argument:
+    if module == "aiosqlite":
+        line = f"connection = await aiosqlite.connect({FILE})"
+    else:
+        line = f"connection = sqlite3.connect({FILE}, check_same_thread=False)"
+    return Argument(
+        parameter, "connection", (line,), (f"import {module}",), on_loop=module == "aiosqlite"
+    )

@@ -1,0 +1,119 @@
+"""The text of the files, from what was found out about a saver's class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from saverproof.scaffold.arguments import ENVIRONMENT
+from saverproof.scaffold.requests import SaverClass, WayToOpen
+from saverproof.scripts.formatting import formatted, indented
+
+TARGET_FILE = "saverproof_target.py"
+KNOWN_FILE = "saverproof_known.toml"
+WORKFLOW = Path(".github", "workflows", "saverproof.yml")
+
+_TEMPLATES = Environment(
+    loader=PackageLoader(__package__),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    autoescape=False,  # Python, TOML and YAML; nothing here is HTML
+)
+UNKNOWN = WayToOpen(f'OPEN(os.environ["{ENVIRONMENT}"])', imports=("import os",))
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A way to open the saver, whether what it stores outlives it, and why others failed."""
+
+    way: WayToOpen
+    durable: bool = True
+    failures: tuple[str, ...] = ()
+
+
+def function_name(kind: SaverClass) -> str:
+    """The name of the target's function: that of the class, as functions are spelled."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.name)
+    return name.replace(".", "_").lower()
+
+
+def target_text(kind: SaverClass, opening: Opening, name: str, folder: Path) -> str:
+    """A module with one target; ``folder`` is where it will lie, from where pytest is started."""
+    way = opening.way
+    manager = "asynccontextmanager" if way.runs_on_loop else "contextmanager"
+    ours = [
+        f"from {kind.module} import {kind.name.partition('.')[0]}",
+        "from saverproof import Workspace, target",
+    ]
+    modules = {line for line in way.imports if "aiosqlite" not in line}
+    text = _TEMPLATES.get_template("target.py.j2").render(
+        name=name,
+        saver=f"{folder / TARGET_FILE}:{function_name(kind)}",
+        known=KNOWN_FILE,
+        standard_imports=[*sorted(modules), f"from contextlib import {manager}"],
+        imports=[*sorted({*way.imports} - modules), *ours],
+        durable=opening.durable,
+        manager=manager,
+        asynchronous=way.runs_on_loop,
+        function=function_name(kind),
+        failures=opening.failures,
+        body=list(_body(way)),
+    )
+    return "\n".join(formatted([text])) + "\n"
+
+
+def known_text(name: str, folder: Path) -> str:
+    """A known-violations file without an entry."""
+    template = _TEMPLATES.get_template("known.toml.j2")
+    return template.render(name=name, path=folder / KNOWN_FILE)
+
+
+def workflow_text(kind: SaverClass, folder: Path, project: Path) -> str:
+    """A workflow of GitHub that judges the saver of the project."""
+    own = (project / "pyproject.toml").is_file()
+    return _TEMPLATES.get_template("workflow.yml.j2").render(
+        saver=f"{folder / TARGET_FILE}:{function_name(kind)}",
+        requirement="." if own else kind.distribution or "YOUR-PACKAGE",
+        requirements_file="pyproject.toml" if own else "",
+    )
+
+
+def texts(
+    kind: SaverClass, opening: Opening, name: str, folder: Path, project: Path
+) -> Mapping[Path, str]:
+    """Every file to write, relative to the project's folder."""
+    return {
+        folder / TARGET_FILE: target_text(kind, opening, name, folder),
+        folder / KNOWN_FILE: known_text(name, folder),
+        WORKFLOW: workflow_text(kind, folder, project),
+    }
+
+
+def _body(way: WayToOpen) -> Iterator[str]:
+    yield from way.before
+    closings = [way.closing] if way.closing else []
+    if way.before:
+        closings.append(f"{'await ' if way.runs_on_loop else ''}connection.close()")
+    if way.manager:
+        opening = "async with" if way.manager == "async" else "with"
+        inner = [f"{opening} {way.expression} as saver:", *indented(_used(way))]
+    else:
+        yield f"saver = {way.expression}"
+        inner = list(_used(way))
+    if not closings:
+        yield from inner
+        return
+    yield "try:"
+    yield from indented(inner)
+    yield "finally:"
+    yield from indented(closings)
+
+
+def _used(way: WayToOpen) -> list[str]:
+    return [*([way.setup] if way.setup else []), "yield saver"]

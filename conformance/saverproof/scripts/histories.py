@@ -1,0 +1,63 @@
+"""Many checkpoints in a row as statements: one loop, and what it needs of the checkpoint before."""
+
+from __future__ import annotations
+
+from saverproof.scripts.source import dict_source, literal, quoted
+from saverproof.scripts.writer import ScriptWriter, versions_source
+from saverproof.steps.definitions import PutHistory, Times
+from saverproof.steps.expanding import MARK, puts_of
+
+
+def write_history(step: PutHistory, writer: ScriptWriter) -> None:
+    """Write the loop, and follow it in the model: ``V`` has the version of each checkpoint."""
+    writer.helpers.add("checkpoint")
+    first, last = step.number, step.number + step.count
+    writer.id(last - 1)
+    puts = list(puts_of(step))
+    before = writer.model.plan_put(puts[0], lambda _: "new")
+    others = {name: c for name, c in before.channels.items() if name != "count"}
+    older = before.seen[puts[0].node]
+    values = {name: writer.value(c.value) for name, c in others.items() if c.value is not None}
+    versions = {name: str(channel.version) for name, channel in others.items()}
+    current = _highest([str(version) for version in older.values()])
+    name = f"V{first}"
+    place = f"{quoted(step.thread)}, {quoted(step.namespace)}"
+    parent = "" if step.parent is None else f", {writer.id(step.parent)}"
+    writer.helpers.add("config")
+    made = 'checkpoint(n, values | {"count": n}, new, **old)'
+    if step.times is not Times.RISING:
+        made += f' | {{"ts": {_time(step)}}}'
+    put = writer.change("put", "at", made, _metadata(step), "new")
+    writer.say(
+        f"{name}, at = {{}}, config({place}{parent})",
+        f"values, old = {dict_source(values)}, {versions_source(older)}",
+        f"latest = {current}",
+        f"for n in range({first}, {last}):",
+        f"    latest = {name}[n] = saver.get_next_version(latest, None)",
+        '    new = {"count": latest}',
+        f"    {put}",
+        f"    at, old = config({place}, ID[n]), {versions_source(versions)} | new",
+    )
+    for one in puts:
+        planned = writer.model.plan_put(one, lambda _, one=one: f"{name}[{one.number}]")  # type: ignore[misc]
+        writer.model.put(one, planned)
+
+
+def _highest(versions: list[str]) -> str:
+    known = list(dict.fromkeys(versions))
+    return f"max({', '.join(known)})" if len(known) > 1 else (known or ["None"])[0]
+
+
+def _time(step: PutHistory) -> str:
+    """The time of a checkpoint, which the script's helper gives to another number."""
+    other = (
+        str(step.number) if step.times is Times.EQUAL else f"{2 * step.number + step.count - 1} - n"
+    )
+    return f'checkpoint({other}, {{}}, {{}})["ts"]'
+
+
+def _metadata(step: PutHistory) -> str:
+    made = '{"source": "loop", "step": n, "parents": {}}'
+    if not step.marked:
+        return made
+    return f"{made} | ({literal(MARK)} if n % {step.marked} == 0 else {{}})"

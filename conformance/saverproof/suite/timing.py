@@ -1,0 +1,160 @@
+"""How long a run takes, estimated from what the probe measured, and the seconds of each item.
+
+The figures were counted with the bundled saver. They are rough: a saver that is wrong, or lists
+slowly, takes longer, and the limit of an item holds whatever the estimate said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from saverproof.facts import Facts
+
+LIMITS_S = {"quick": 180.0, "default": 480.0, "deep": 7_200.0}
+"""What a run may take that was given no ``--saver-budget``; a slow saver is judged by less."""
+_SLOW_CALL_MS = 10.0
+_SLOW_OPENING_MS = 120.0
+"""From where on a saver counts as slow: well above what a local one takes on a machine at work."""
+_AROUND = 1.3
+"""What a run takes beside the saver and the programs: of one core, others want some, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an item takes: seconds of the kit's own, calls of the saver, and openings."""
+
+    own_s: float
+    calls: float
+    opens: float
+
+    def seconds(self, facts: Facts) -> float:
+        """The same in seconds for a saver that the probe has measured."""
+        call_ms, open_ms = facts.get("call_ms", 0.0), facts["opens_ms"]
+        return _AROUND * self.own_s + (self.calls * call_ms + self.opens * open_ms) / 1_000
+
+    def times(self, factor: float) -> Cost:
+        """So many times as much."""
+        return Cost(factor * self.own_s, factor * self.calls, factor * self.opens)
+
+
+_DEFAULT: Mapping[str, Cost] = {
+    "interface": Cost(0.4, 1_800, 5),
+    "ordering": Cost(1.6, 6_400, 48),
+    "upsert": Cost(1.1, 2_900, 30),
+    "pending-writes": Cost(0.6, 2_300, 25),
+    "identity": Cost(1.6, 5_800, 50),
+    "serialization": Cost(4.0, 10_300, 40),
+    "channels": Cost(1.6, 4_200, 90),
+    "isolation": Cost(3.6, 12_200, 180),
+    "filter": Cost(2.1, 8_700, 25),
+    "deletion": Cost(2.2, 10_000, 60),
+    "delta-history": Cost(1.3, 9_000, 28),
+    "parity": Cost(1.8, 4_500, 45),
+    "lifecycle": Cost(1.6, 3_400, 105),
+    "graph": Cost(5.0, 4_300, 11),
+    "atomicity": Cost(10.0, 17_400, 1_650),
+    "durability": Cost(12.0, 6_600, 690),
+    "concurrency": Cost(9.0, 1_100, 67),
+}
+"""Through one API, at the default profile."""
+_QUICK = {"isolation": 0.9, "graph": 0.4, "atomicity": 0.25, "durability": 0.25, "concurrency": 0.8}
+_DEEP = {"graph": 40.0, "atomicity": 8.0, "durability": 5.0, "concurrency": 12.0}
+_LEAST: Mapping[str, Cost] = {
+    "ordering": Cost(1.0, 2_900, 45),
+    "upsert": Cost(0.5, 1_400, 35),
+    "pending-writes": Cost(0.4, 1_000, 30),
+    "identity": Cost(0.6, 2_400, 45),
+    "serialization": Cost(1.5, 3_000, 40),
+    "channels": Cost(0.7, 2_000, 60),
+    "isolation": Cost(1.8, 9_600, 150),
+    "filter": Cost(0.8, 2_700, 30),
+    "deletion": Cost(1.0, 4_500, 50),
+    "delta-history": Cost(0.7, 4_800, 30),
+    "parity": Cost(0.8, 1_800, 40),
+    "lifecycle": Cost(0.7, 1_500, 75),
+    "graph": Cost(1.0, 150, 2),
+    "atomicity": Cost(2.0, 2_600, 170),
+    "durability": Cost(6.0, 1_600, 200),
+    "concurrency": Cost(5.0, 500, 40),
+}
+"""What is never left out: directed programs, clean runs, one of each kind; and a short program of
+each theme.
+"""
+_LEAST_OF_OTHERS = Cost(0.3, 400, 12)
+_UNKNOWN = Cost(1.0, 500, 10)
+
+
+def cost_of(family: str, profile: str) -> Cost:
+    """What one item of a family takes; that of another distribution is guessed."""
+    known = _DEFAULT.get(family, _UNKNOWN)
+    match profile:
+        case "quick":
+            return known.times(_QUICK.get(family, 0.6))
+        case "deep":
+            return known.times(_DEEP.get(family, 12.0))
+        case _:
+            return known
+
+
+def least_of(family: str, profile: str) -> Cost:
+    """What of that is never left out."""
+    least = _LEAST.get(family, _LEAST_OF_OTHERS)
+    whole = cost_of(family, profile)
+    return least if least.calls < whole.calls else whole
+
+
+def item_name(family: str, api: str) -> str:
+    """What an item of a saver is called in a plan."""
+    return f"{family}:{api}"
+
+
+@dataclass(frozen=True, slots=True)
+class TimePlan:
+    """The time of one saver's items: ``whole_s`` without any limit, ``estimate_s`` with the limits
+    in ``items``, by family and API; an item that is not there has none.
+    """
+
+    whole_s: float
+    estimate_s: float
+    items: Mapping[str, float]
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether something is to be left out."""
+        return bool(self.items)
+
+
+def time_plan(
+    facts: Facts,
+    planned: Iterable[tuple[str, str]],
+    profile: str,
+    limit_s: float | None,
+    workers: int,
+) -> TimePlan:
+    """The seconds of each item, so that all end within a limit where the saver is slow.
+
+    Without ``limit_s`` it is the profile's, and a saver of ordinary speed has none: how fast the
+    machine happens to be is not to decide what is judged.
+    """
+    pairs = list(planned)
+    costs = {item_name(f, api): cost_of(f, profile).seconds(facts) for f, api in pairs}
+    least = {item_name(f, api): least_of(f, profile).seconds(facts) for f, api in pairs}
+    whole = sum(costs.values())
+    limit = workers * (limit_s if limit_s is not None else LIMITS_S[profile])
+    slow = facts.get("call_ms", 0.0) >= _SLOW_CALL_MS or facts["opens_ms"] >= _SLOW_OPENING_MS
+    if whole <= limit or (limit_s is None and not slow):
+        return TimePlan(whole / workers, whole / workers, {})
+    least_s = sum(least.values())
+    # Below what is never left out, there is nothing to share.
+    share = max(limit - least_s, 0.0) / max(whole - least_s, 1e-9)
+    items = {name: least[name] + share * (costs[name] - least[name]) for name in costs}
+    return TimePlan(whole / workers, sum(items.values()) / workers, items)
+
+
+def in_words(seconds: float) -> str:
+    """About how long that is."""
+    if seconds < 90:
+        return f"{max(round(seconds / 5) * 5, 5)} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,52 @@
+"""Where in the author's own code an error came from."""
+
+from __future__ import annotations
+
+import inspect
+import sysconfig
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+_LIBRARY = Path(sysconfig.get_path("stdlib"))
+_THIRD_PARTY = _LIBRARY / "site-packages"
+_OURS = Path(__file__).parents[1]
+
+
+def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of a traceback that are neither the kit's nor the standard library's."""
+    return [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        # What has no file is made as it runs: import machinery, methods of dataclasses.
+        if not frame.filename.startswith("<") and _is_foreign(Path(frame.filename))
+    ]
+
+
+def raised_in(function: Callable[..., object], error: BaseException) -> bool:
+    """Whether a line of the function itself raised, and nothing that it calls but a library."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    frames = own_frames(error)
+    return (
+        code is not None
+        and bool(frames)
+        and (frames[-1].filename, frames[-1].name) == (code.co_filename, code.co_name)
+    )
+
+
+def place(error: BaseException) -> str:
+    """`` (FILE, line N)``, the last line of the author's own code; empty if there is none."""
+    frames = own_frames(error)
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+
+
+def shown(error: BaseException) -> str:
+    """The traceback as Python prints it, without frames of the kit and the standard library."""
+    lines = traceback.format_list(own_frames(error))
+    return "".join([*lines, *traceback.format_exception_only(error)])
+
+
+def _is_foreign(file: Path) -> bool:
+    if file.is_relative_to(_OURS):
+        return False
+    return not file.is_relative_to(_LIBRARY) or file.is_relative_to(_THIRD_PARTY)

@@ -1,0 +1,43 @@
+"""System calls on files, seen and failed below any library, in whatever language it is written.
+
+A supervisor process answers the calls of covered threads (Linux's seccomp user notifications): it
+lets them go on, ends them with an errno or half done, or kills the process. It needs no compiler,
+no preloading and no privileges; ``available()`` gives the reason where a system has none of it.
+
+    reason = available()
+    if reason is None:
+        with CallWatch(folder) as watch:
+            watch.cover()                     # this thread, and what it starts, for good
+            with watch.counting() as places:
+                store.add(row)                # a clean run
+            for place in range(1, len(places) + 1):
+                with watch.failing(CallFault(place, CallFailure.DISK_FULL)), suppress(OSError):
+                    store.add(row)
+                assert watch.fired            # a plan that never fired has tested nothing
+
+What is written through a shared mapping or a ring of io_uring is not seen; ``report().unseen``
+names such files.
+"""
+
+from saverproof_faults.io.plan import Extent
+from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.filter import available
+from saverproof_faults.syscalls.forked import ForkedCallWatch
+from saverproof_faults.syscalls.numbers import CallKind
+from saverproof_faults.syscalls.plan import CallFailure, CallFault, can_fail
+from saverproof_faults.syscalls.recorder import CallRecorder
+from saverproof_faults.syscalls.watch import CallWatch, WatchReport
+
+__all__ = [
+    "CallFailure",
+    "CallFault",
+    "CallKind",
+    "CallRecorder",
+    "CallWatch",
+    "Extent",
+    "ForkedCallWatch",
+    "SystemCall",
+    "WatchReport",
+    "available",
+    "can_fail",
+]

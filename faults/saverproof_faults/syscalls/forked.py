@@ -1,0 +1,46 @@
+"""A watch for a process that is to die: its supervisor is forked from it, and dies with it."""
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+from types import TracebackType
+
+from saverproof_faults.syscalls.reading import WatchedFolder
+from saverproof_faults.syscalls.supervisor import Supervisor
+from saverproof_faults.syscalls.watch import CallWatch
+
+
+class ForkedCallWatch(CallWatch):
+    """For a process with one thread, which is covered and ends soon.
+
+    The supervisor shares its memory mappings, and calls ``before_kill`` before it kills. It is of
+    the same group of processes, and ends by itself when those that it covers have ended.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], before_kill: Callable[[], object] = lambda: None
+    ) -> None:
+        super().__init__(folder)
+        self._before_kill = before_kill
+
+    def _start(self, theirs: socket.socket) -> None:
+        self.supervisor = os.fork()
+        if self.supervisor == 0:
+            try:
+                # What a parent did about signals is not for this process.
+                signal.set_wakeup_fd(-1)
+                assert self._control is not None
+                self._control.close()
+                Supervisor(theirs, WatchedFolder(self.root), self._before_kill).serve()
+            finally:
+                os._exit(0)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+        self._stay()

@@ -1,0 +1,132 @@
+"""The system calls that are trapped, by their numbers on each processor, and where they keep what.
+
+Numbers are part of the kernel's binary interface and never change.
+"""
+
+import os
+import platform
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class CallKind(StrEnum):
+    """What a call does to a file."""
+
+    OPEN = "open"
+    """Opened for writing, or created."""
+    READ = "read"
+    WRITE = "write"
+    SYNC = "sync"
+    TRUNCATE = "truncate"
+    ALLOCATE = "allocate"
+    RENAME = "rename"
+    DELETE = "delete"
+    FOLDER = "make folder"
+    LINK = "link"
+    MAP = "map"
+    """Mapped shared and writable: what is written through it is not seen."""
+    RING = "io_uring"
+    """A queue of calls that the kernel carries out unseen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trapped:
+    """One system call. ``x86_64`` and ``aarch64`` are its numbers; None where there is none.
+
+    Arguments are given by position: ``fd`` of a descriptor, ``folder`` of the descriptor that a
+    path is relative to, ``path`` of a path, ``target`` of a second path (its folder stands before
+    it where ``folder`` is given), ``data`` of an address, ``size`` of a number of bytes (``vector``
+    says that it counts pieces), ``offset`` of a position in the file, ``flags`` of those of an
+    opening (at an address where there is ``data``; a call without any makes or empties the file).
+    ``only`` are bits of which one must be set in an argument, for each argument that decides
+    whether the call is trapped.
+    """
+
+    kind: CallKind
+    x86_64: int | None
+    aarch64: int | None
+    fd: int | None = None
+    folder: int | None = None
+    path: int | None = None
+    target: int | None = None
+    data: int | None = None
+    size: int | None = None
+    offset: int | None = None
+    flags: int | None = None
+    vector: bool = False
+    only: tuple[tuple[int, int], ...] = ()
+
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_PROT_WRITE, _MAP_SHARED = 2, 1
+
+SYSTEM_CALLS = {
+    "open": Trapped(CallKind.OPEN, 2, None, path=0, flags=1, only=((1, _WRITING),)),
+    "creat": Trapped(CallKind.OPEN, 85, None, path=0),
+    "openat": Trapped(CallKind.OPEN, 257, 56, folder=0, path=1, flags=2, only=((2, _WRITING),)),
+    "openat2": Trapped(CallKind.OPEN, 437, 437, folder=0, path=1, flags=2, data=2),
+    "read": Trapped(CallKind.READ, 0, 63, fd=0, size=2),
+    "pread64": Trapped(CallKind.READ, 17, 67, fd=0, size=2, offset=3),
+    "readv": Trapped(CallKind.READ, 19, 65, fd=0),
+    "preadv": Trapped(CallKind.READ, 295, 69, fd=0, offset=3),
+    "preadv2": Trapped(CallKind.READ, 327, 286, fd=0, offset=3),
+    "write": Trapped(CallKind.WRITE, 1, 64, fd=0, data=1, size=2),
+    "pwrite64": Trapped(CallKind.WRITE, 18, 68, fd=0, data=1, size=2, offset=3),
+    "writev": Trapped(CallKind.WRITE, 20, 66, fd=0, data=1, size=2, vector=True),
+    "pwritev": Trapped(CallKind.WRITE, 296, 70, fd=0, data=1, size=2, offset=3, vector=True),
+    "pwritev2": Trapped(CallKind.WRITE, 328, 287, fd=0, data=1, size=2, offset=3, vector=True),
+    "sendfile": Trapped(CallKind.WRITE, 40, 71, fd=0, size=3),
+    "copy_file_range": Trapped(CallKind.WRITE, 326, 285, fd=2, size=4),
+    "fsync": Trapped(CallKind.SYNC, 74, 82, fd=0),
+    "fdatasync": Trapped(CallKind.SYNC, 75, 83, fd=0),
+    "sync_file_range": Trapped(CallKind.SYNC, 277, 84, fd=0),
+    "syncfs": Trapped(CallKind.SYNC, 306, 267, fd=0),
+    "truncate": Trapped(CallKind.TRUNCATE, 76, 45, path=0, size=1),
+    "ftruncate": Trapped(CallKind.TRUNCATE, 77, 46, fd=0, size=1),
+    "fallocate": Trapped(CallKind.ALLOCATE, 285, 47, fd=0, size=3, offset=2),
+    "rename": Trapped(CallKind.RENAME, 82, None, path=0, target=1),
+    "renameat": Trapped(CallKind.RENAME, 264, 38, folder=0, path=1, target=3),
+    "renameat2": Trapped(CallKind.RENAME, 316, 276, folder=0, path=1, target=3),
+    "unlink": Trapped(CallKind.DELETE, 87, None, path=0),
+    "rmdir": Trapped(CallKind.DELETE, 84, None, path=0),
+    "unlinkat": Trapped(CallKind.DELETE, 263, 35, folder=0, path=1),
+    "mkdir": Trapped(CallKind.FOLDER, 83, None, path=0),
+    "mkdirat": Trapped(CallKind.FOLDER, 258, 34, folder=0, path=1),
+    "link": Trapped(CallKind.LINK, 86, None, path=0, target=1),
+    "linkat": Trapped(CallKind.LINK, 265, 37, folder=0, path=1, target=3),
+    # What a symbolic link points to is any text, so that only its own name is a path.
+    "symlink": Trapped(CallKind.LINK, 88, None, path=1),
+    "symlinkat": Trapped(CallKind.LINK, 266, 36, folder=1, path=2),
+    "mmap": Trapped(CallKind.MAP, 9, 222, fd=4, size=1, only=((2, _PROT_WRITE), (3, _MAP_SHARED))),
+    "io_uring_setup": Trapped(CallKind.RING, 425, 425),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """What the kernel calls a processor (``audit``), and the number of seccomp(2) there."""
+
+    name: str
+    audit: int
+    seccomp: int
+
+    def number(self, call: Trapped) -> int | None:
+        """The call's number on this processor."""
+        return call.x86_64 if self.name == "x86_64" else call.aarch64
+
+
+PROCESSORS = {
+    "x86_64": Processor("x86_64", 0xC000003E, 317),
+    "aarch64": Processor("aarch64", 0xC00000B7, 277),
+}
+
+
+def processor() -> Processor | None:
+    """This machine's, if its numbers are known and the interpreter has 64 bits."""
+    return PROCESSORS.get(platform.machine()) if os.sysconf("SC_LONG_BIT") == 64 else None
+
+
+def by_number(known: Processor) -> dict[int, tuple[str, Trapped]]:
+    """The trapped calls that this processor has, by number, with their names."""
+    found = {known.number(call): (name, call) for name, call in SYSTEM_CALLS.items()}
+    return {number: named for number, named in found.items() if number is not None}

@@ -1,0 +1,104 @@
+"""Makes a SystemCall of a held call: which file of the watched folder it is about, if any."""
+
+import os
+import stat
+import sys
+from dataclasses import dataclass
+
+from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.notifications import HeldCall
+from saverproof_faults.syscalls.numbers import CallKind, Trapped
+
+_DELETED = " (deleted)"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFolder:
+    """The folder whose files are meant; ``path`` has no symbolic link in it."""
+
+    path: str
+
+    def called(self, held: HeldCall, trapped: Trapped) -> SystemCall | None:
+        """What the held call asks of the folder; None if it is about something else."""
+        if trapped.fd is not None:
+            path = tracee.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
+        elif trapped.path is not None:
+            path = self._path(held, trapped, trapped.path)
+        else:
+            return SystemCall(trapped.kind, ".")
+        target = "" if trapped.target is None else self._path(held, trapped, trapped.target)
+        if not self._holds(path) and not self._holds(target):
+            return None
+        return self._made(held, trapped, path, target)
+
+    def _holds(self, path: str) -> bool:
+        return path.startswith(self.path) and path[len(self.path) : len(self.path) + 1] in ("", "/")
+
+    def _path(self, held: HeldCall, trapped: Trapped, position: int) -> str:
+        folder = tracee.HERE if trapped.folder is None else held.descriptor(position - 1)
+        path = tracee.path_at(held.thread, held.arguments[position], folder)
+        # Resolving takes a call for each part of the path, and few programs are given a link.
+        return path if self._holds(path) else tracee.resolved(path)
+
+    def _made(self, held: HeldCall, trapped: Trapped, path: str, target: str) -> SystemCall:
+        kind = trapped.kind
+        flags, there = 0, True
+        if kind is CallKind.OPEN:
+            flags, there = _flags(held, trapped), os.path.lexists(path)
+        offset = 0
+        if kind is CallKind.WRITE:
+            offset = _offset(held, trapped)
+        return SystemCall(
+            kind,
+            self._name(path),
+            self._name(target) if target else "",
+            size=_size(held, trapped),
+            offset=offset,
+            divisible=kind is CallKind.WRITE and trapped.data is not None,
+            creates=bool(flags & os.O_CREAT) and not there,
+            empties=bool(flags & os.O_TRUNC) and there,
+            folder=kind in (CallKind.SYNC, CallKind.DELETE, CallKind.RENAME) and _is_folder(path),
+            deleted=path.endswith(_DELETED),
+        )
+
+    def _name(self, path: str) -> str:
+        """A path relative to the folder; one elsewhere stays as it is."""
+        if not self._holds(path):
+            return path
+        return path[len(self.path) + 1 :].removesuffix(_DELETED) or "."
+
+
+def _size(held: HeldCall, trapped: Trapped) -> int:
+    if trapped.size is None:
+        return 0
+    given = held.arguments[trapped.size]
+    if not trapped.vector:
+        return given
+    pieces = tracee.pieces_at(held.thread, held.arguments[trapped.data or 0], given)
+    return sum(size for _, size in pieces)
+
+
+def _flags(held: HeldCall, trapped: Trapped) -> int:
+    """What a file is opened for."""
+    if trapped.flags is None:
+        return os.O_CREAT | os.O_TRUNC
+    given = held.arguments[trapped.flags]
+    if trapped.data is None:
+        return given
+    return int.from_bytes(tracee.memory(held.thread, given, 8), sys.byteorder)
+
+
+def _offset(held: HeldCall, trapped: Trapped) -> int:
+    """Where a write begins."""
+    if trapped.offset is not None:
+        return held.arguments[trapped.offset]
+    assert trapped.fd is not None
+    return tracee.position(held.thread, held.descriptor(trapped.fd))
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False

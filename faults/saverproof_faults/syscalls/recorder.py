@@ -1,0 +1,52 @@
+"""A recording of what a process does to the files of a folder, whichever library does it."""
+
+import os
+from pathlib import Path
+from typing import Self
+
+from saverproof_faults.io import MarkKind, Recording, files_below
+from saverproof_faults.io.data import entry_from
+from saverproof_faults.syscalls.forked import ForkedCallWatch
+
+
+class CallRecorder(ForkedCallWatch):
+    """As ``saverproof_faults.io.Recorder``, by system calls: entering it covers this thread.
+
+    The folder's files as they are on entering count as durable. What is written through a shared
+    mapping or a ring is not in the recording; ``report().unseen`` names such files.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        super().__init__(folder)
+        self._initial: dict[str, bytes] = {}
+        self._folders: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        self._initial = files_below(self.root)
+        root = Path(self.root)
+        found = [path for path in root.rglob("*") if path.is_dir()]
+        self._folders = tuple(sorted(path.relative_to(root).as_posix() for path in found))
+        super().__enter__()
+        self.cover()
+        self._ask({"command": "record"})
+        return self
+
+    def started(self, operation: int) -> None:
+        """Mark that an operation begins."""
+        self._mark(MarkKind.STARTED, operation)
+
+    def acknowledged(self, operation: int) -> None:
+        """Mark that an operation has returned."""
+        self._mark(MarkKind.ACKNOWLEDGED, operation)
+
+    def settled(self) -> None:
+        """Mark that everything so far has reached the disk."""
+        self._mark(MarkKind.SETTLED, 0)
+
+    def recording(self) -> Recording:
+        """What was recorded until now."""
+        entries = self._ask({"command": "recorded"})
+        return Recording(dict(self._initial), tuple(map(entry_from, entries)), self._folders)
+
+    def _mark(self, kind: MarkKind, operation: int) -> None:
+        self._ask({"command": "mark", "kind": kind.value, "operation": operation})

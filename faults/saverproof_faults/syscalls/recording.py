@@ -1,0 +1,58 @@
+"""Makes a recording for power cuts of the system calls of a run, before each happens."""
+
+from dataclasses import dataclass, field
+
+from saverproof_faults.io import Entry, IoCall, IoKind, Mark, NameCall, NameKind
+from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.numbers import CallKind
+
+
+@dataclass(slots=True)
+class CallLog:
+    """What happened so far, in the words of ``saverproof_faults.io``."""
+
+    entries: list[Entry] = field(default_factory=list)
+    _new_names: set[str] = field(default_factory=set)
+    """Files with names that no sync has made durable."""
+
+    def mark(self, mark: Mark) -> None:
+        """The program says how far it is."""
+        self.entries.append(mark)
+
+    def add(self, call: SystemCall, contents: bytes) -> None:
+        """Take in a call; ``contents`` are the bytes of a write."""
+        if call.deleted:
+            return
+        match call.kind:
+            case CallKind.OPEN if call.creates:
+                self._new_names.add(call.file)
+                self.entries.append(IoCall(IoKind.OPEN, call.file, creates=True))
+            case CallKind.OPEN if call.empties:
+                self.entries.append(IoCall(IoKind.TRUNCATE, call.file))
+            case CallKind.WRITE:
+                length = len(contents)
+                self.entries.append(IoCall(IoKind.WRITE, call.file, call.offset, length, contents))
+            case CallKind.TRUNCATE:
+                self.entries.append(IoCall(IoKind.TRUNCATE, call.file, call.size))
+            case CallKind.SYNC:
+                self._sync(call)
+            case CallKind.RENAME | CallKind.LINK:
+                self._new_names.add(call.target)
+                kind = NameKind.RENAME if call.kind is CallKind.RENAME else NameKind.LINK
+                self.entries.append(NameCall(kind, call.file, call.target))
+            case CallKind.DELETE if call.folder:
+                self.entries.append(NameCall(NameKind.REMOVE_FOLDER, call.file))
+            case CallKind.DELETE:
+                self.entries.append(IoCall(IoKind.DELETE, call.file))
+            case CallKind.FOLDER:
+                self.entries.append(NameCall(NameKind.MAKE_FOLDER, call.file))
+
+    def _sync(self, call: SystemCall) -> None:
+        if call.folder:
+            self.entries.append(NameCall(NameKind.SYNC_FOLDER, call.file))
+            self._new_names.clear()
+            return
+        new = call.file in self._new_names
+        self.entries.append(IoCall(IoKind.SYNC, call.file, syncs_folder=new))
+        if new:
+            self._new_names.clear()

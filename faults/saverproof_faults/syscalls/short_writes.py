@@ -1,0 +1,34 @@
+"""Carrying out half of a held write in the place of its caller."""
+
+import os
+
+from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls.notifications import HeldCall
+from saverproof_faults.syscalls.numbers import Trapped
+
+
+def written_in_part(held: HeldCall, trapped: Trapped, size: int) -> int:
+    """Write the first ``size`` bytes to the caller's own open file; how many they were.
+
+    Raises OSError where the kernel does not let another process's file be used.
+    """
+    assert trapped.fd is not None
+    assert trapped.data is not None
+    data = contents(held, trapped, size)
+    file = tracee.same_open_file(held.thread, held.descriptor(trapped.fd))
+    try:
+        if trapped.offset is None:
+            return os.write(file, data)
+        return os.pwrite(file, data, held.arguments[trapped.offset])
+    finally:
+        os.close(file)
+
+
+def contents(held: HeldCall, trapped: Trapped, size: int) -> bytes:
+    """The first ``size`` bytes of a held write."""
+    address = held.arguments[trapped.data or 0]
+    if not trapped.vector:
+        return tracee.memory(held.thread, address, size)
+    pieces = tracee.pieces_at(held.thread, address, held.arguments[trapped.size or 0])
+    whole = b"".join(tracee.memory(held.thread, *piece) for piece in pieces)
+    return whole[:size]

@@ -1,0 +1,178 @@
+"""The process that answers held calls: it counts them, and fails the one that a plan names.
+
+It has to be another process: a thread of the watched one could wait for a lock that a held call
+keeps. It ends when its client does, and whoever is held then gets ENOSYS and goes on.
+"""
+
+import array
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof_faults.io import Mark, MarkKind
+from saverproof_faults.io.data import entry_data
+from saverproof_faults.kill import wire
+from saverproof_faults.syscalls.calls import UNSEEN, SystemCall
+from saverproof_faults.syscalls.notifications import HeldCall, end, go_on, prefer_speed, take
+from saverproof_faults.syscalls.numbers import Trapped, by_number, processor
+from saverproof_faults.syscalls.plan import CallFailure, CallFault
+from saverproof_faults.syscalls.reading import WatchedFolder
+from saverproof_faults.syscalls.recording import CallLog
+from saverproof_faults.syscalls.short_writes import contents, written_in_part
+
+
+def serve(order: Mapping[str, Any]) -> None:
+    """The entry of the process; ``order`` has the "control" socket's descriptor and the "root"."""
+    with socket.socket(fileno=order["control"]) as control:
+        Supervisor(control, WatchedFolder(order["root"])).serve()
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Listens to any number of filters at once, and to its client."""
+
+    control: socket.socket
+    folder: WatchedFolder
+    before_kill: Callable[[], object] = lambda: None
+    known: dict[int, tuple[str, Trapped]] = field(default_factory=dict)
+    calls: list[SystemCall] | None = None
+    """The calls on the folder's files, while they are counted."""
+    log: CallLog | None = None
+    """What is recorded, with the bytes of all writes."""
+    unseen: set[str] = field(default_factory=set)
+    fault: CallFault | None = None
+    fired: list[SystemCall] = field(default_factory=list)
+    problem: str = ""
+    """Why a call could not be failed as the plan has it; "" if all could."""
+    held: int = 0
+    leaving: bool = False
+    """Whether the client is done: then threads that are still covered go on undisturbed."""
+    _since_armed: int = 0
+    _listeners: int = 0
+    _poll: select.poll = field(default_factory=select.poll)
+
+    def serve(self) -> None:
+        """Go on until the client is gone, or done and nobody is covered any more."""
+        here = processor()
+        assert here is not None
+        self.known = by_number(here)
+        self._poll.register(self.control, select.POLLIN)
+        while self._listeners or not self.leaving:
+            for descriptor, event in self._poll.poll():
+                if descriptor == self.control.fileno():
+                    try:
+                        self._obey()
+                    except (EOFError, BrokenPipeError):
+                        return
+                elif event & select.POLLIN:
+                    self._answer(descriptor)
+                else:
+                    # Every thread under this filter has ended.
+                    self._poll.unregister(descriptor)
+                    os.close(descriptor)
+                    self._listeners -= 1
+
+    # --- the client ------------------------------------------------------------------------
+
+    def _obey(self) -> None:
+        message = wire.receive(self.control)
+        answer: Any = None
+        match message["command"]:
+            case "listen":
+                self._listen()
+            case "count":
+                self.calls = []
+            case "counted":
+                answer = [call.as_data() for call in self.calls or ()]
+                self.calls = None
+            case "record":
+                self.log = CallLog()
+            case "mark":
+                assert self.log is not None
+                self.log.mark(Mark(MarkKind(message["kind"]), message["operation"]))
+            case "recorded":
+                answer = [entry_data(entry) for entry in self.log.entries] if self.log else []
+            case "arm":
+                self.fault = CallFault.from_data(message["fault"])
+                self.fired, self._since_armed = [], 0
+            case "disarm":
+                answer = {"fired": [call.as_data() for call in self.fired], "problem": self.problem}
+                self.fault, self.problem = None, ""
+            case "report":
+                answer = {
+                    "held": self.held,
+                    "fired": len(self.fired),
+                    "unseen": sorted(self.unseen),
+                }
+            case "leave":
+                self.fault, self.calls, self.log, self.leaving = None, None, None, True
+        wire.send(self.control, answer)
+
+    def _listen(self) -> None:
+        _, ancillary, _, _ = self.control.recvmsg(1, socket.CMSG_SPACE(4))
+        (listener,) = array.array("i", ancillary[0][2])
+        prefer_speed(listener)
+        self._poll.register(listener, select.POLLIN)
+        self._listeners += 1
+
+    # --- held calls ------------------------------------------------------------------------
+
+    def _answer(self, listener: int) -> None:
+        held = take(listener)
+        if held is None:
+            return
+        self.held += 1
+        _, trapped = self.known[held.number]
+        watching = self.calls is not None or self.fault is not None or self.log is not None
+        if not watching and trapped.kind not in UNSEEN:
+            go_on(listener, held)
+            return
+        call = self.folder.called(held, trapped)
+        if call is None:
+            go_on(listener, held)
+        elif call.kind in UNSEEN:
+            self.unseen.add(str(call))
+            go_on(listener, held)
+        else:
+            if self.calls is not None:
+                self.calls.append(call)
+            if self.log is not None:
+                held_bytes = contents(held, trapped, call.size) if call.divisible else b""
+                self.log.add(call, held_bytes)
+            if self._strikes(call):
+                self._fail(listener, held, trapped, call)
+            else:
+                go_on(listener, held)
+
+    def _strikes(self, call: SystemCall) -> bool:
+        if self.fault is None or not self.fault.counts(call):
+            return False
+        self._since_armed += 1
+        return self.fault.hits(call, self._since_armed)
+
+    def _fail(self, listener: int, held: HeldCall, trapped: Trapped, call: SystemCall) -> None:
+        assert self.fault is not None
+        self.fired.append(call)
+        try:
+            match self.fault.failure:
+                case CallFailure.SHORT_WRITE:
+                    end(listener, held, value=written_in_part(held, trapped, call.size // 2))
+                case CallFailure.KILLED:
+                    self._kill(held)
+                case CallFailure.KILLED_WRITING:
+                    written_in_part(held, trapped, call.to_page_end)
+                    self._kill(held)
+                case failure:
+                    end(listener, held, error=failure.error)
+        except OSError as problem:
+            self.fired.pop()
+            self.problem = f"no write could be done in part: {problem}"
+            go_on(listener, held)
+
+    def _kill(self, held: HeldCall) -> None:
+        self.before_kill()
+        os.kill(held.thread, signal.SIGKILL)

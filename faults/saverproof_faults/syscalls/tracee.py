@@ -1,0 +1,111 @@
+"""Looking into a process whose call is held: its paths, its memory, its open files."""
+
+import ctypes
+import functools
+import os
+import struct
+
+HERE = -100
+_PIDFD_GETFD = 438
+_PAGE, _LONGEST_PATH = 4096, 4096
+_PIECE = struct.Struct("<QQ")
+
+
+def path_of_descriptor(thread: int, descriptor: int) -> str:
+    """What a descriptor leads to, as /proc has it; "" if nothing is known of it."""
+    try:
+        return os.readlink(f"/proc/{thread}/fd/{descriptor}")
+    except OSError:
+        return ""
+
+
+def path_at(thread: int, address: int, folder: int = HERE) -> str:
+    """The absolute path that stands in a thread's memory; "" if it cannot be read."""
+    text = _text_at(thread, address)
+    if not text:
+        return ""
+    try:
+        at = f"/proc/{thread}/" + ("cwd" if folder == HERE else f"fd/{folder}")
+        path = text if text.startswith("/") else os.path.join(os.readlink(at), text)
+    except OSError:
+        return ""
+    return os.path.normpath(path)
+
+
+def resolved(path: str) -> str:
+    """A path without symbolic links but for its last part, which renaming and deleting mean."""
+    above, name = os.path.split(path)
+    return os.path.join(os.path.realpath(above), name)
+
+
+def memory(thread: int, address: int, size: int) -> bytes:
+    """``size`` bytes of a thread's memory, or as many as can be read."""
+    with open(f"/proc/{thread}/mem", "rb", buffering=0) as file:
+        pieces, done = [], 0
+        while done < size:
+            piece = os.pread(file.fileno(), size - done, address + done)
+            if not piece:
+                break
+            pieces.append(piece)
+            done += len(piece)
+        return b"".join(pieces)
+
+
+def pieces_at(thread: int, address: int, count: int) -> list[tuple[int, int]]:
+    """The address and size of each piece of a vectored call."""
+    return list(_PIECE.iter_unpack(memory(thread, address, count * _PIECE.size)))
+
+
+def position(thread: int, descriptor: int) -> int:
+    """Where the next write to a descriptor begins in its file: at its end, if it appends."""
+    found = {}
+    with open(f"/proc/{thread}/fdinfo/{descriptor}", encoding="ascii") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            found[name] = value.strip()
+    if int(found["flags"], 8) & os.O_APPEND:
+        return os.stat(f"/proc/{thread}/fd/{descriptor}").st_size
+    return int(found["pos"])
+
+
+def same_open_file(thread: int, descriptor: int) -> int:
+    """A descriptor of this process for the other's open file, with the same position in it.
+
+    Raises OSError where the kernel (before Linux 5.6) or its rules do not allow it.
+    """
+    process = os.pidfd_open(_leader(thread))
+    try:
+        found: int = _c_library().syscall(
+            ctypes.c_long(_PIDFD_GETFD), ctypes.c_int(process), ctypes.c_int(descriptor), 0
+        )
+    finally:
+        os.close(process)
+    if found < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return found
+
+
+def _text_at(thread: int, address: int) -> str:
+    text = b""
+    try:
+        with open(f"/proc/{thread}/mem", "rb", buffering=0) as file:
+            while b"\0" not in text and len(text) <= _LONGEST_PATH:
+                at = address + len(text)
+                piece = os.pread(file.fileno(), _PAGE - at % _PAGE, at)
+                if not piece:
+                    break
+                text += piece
+    except (OSError, OverflowError):
+        return ""
+    return os.fsdecode(text.partition(b"\0")[0])
+
+
+def _leader(thread: int) -> int:
+    """The process that a thread belongs to."""
+    with open(f"/proc/{thread}/status", encoding="ascii", errors="replace") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
+
+
+@functools.cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

@@ -1,0 +1,137 @@
+"""Broken contracts with one cause: one heading, and what else it breaks.
+
+That two findings have one cause is seen from their programs. One goes if what the other is about is
+taken out of its program; or the shortest program of one shows the other as well; or it needs all
+that the other needs; or both raise the same. What follows from a contract by its table counts
+where the programs do not speak against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+Contract = Mapping[str, Any]
+_STEPS = "steps of kind "
+"""What the name of a need begins with that is a kind of step."""
+
+
+def causes(contracts: Iterable[Contract]) -> list[dict[str, Any]]:
+    """The groups of broken contracts with one cause, those of more than one: ``contract`` is what
+    to mend first, ``also`` what it breaks as well, each with the evidence in words.
+    """
+    broken = {contract["id"]: contract for contract in contracts if contract["violations"]}
+    seen = {
+        (one, other): why
+        for one, other in permutations(broken, 2)
+        if (why := _evidence(broken[one], broken[other]))
+    }
+    groups: list[dict[str, Any]] = []
+    left = list(broken)
+    while left:
+        group = _connected(left[0], left, seen)
+        left = [name for name in left if name not in group]
+        if len(group) > 1:
+            root = min(group, key=lambda name: _rank(broken[name], group, seen))
+            also = [
+                {"contract": name, "why": seen.get((root, name)) or _by_others(name, group, seen)}
+                for name in group
+                if name != root
+            ]
+            groups.append({"contract": root, "also": also})
+    return groups
+
+
+def by_cause(judged: Mapping[str, Any], contracts: Sequence[Contract]) -> list[Contract]:
+    """The contracts, those with one cause one after the other, what to mend first before them."""
+    order = {contract["id"]: number for number, contract in enumerate(contracts)}
+    for group in judged.get("causes", ()):
+        for entry in group["also"]:
+            if group["contract"] in order and entry["contract"] in order:
+                order[entry["contract"]] = order[group["contract"]]
+    roots = {group["contract"] for group in judged.get("causes", ())}
+    return sorted(contracts, key=lambda one: (order[one["id"]], one["id"] not in roots))
+
+
+def also_broken(judged: Mapping[str, Any], contract: str) -> list[Mapping[str, str]]:
+    """What else breaks by the cause of this contract, if it is the one to mend first."""
+    groups: Iterable[Mapping[str, Any]] = judged.get("causes", ())
+    return [e for group in groups if group["contract"] == contract for e in group["also"]]
+
+
+def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
+    """The contract to mend first, if this one breaks by the same cause."""
+    for group in judged.get("causes", ()):
+        if any(entry["contract"] == contract for entry in group["also"]):
+            return str(group["contract"])
+    return None
+
+
+def _evidence(one: Contract, other: Contract) -> str | None:
+    """Why the second contract breaks by the cause of the first, in words."""
+    pairs = [
+        (first, second)
+        for first in one["violations"]
+        for second in other["violations"]
+        if first["phase"] == second["phase"]
+    ]
+    for first, second in pairs:
+        if why := _why(one["id"], first, other["id"], second):
+            return why
+    return None
+
+
+def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, Any]) -> str | None:
+    """Why one violation comes from the cause of another, which is of the contract ``root``."""
+    needs, others = set(first.get("needs", ())), set(second.get("needs", ()))
+    special, of_others = _special(needs), _special(others)
+    if root in second.get("goes_without", ()):
+        return f"it goes if what {root} is about is taken out of the program"
+    shown = name in first.get("also_shows", ())
+    if shown and (others or root in second.get("also_shows", ())):
+        return f"the program that breaks {root} shows it as well"
+    if first["observed"] == second["observed"] and first["observed"].startswith("raised "):
+        return f"the same is raised as where {root} breaks"
+    wanted, there = (special, of_others) if special else (needs, others)
+    if wanted <= there and (len(wanted) > 1 or (wanted and wanted == there and special)):
+        return f"its program needs all that the one which breaks {root} needs"
+    if name in first.get("may_break", ()) and not (
+        special and of_others and special.isdisjoint(of_others)
+    ):
+        return f"it follows from {root}"
+    return None
+
+
+def _special(needs: Iterable[str]) -> set[str]:
+    """What is needed beside kinds of steps, which may be needed for the look alone."""
+    return {each for each in needs if not each.startswith(_STEPS)}
+
+
+def _connected(
+    start: str, names: Iterable[str], seen: Mapping[tuple[str, str], str]
+) -> dict[str, None]:
+    """The contracts with the cause of one, in their order."""
+    found, fresh = {start}, {start}
+    while fresh:
+        near = {b for a, b in seen if a in fresh} | {a for a, b in seen if b in fresh}
+        fresh = near - found
+        found |= near
+    return {name: None for name in names if name in found}
+
+
+def _rank(
+    contract: Contract, group: Iterable[str], seen: Mapping[tuple[str, str], str]
+) -> tuple[int, int]:
+    """What to mend first has the least: it explains the most others, by the shortest program."""
+    explained = sum((contract["id"], other) in seen for other in group)
+    return -explained, min(len(violation["steps"]) for violation in contract["violations"])
+
+
+def _by_others(name: str, group: Iterable[str], seen: Mapping[tuple[str, str], str]) -> str:
+    return next(_reasons(name, group, seen))
+
+
+def _reasons(name: str, group: Iterable[str], seen: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    for other in group:
+        yield from (seen[pair] for pair in ((other, name), (name, other)) if pair in seen)

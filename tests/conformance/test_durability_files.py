@@ -1,0 +1,123 @@
+"""Savers on plain files under kills and power cuts, both by system calls."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.test_durability import blamed, judged
+from tests.reference.log_file import LogFileReference
+from tests.reference.saver import ReferenceSaver
+from tests.reference.state_file import StateFileReference
+
+from saverproof import Workspace, target
+from saverproof_faults.syscalls import available
+
+HERE = "tests.conformance.test_durability_files"
+
+pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
+
+
+class FolderNeverSynced(StateFileReference):
+    """Replaces its file as it should, and leaves it to chance when the new name lasts."""
+
+    def replace(self, data: bytes) -> None:
+        new = self.folder / "state.new"
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, self.folder / "state.json")
+
+
+class ThroughAMapping(StateFileReference):
+    """Keeps a copy of its file in another, which it writes through a mapping."""
+
+    def replace(self, data: bytes) -> None:
+        super().replace(data)
+        with (self.folder / "copy").open("w+b") as file:
+            file.truncate(len(data))
+            with mmap.mmap(file.fileno(), len(data)) as memory:
+                memory[:] = data
+
+
+def opened(saver: type[Any], workspace: Workspace) -> Any:
+    return closing(saver.at(workspace.path))
+
+
+@target
+@contextmanager
+def replaced(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(StateFileReference, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def logged(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(LogFileReference, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def folder_never_synced(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(FolderNeverSynced, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def through_a_mapping(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(ThroughAMapping, workspace) as saver:
+        yield saver
+
+
+@pytest.mark.parametrize("name", ["replaced", "logged"])
+def test_a_right_saver_is_killed_in_mid_operation(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(f"{HERE}:{name}", tmp_path, monkeypatch, swept=40)
+    crash = outcome.extra["crash"]
+    places = [trial["place"] for trial in crash["trials_detail"] if trial["kind"] == "system call"]
+    assert blamed(outcome) == set()
+    assert crash["kill_points"]["system call"] > 10
+    assert "call" not in crash["kill_points"]
+    assert any(place.startswith("within") for place in places)
+    assert any(place.startswith("before") and "sync" in place for place in places)
+    assert "durability/in-flight-atomic" not in outcome.unexercised
+    assert outcome.checked["durability/in-flight-atomic"] > 5
+
+
+@pytest.mark.parametrize("name", ["replaced", "logged"])
+def test_a_right_saver_survives_every_power_cut(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(f"{HERE}:{name}", tmp_path, monkeypatch, images=80)
+    power = outcome.extra["power"]
+    assert blamed(outcome) == set()
+    assert power["images"] > 50
+    assert power["lost_acknowledged_max"] == 0
+    assert power["setting"] == "plain files"
+
+
+def test_a_folder_that_is_never_synced_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(f"{HERE}:folder_never_synced", tmp_path, monkeypatch, images=80)
+    power = outcome.extra["power"]
+    assert power["lost_acknowledged_max"] == 1
+    assert "no sync of the folder after 'state.json' was renamed" in power["notes"]
+
+
+def test_what_is_written_through_a_mapping_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(f"{HERE}:through_a_mapping", tmp_path, monkeypatch, images=10)
+    assert outcome.unexercised["durability/power-cut"].endswith("system calls: map copy")
+    assert "durability/power-cut" not in outcome.checked

@@ -1,0 +1,118 @@
+"""A prune beside all other operations: what it may leave is held against no right saver."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers.registry import opener
+
+from saverproof import Target
+from saverproof.machines.trials import Trials
+from saverproof.programs.makers import whole_threads
+from saverproof.programs.weights import EVERYTHING
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteThread,
+    ListTuples,
+    Program,
+    Prune,
+    Put,
+    PutWrites,
+    WalkPages,
+)
+from saverproof.targets.event_loop import EventLoop
+from saverproof.values import Value
+from saverproof_savers.targets import sqlite
+
+PROGRAMS = int(os.environ.get("SAVERPROOF_SEEDS", "1")) * 30
+PRUNES = 3
+"""Weight of a prune, where a put has 12."""
+LOSES_A_VALUE = (("count", None),)
+"""Takes away what a careful saver may rebuild from older checkpoints, so that it keeps these."""
+WRITES = (("notes", Value("integer", 1)),)
+ROOT = Put("a", "", 1)
+CHILD = Put("a", "child", 1)
+KEPT = (ROOT, Put("a", "", 2, 1, changes=LOSES_A_VALUE), Prune(("a",), "keep_latest"))
+
+PROGRAMS_WITH_A_PRUNE: dict[str, Program] = {
+    "copied": (*KEPT, CopyThread("a", "b"), Put("b", "", 3, 2), ListTuples("b")),
+    "looks like another namespace's": (
+        CHILD,
+        PutWrites("a", "", 1, 1, WRITES),
+        *KEPT,
+        ListTuples("a"),
+    ),
+    "looks like another thread's": (
+        *KEPT,
+        Put("b", "", 1),
+        PutWrites("a", "", 1, 1, WRITES),
+        ListTuples(None),
+    ),
+    "between pages": (Put("a", "", 3), *KEPT, WalkPages("a", "", 1), ListTuples("a", limit=2)),
+    "above a new one": (
+        ROOT,
+        Put("a", "", 3, 1, changes=LOSES_A_VALUE),
+        Put("a", "", 4, 3),
+        Prune(("a",), "keep_latest"),
+        Put("a", "", 2),
+        WalkPages("a", "", 1),
+        *(ListTuples("a", "", limit=size) for size in range(4)),
+    ),
+    "deleted": (*KEPT, DeleteThread("a"), ListTuples("a"), Put("a", "", 1), ListTuples("a")),
+}
+
+
+class ForgetsTheNewest(ReferenceSaver):
+    """Deletes of each namespace the newest checkpoint only."""
+
+    def delete_thread(self, thread_id: str) -> None:
+        for shelf in self._shelves_to_delete(thread_id):
+            self._drop(shelf, [self._newest(shelf)])
+
+
+def target(saver: type[ReferenceSaver]) -> Target:
+    """A target of the reference saver's kind."""
+    return Target(name=saver.__name__, open=opener(saver))
+
+
+RIGHT = pytest.mark.parametrize("right", [target(ReferenceSaver), sqlite], ids=lambda t: t.name)
+
+
+@contextmanager
+def trials_of(saver: Target, folder: Path) -> Iterator[Trials]:
+    """Programs on a saver, in a folder."""
+    with EventLoop() as loop:
+        yield Trials(saver, folder, loop, ("sync",))
+
+
+@RIGHT
+@pytest.mark.parametrize("name", PROGRAMS_WITH_A_PRUNE)
+def test_what_a_prune_leaves_is_left_alone(name: str, right: Target, tmp_path: Path) -> None:
+    with trials_of(right, tmp_path) as trials:
+        program = PROGRAMS_WITH_A_PRUNE[name]
+        for thorough in (False, True):
+            run = trials.replay(program, thorough=thorough)
+            assert run.program == program
+            assert run.breaches == ()
+
+
+def test_what_a_prune_left_goes_with_its_thread(tmp_path: Path) -> None:
+    with trials_of(target(ForgetsTheNewest), tmp_path) as trials:
+        run = trials.replay((*KEPT, DeleteThread("a")))
+    assert {breach.contract for breach in run.breaches} == {"deletion/thread-all"}
+
+
+@RIGHT
+def test_right_savers_pass_programs_with_prunes(right: Target, tmp_path: Path) -> None:
+    theme = replace(EVERYTHING, weights={**EVERYTHING.weights, whole_threads.prune: PRUNES})
+    with trials_of(right, tmp_path) as trials:
+        for number in range(PROGRAMS):
+            run = trials.make(theme, Random(f"prune:{number}"))
+            assert run.breaches == ()

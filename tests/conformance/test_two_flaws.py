@@ -1,0 +1,92 @@
+"""One flaw does not hide the next: of two flaws that break the same contract, both are shown."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers import deletion, filter, hostile, ordering, ownership, selecting, values
+from tests.wrong_savers.registry import opener
+
+from saverproof.contracts.registry import contract
+from saverproof.families.answer import Status
+from saverproof.families.functional import effort
+from saverproof.families.registry import family, judged
+from saverproof.items import Finding
+from saverproof.targets.target import Target
+
+Saver = type[ReferenceSaver]
+
+PAIRS: dict[str, tuple[str, Saver, Saver]] = {
+    "limits": (
+        "ordering/limit-is-a-prefix",
+        ordering.LimitBeforeFilter,
+        ordering.LimitZeroIsNone,
+    ),
+    "ids": (
+        "identity/none-id-is-latest",
+        selecting.NoneIdIsLookedUp,
+        selecting.NoneIdNarrowsTheList,
+    ),
+    "threads": (
+        "isolation/hostile-identifiers",
+        hostile.ThreadsWithoutCase,
+        hostile.DeletesLike,
+    ),
+    "filters": ("filter/equality", filter.FirstKeyOnly, filter.FilterWithoutCase),
+    "values": (
+        "serialization/channel-values",
+        values.SetsAsLists,
+        values.DictKeysAsText,
+    ),
+    "snapshots": ("identity/snapshots", ownership.ValuesAliased, ownership.WritesAliased),
+    "configs": ("identity/loop-configs", selecting.ConfigAsJson, selecting.BeforeNoneRaises),
+    "deletes": (
+        "deletion/thread-all",
+        deletion.UnknownThreadCannotBeDeleted,
+        deletion.DeletesWritesById,
+    ),
+}
+"""A contract, and two savers that break it in different ways; the pair of them is one saver."""
+
+
+def target_of(*savers: Saver) -> Target:
+    """A saver with all of these flaws."""
+    return Target(name="wrong", open=opener(type("Wrong", savers, {})))
+
+
+def findings_of(broken: str, savers: tuple[Saver, ...], folder: Path) -> list[Finding]:
+    plan = plan_of(
+        target_of(*savers),
+        contract(broken).family,
+        "sync",
+        folder,
+        facts=facts_from(EVERY_OPERATION),
+    )
+    outcome = judged(plan, target_of(*savers))
+    return [found for found in outcome.findings if found.contract == broken]
+
+
+def shows(found: Finding, saver: Saver, folder: Path) -> bool:
+    """Whether a finding's program shows a flaw by itself."""
+    name = contract(found.contract).family
+    plan = plan_of(target_of(saver), name, "sync", folder, facts=facts_from(EVERY_OPERATION))
+    answer = family(name).replay(plan, target_of(saver), found.contract, found.program)
+    return answer.status is Status.FAILING
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_two_flaws_of_one_contract_are_both_shown(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Dice have to meet both flaws first; what is asked here is what follows.
+    more = dataclasses.replace(effort.EFFORTS["quick"], steps=2_000)
+    monkeypatch.setitem(effort.EFFORTS, "quick", more)
+    broken, *savers = PAIRS[name]
+    found = findings_of(broken, tuple(savers), tmp_path)
+    shown = [tuple(shows(each, saver, tmp_path) for saver in savers) for each in found]
+    assert (True, False) in shown, shown
+    assert (False, True) in shown, shown

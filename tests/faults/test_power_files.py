@@ -1,0 +1,153 @@
+"""Power cuts of programs on plain files, recorded by their system calls."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from saverproof_faults.io import (
+    IoCall,
+    IoKind,
+    Mark,
+    MarkKind,
+    NameCall,
+    NameKind,
+    Recording,
+)
+from saverproof_faults.io.data import recording_data, recording_from
+from saverproof_faults.power import PowerCuts, materialize, missing_syncs, unexplained
+from saverproof_faults.syscalls import available
+
+needs_calls = pytest.mark.skipif(available() is not None, reason=str(available()))
+
+OPENED = IoCall(IoKind.OPEN, "new", creates=True)
+WRITTEN = IoCall(IoKind.WRITE, "new", 0, 3, b"new")
+SYNCED = IoCall(IoKind.SYNC, "new", syncs_folder=True)
+RENAMED = NameCall(NameKind.RENAME, "new", "a")
+FOLDER = NameCall(NameKind.SYNC_FOLDER, ".")
+DONE = Mark(MarkKind.ACKNOWLEDGED, 0)
+
+
+def left_by(*log: IoCall | NameCall | Mark) -> set[bytes | None]:
+    """What may be in the file "a" once the program has said that it is done."""
+    recording = Recording({"a": b"old"}, log)
+    images = [image for image in PowerCuts(recording) if image.acknowledged]
+    return {image.files.get("a") for image in images}
+
+
+def test_a_file_that_is_synced_renamed_and_its_folder_synced_is_the_new_one() -> None:
+    assert left_by(OPENED, WRITTEN, SYNCED, RENAMED, FOLDER, DONE) == {b"new"}
+
+
+def test_without_a_sync_of_the_folder_the_old_one_may_be_there() -> None:
+    assert left_by(OPENED, WRITTEN, SYNCED, RENAMED, DONE) == {b"old", b"new"}
+
+
+def test_without_a_sync_of_the_file_an_empty_one_may_be_there() -> None:
+    assert left_by(OPENED, WRITTEN, RENAMED, FOLDER, DONE) == {b"", b"new"}
+
+
+def test_a_file_in_place_may_hold_nothing_in_the_middle() -> None:
+    emptied = IoCall(IoKind.TRUNCATE, "a")
+    written = IoCall(IoKind.WRITE, "a", 0, 3, b"new")
+    synced = IoCall(IoKind.SYNC, "a")
+    assert left_by(DONE, emptied, written, synced) == {b"old", b"", b"new"}
+
+
+def test_a_rename_is_atomic() -> None:
+    recording = Recording({"a": b"text"}, (NameCall(NameKind.RENAME, "a", "b"),))
+    assert {tuple(image.files) for image in PowerCuts(recording)} == {("a",), ("b",)}
+
+
+def test_a_sync_of_a_new_file_makes_earlier_names_durable() -> None:
+    later = IoCall(IoKind.OPEN, "b", creates=True)
+    synced = IoCall(IoKind.SYNC, "b", syncs_folder=True)
+    assert left_by(OPENED, WRITTEN, SYNCED, RENAMED, later, synced, DONE) == {b"new"}
+
+
+def test_a_link_is_a_second_name_of_one_file() -> None:
+    written = IoCall(IoKind.WRITE, "b", 0, 3, b"new")
+    log = (NameCall(NameKind.LINK, "a", "b"), FOLDER, written, IoCall(IoKind.SYNC, "b"), DONE)
+    assert left_by(*log) == {b"new"}
+
+
+def test_empty_folders_are_there_again(tmp_path: Path) -> None:
+    log = (NameCall(NameKind.MAKE_FOLDER, "made"), NameCall(NameKind.REMOVE_FOLDER, "gone"))
+    *_, last = PowerCuts(Recording({}, (*log, OPENED), ("kept", "gone")))
+    materialize(last, tmp_path)
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"kept", "made"}
+
+
+def test_the_call_that_is_missing_is_named() -> None:
+    unsynced = Recording({"a": b"old"}, (OPENED, WRITTEN, RENAMED, DONE))
+    assert missing_syncs(unsynced) == (
+        "no sync of the folder after 'new' was created",
+        "no sync of the folder after 'a' was renamed",
+        "no sync of 'a' after it was written",
+    )
+    right = Recording({"a": b"old"}, (OPENED, WRITTEN, SYNCED, RENAMED, FOLDER, DONE))
+    assert missing_syncs(right) == ()
+
+
+def test_a_recording_survives_json() -> None:
+    recording = Recording({"a": b"\xff"}, (OPENED, WRITTEN, RENAMED, DONE), ("sub",))
+    assert recording_from(json.loads(json.dumps(recording_data(recording)))) == recording
+
+
+RECORDED = """
+import json, mmap, os, sys
+from pathlib import Path
+from saverproof_faults.io.data import recording_data
+from saverproof_faults.syscalls import CallRecorder
+folder = Path(sys.argv[1])
+with CallRecorder(folder) as recorder:
+    recorder.settled()
+    recorder.started(0)
+    (folder / "sub").mkdir()
+    with open(folder / "sub" / "new", "wb", buffering=0) as file:
+        file.write(b"x" * 10)
+        os.pwritev(file.fileno(), [b"AB", b"CD"], 4)
+        os.fsync(file.fileno())
+    os.replace(folder / "sub" / "new", folder / "sub" / "a")
+    with open(folder / "log", "ab", buffering=0) as file:
+        file.write(b"one")
+        file.write(b"two")
+        os.truncate(folder / "log", 5)
+    (folder / "old").unlink()
+    if len(sys.argv) > 2:
+        with open(folder / "log", "r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+            memory[0] = 1
+    recorder.acknowledged(0)
+    recording, unseen = recorder.recording(), recorder.report().unseen
+print(json.dumps([recording_data(recording), unseen]))
+"""
+
+
+def recorded(folder: Path, *more: str) -> tuple[Recording, list[str]]:
+    (folder / "old").write_text("old")
+    command = [sys.executable, "-c", RECORDED, str(folder), *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    data, unseen = json.loads(done.stdout)
+    return recording_from(data), unseen
+
+
+@needs_calls
+def test_what_a_process_does_to_its_files_is_recorded(tmp_path: Path) -> None:
+    recording, unseen = recorded(tmp_path)
+    assert unseen == []
+    assert unexplained(recording, tmp_path) == ()
+    assert recording.initial == {"old": b"old"}
+    assert (tmp_path / "sub" / "a").read_bytes() == b"xxxxABCDxx"
+    *_, last = PowerCuts(recording)
+    assert last.acknowledged == (0,)
+
+
+@needs_calls
+def test_what_is_written_through_a_mapping_is_told(tmp_path: Path) -> None:
+    recording, unseen = recorded(tmp_path, "mapped")
+    assert unseen == ["map log"]
+    assert unexplained(recording, tmp_path) == ("log",)
+    assert os.path.getsize(tmp_path / "log") == 5

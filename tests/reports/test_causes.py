@@ -1,0 +1,70 @@
+"""Broken contracts with one cause are one group; what to mend first is seen from their programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from saverproof_reports.causes import also_broken, by_cause, cause_of, causes
+
+ROOT, OTHER, THIRD = "upsert/first", "serialization/writes", "ordering/order"
+
+
+def broken(name: str, **violation: Any) -> dict[str, Any]:
+    """A contract with one violation."""
+    plain = {"phase": "functional", "observed": "1", "steps": ["put"]}
+    return {"id": name, "violations": [{**plain, **violation}]}
+
+
+HELD = {"id": "identity/held", "violations": []}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({}, {"goes_without": [ROOT]}),
+        ({"also_shows": [OTHER]}, {"needs": ["special writes"]}),
+        ({"also_shows": [OTHER]}, {"also_shows": [ROOT]}),
+        ({"observed": "raised KeyError: 'ns'"}, {"observed": "raised KeyError: 'ns'"}),
+        ({"needs": ["namespaces"]}, {"needs": ["namespaces"]}),
+        ({"needs": ["a", "b"]}, {"needs": ["b", "a", "c"]}),
+        ({"may_break": [OTHER]}, {}),
+        ({"may_break": [OTHER], "needs": ["a"]}, {"needs": ["a", "b"]}),
+    ],
+)
+def test_what_has_one_cause_is_one_group(first: dict[str, Any], second: dict[str, Any]) -> None:
+    second = {**second, "steps": ["put", "put"]}
+    (group,) = causes([HELD, broken(OTHER, **second), broken(ROOT, **first)])
+    assert group["contract"] == ROOT
+    assert [entry["contract"] for entry in group["also"]] == [OTHER]
+    assert ROOT in group["also"][0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({}, {}),
+        # Whatever is read shows what needs nothing.
+        ({}, {"also_shows": [ROOT]}),
+        ({"needs": ["a"]}, {"needs": ["a", "b"]}),
+        ({"needs": ["steps of kind PutWrites"]}, {"needs": ["steps of kind PutWrites"]}),
+        ({"may_break": [OTHER], "needs": ["a"]}, {"needs": ["b"]}),
+        ({"observed": "1"}, {"observed": "1"}),
+        ({"goes_without": ["a/b"], "phase": "fault"}, {"goes_without": [ROOT]}),
+    ],
+)
+def test_what_has_causes_of_its_own_is_in_no_group(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    assert causes([broken(ROOT, **first), broken(OTHER, **second)]) == []
+
+
+def test_what_is_to_be_mended_first_stands_before_what_it_breaks() -> None:
+    contracts = [broken(OTHER, goes_without=[ROOT]), broken(THIRD), broken(ROOT), HELD]
+    judged = {"causes": causes(contracts)}
+    order = [one["id"] for one in by_cause(judged, contracts)]
+    assert order == [THIRD, ROOT, OTHER, HELD["id"]]
+    assert [entry["contract"] for entry in also_broken(judged, ROOT)] == [OTHER]
+    assert cause_of(judged, OTHER) == ROOT
+    assert cause_of(judged, ROOT) is None

@@ -1,0 +1,79 @@
+"""Savers on plain files that a failing disk, a kill or a power cut leaves in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from tests.reference.log_file import Event, Log, LogFileReference, whole
+from tests.reference.state_file import StateFileReference, sync_folder
+from tests.reference.state_text import state_of
+from tests.reference.store import Shelf, WriteRow
+from tests.wrong_savers.registry import wrong
+
+
+@wrong("atomicity/all-or-nothing", "open(path, 'w') empties the file that holds everything")
+class RewrittenInPlace(StateFileReference):
+    def replace(self, data: bytes) -> None:
+        (self.folder / "state.json").write_bytes(data)
+
+
+@wrong("atomicity/all-or-nothing", "a loop over the batch, with a new file for each write")
+class FileForEachWrite(StateFileReference):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: Sequence[WriteRow]) -> None:
+        for row in rows:
+            super()._store_batch(shelf, checkpoint_id, [row])
+            self.store_all()
+
+
+@wrong("atomicity/all-or-nothing", "the cache is changed first, and believed when writing failed")
+class CacheBelievesItself(StateFileReference):
+    def store_all(self) -> None:
+        self.replace(state_of(self.store).encode())
+
+
+class LogWithTail(Log):
+    """Leaves out what is torn, and writes after it, on the same line."""
+
+    def news(self) -> Iterator[Event]:
+        data = os.pread(self.descriptor, os.fstat(self.descriptor).st_size, 0)
+        for line in data.splitlines(keepends=True):
+            yield from whole(line) or ()
+        self.read_to = len(data)
+
+
+@wrong("durability/reopens", "what a killed process has left of a line stays there")
+class TornTailKept(LogFileReference):
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = super().at(path)
+        os.close(saver.log.descriptor)
+        saver.log = LogWithTail(path / "checkpoints.log")
+        return saver
+
+    def catch_up(self) -> None:
+        self.store.shelves.clear()
+        super().catch_up()
+
+
+@wrong("durability/power-cut", "the new state file takes the old one's place unsynced")
+class UnsyncedBeforeItsRename(StateFileReference):
+    def replace(self, data: bytes) -> None:
+        new = self.folder / "state.new"
+        new.write_bytes(data)
+        os.replace(new, self.folder / "state.json")
+        sync_folder(self.folder)
+
+
+@wrong("durability/power-cut", "the state file is renamed first and synced afterwards")
+class RenamedBeforeItsSync(StateFileReference):
+    def replace(self, data: bytes) -> None:
+        new = self.folder / "state.new"
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.replace(new, self.folder / "state.json")
+            os.fsync(file.fileno())
+        sync_folder(self.folder)
