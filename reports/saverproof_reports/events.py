@@ -87,14 +87,17 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
 
 
 def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
-    """The contracts that one item is about, each with the verdict that the item alone gives it.
+    """The contracts of an item's family and those of others that it found broken, each with the
+    verdict that the item alone gives it.
 
     Those that were not selected are left out.
     """
+    broken = {finding["contract"] for finding in item.get("findings", [])}
     return [
         _contract(contract, saver, [item], [], {})
         for contract in saver["contracts"]
-        if contract["family"] == item["family"] and contract.get("selected", True)
+        if (contract["family"] == item["family"] or contract["id"] in broken)
+        and contract.get("selected", True)
     ]
 
 

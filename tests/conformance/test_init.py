@@ -73,6 +73,13 @@ class OnAServer(SqliteSaver):
         raise AssertionError("nobody can guess these")
 
 
+class InTheWorkingFolder(SqliteSaver):
+    from_conn_string = None
+
+    def __init__(self, conn_string: str = "mine.db") -> None:
+        super().__init__(sqlite3.connect(conn_string, check_same_thread=False))
+
+
 class NoSaver:
     pass
 '''
@@ -121,6 +128,17 @@ def test_a_saver_never_seen_is_opened(name: str, opens: str, judged: list[list[s
     (command,) = judged
     function = text.partition("def ")[2].partition("(")[0]
     assert f"--saver=saverproof_target.py:{function}" in command
+
+
+def test_the_authors_own_store_is_left_alone(judged: list[list[str]]) -> None:
+    """Its default is a file of the working folder, which all workspaces would share."""
+    Path("mine.db").write_bytes(b"the author's")
+    assert init("invented_savers:InTheWorkingFolder", "--yes")[0] == 0
+    assert (
+        "InTheWorkingFolder(conn_string=str(workspace.path / "
+        in Path("saverproof_target.py").read_text()
+    )
+    assert Path("mine.db").read_bytes() == b"the author's"
 
 
 def test_a_saver_in_memory_is_said_to_be_one(judged: list[list[str]]) -> None:
@@ -201,7 +219,7 @@ def test_nothing_is_written_where_the_author_says_no(judged: list[list[str]]) ->
         ("invented_savers", "expected module:Class"),
         ("invented_savers.py:OfAFolder", "expected module:Class"),
         ("no_such_module:Saver", "no_such_module does not import: ModuleNotFoundError"),
-        ("invented_savers:Nothing", "its savers: OfAFolder, ByConnString, AsyncOnly, OnAServer"),
+        ("invented_savers:Nothing", "its savers: OfAFolder, ByConnString, AsyncOnly, OnAServer,"),
         ("invented_savers:NoSaver", "is a class without put and get_tuple"),
     ],
 )

@@ -75,6 +75,13 @@ def assert_told_in_full(result: Result, workers: int) -> None:
     assert broken["pending-writes/complete"]["checked"] == {"sync": 10, "async": 10, "crossed": 0}
 
 
+def test_a_contract_of_another_family_fails_the_run_as_well(project: Project) -> None:
+    project.script(filter={"findings": ["pending-writes/complete"]})
+    result = project.judge("saverproof::filter[toy-sync]")
+    assert result.status == 1
+    assert "VIOLATED pending-writes/complete (sync): it is gone" in result.output
+
+
 def test_each_reproducer_is_where_the_failure_says(project: Project) -> None:
     project.script(filter={"findings": ["filter/equality", "filter/equality"]})
     result = project.judge("saverproof::filter[toy-sync]")

@@ -62,8 +62,10 @@ def time_taken(estimate_s: float, took_s: float) -> str:
 
 
 def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Run) -> None:
-    """Everything about one saver, of the families that ``ran``."""
-    contracts = [contract for contract in whole["contracts"] if contract["family"] in ran]
+    """Everything about one saver, of the families that ``ran`` and the contracts of others that
+    they found broken.
+    """
+    contracts = [one for one in whole["contracts"] if one["family"] in ran or one["violations"]]
     judged = {**whole, "contracts": contracts}
     terminal.line(f"{judged['saver']['name']}: {_operations(judged)}")
     for line in _table(judged):

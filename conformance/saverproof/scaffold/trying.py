@@ -34,19 +34,26 @@ def look_at(wanted: ClassName, setting: Setting) -> SaverClass:
 def opening_of(
     kind: SaverClass, setting: Setting, tell: Callable[[str], None]
 ) -> tuple[Opening, Facts | None]:
-    """The first way that opens a saver which keeps what it is given, with its facts.
+    """The best way to open the saver, with its facts: the first that gives each workspace a store
+    of its own, else the first that keeps what it is given, else the first that opens it at all.
 
-    A way whose saver forgets is taken only if none keeps. Without any that opens it, the likeliest
-    one is returned with the reasons why each failed, and no facts.
+    Without any that opens it, the likeliest one is returned with the reasons why each failed, and
+    no facts.
     """
-    failures: list[str] = []
+    shared: tuple[Opening, Facts] | None = None
     forgetful: tuple[Opening, Facts] | None = None
+    failures: list[str] = []
     for way in kind.ways:
-        if forgetful is not None and way.expression == forgetful[0].way.expression:
+        if any(one and one[0].way.expression == way.expression for one in (shared, forgetful)):
             continue
         tell(f"trying {way.expression}")
         try:
-            return Opening(way), _tried(kind, Opening(way), setting)
+            opening = Opening(way)
+            facts = _tried(kind, opening, setting)
+            if not facts.get("shares"):
+                return opening, facts
+            shared = shared or (opening, facts)
+            continue
         except TargetError as error:
             failures.append(f"{way.expression}: {_reason(error)}")
             if FORGETS not in error.message or forgetful is not None:
@@ -57,20 +64,21 @@ def opening_of(
             forgetful = passing, _tried(kind, passing, setting)
         except TargetError as error:
             failures.append(f"{way.expression}, durable=False: {_reason(error)}")
-    if forgetful is not None:
-        return forgetful
     likeliest = Opening(next(iter(kind.ways), UNKNOWN))
-    return replace(likeliest, failures=("Nothing that was tried opens it:", *failures)), None
+    failed = replace(likeliest, failures=("Nothing that was tried opens it:", *failures))
+    return shared or forgetful or (failed, None)
 
 
 def _tried(kind: SaverClass, opening: Opening, setting: Setting) -> Facts:
+    # It works in the scratch folder, so that a path which the class has of its own, relative to
+    # the working folder, is not the store that its author uses.
     with scratch_folder() as folder:
         file = folder / TARGET_FILE
         text = target_text(kind, opening, "candidate", Path())
         file.write_text(text.replace("    known=", "    # known="), encoding="utf-8")
         return probe(
             TargetRef("candidate", module=None, file=str(file), attribute=function_name(kind)),
-            setting,
+            replace(setting, folder=str(folder)),
         )
 
 
