@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,23 +15,13 @@ from tests.reference.saver import ReferenceSaver
 from tests.reference.state_file import StateFileReference
 
 from saverproof import Workspace, target
+from saverproof.families.durability import power_reporting
 from saverproof_faults.syscalls import available
 
 HERE = "tests.conformance.test_durability_files"
+UNSYNCED_FOLDER = "tests.conformance.crash_savers:folder_never_synced"
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
-
-
-class FolderNeverSynced(StateFileReference):
-    """Replaces its file as it should, and leaves it to chance when the new name lasts."""
-
-    def replace(self, data: bytes) -> None:
-        new = self.folder / "state.new"
-        with new.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, self.folder / "state.json")
 
 
 class ThroughAMapping(StateFileReference):
@@ -61,13 +50,6 @@ def replaced(workspace: Workspace) -> Iterator[ReferenceSaver]:
 @contextmanager
 def logged(workspace: Workspace) -> Iterator[ReferenceSaver]:
     with opened(LogFileReference, workspace) as saver:
-        yield saver
-
-
-@target
-@contextmanager
-def folder_never_synced(workspace: Workspace) -> Iterator[ReferenceSaver]:
-    with opened(FolderNeverSynced, workspace) as saver:
         yield saver
 
 
@@ -103,21 +85,28 @@ def test_a_right_saver_survives_every_power_cut(
     assert blamed(outcome) == set()
     assert power["images"] > 50
     assert power["lost_acknowledged_max"] == 0
+    assert outcome.checked["durability/power-cut-loses-nothing"] > 30
     assert power["setting"] == "plain files"
 
 
-def test_a_folder_that_is_never_synced_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outcome = judged(f"{HERE}:folder_never_synced", tmp_path, monkeypatch, images=80)
-    power = outcome.extra["power"]
-    assert power["lost_acknowledged_max"] == 1
-    assert "no sync of the folder after 'state.json' was renamed" in power["notes"]
+def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(power_reporting, "power_reproducer", lambda *given: "")
+    outcome = judged(UNSYNCED_FOLDER, tmp_path, monkeypatch, images=40)
+    (found,) = outcome.findings
+    assert found.contract == "durability/power-cut-loses-nothing"
+    assert found.steps[-1].startswith("power cut")
+    assert "acknowledged operation" in found.summary
+    operation = found.observed.removeprefix("gone: ").partition(";")[0]
+    missing = "no sync of the top folder after 'state.new' was renamed to 'state.json'"
+    assert f"when {operation} had returned, there was {missing}" in found.observed
+    assert outcome.extra["power"]["lost_acknowledged_max"] >= 1
+    assert outcome.checked["durability/power-cut"] > 10
 
 
 def test_what_is_written_through_a_mapping_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome = judged(f"{HERE}:through_a_mapping", tmp_path, monkeypatch, images=10)
-    assert outcome.unexercised["durability/power-cut"].endswith("system calls: map copy")
-    assert "durability/power-cut" not in outcome.checked
+    for contract in ("durability/power-cut", "durability/power-cut-loses-nothing"):
+        assert outcome.unexercised[contract].endswith("system calls: map copy")
+        assert contract not in outcome.checked

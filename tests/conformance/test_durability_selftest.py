@@ -18,7 +18,8 @@ from saverproof_faults.io import available
 FAMILY = "durability"
 KILLS = {"deleted-one-by-one": 120, "large-values-beside-the-database": 120}
 """How many kills it takes to catch these; for all the others 25 are enough."""
-POWER, RESUMED = {"durability/power-cut"}, {"durability/resume", "durability/no-rerun"}
+POWER = {"durability/power-cut", "durability/power-cut-loses-nothing"}
+RESUMED = {"durability/resume", "durability/no-rerun"}
 
 
 def wrong_savers() -> list[WrongSaver]:

@@ -83,13 +83,37 @@ def test_empty_folders_are_there_again(tmp_path: Path) -> None:
 
 def test_the_call_that_is_missing_is_named() -> None:
     unsynced = Recording({"a": b"old"}, (OPENED, WRITTEN, RENAMED, DONE))
-    assert missing_syncs(unsynced) == (
-        "no sync of the folder after 'new' was created",
-        "no sync of the folder after 'a' was renamed",
+    (missing,) = missing_syncs(unsynced).values()
+    assert [str(one) for one in missing] == [
         "no sync of 'a' after it was written",
-    )
+        "no sync of the top folder after 'new' was renamed to 'a'",
+    ]
     right = Recording({"a": b"old"}, (OPENED, WRITTEN, SYNCED, RENAMED, FOLDER, DONE))
-    assert missing_syncs(right) == ()
+    assert missing_syncs(right) == {}
+
+
+def test_the_operation_and_the_folder_of_a_missing_sync_are_named() -> None:
+    second = Mark(MarkKind.ACKNOWLEDGED, 1)
+    made = IoCall(IoKind.OPEN, "sub/b", creates=True)
+    gone = IoCall(IoKind.DELETE, "a")
+    log = (OPENED, WRITTEN, SYNCED, RENAMED, FOLDER, DONE, made, gone, second)
+    (missing,) = (missing_syncs(Recording({"a": b"old"}, log))[1],)
+    assert [str(one) for one in missing] == [
+        "no sync of the folder 'sub' after 'sub/b' was created",
+        "no sync of the top folder after 'a' was deleted",
+    ]
+
+
+def test_a_small_share_of_all_cuts_still_has_what_was_unsynced_when_an_operation_returned() -> None:
+    log: list[IoCall | NameCall | Mark] = []
+    for number in range(30):
+        written = IoCall(IoKind.WRITE, "new", 0, 2, b"%02d" % number)
+        done = Mark(MarkKind.ACKNOWLEDGED, number)
+        log += [OPENED, written, SYNCED, RENAMED, done]
+    cuts = PowerCuts(Recording({"a": b"old"}, tuple(log)), cap=20)
+    assert cuts.enumerated > 100
+    left = [(image.acknowledged[-1], image.files["a"]) for image in cuts if image.acknowledged]
+    assert sum(found != b"%02d" % last for last, found in left) >= 5
 
 
 def test_a_recording_survives_json() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from tests.reference.log_file import Event, Log, LogFileReference, whole
+from tests.reference.log_file import Event, Log, LogFileReference, line_of, whole
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_of
 from tests.reference.store import Shelf, WriteRow
@@ -77,3 +77,38 @@ class RenamedBeforeItsSync(StateFileReference):
             os.replace(new, self.folder / "state.json")
             os.fsync(file.fileno())
         sync_folder(self.folder)
+
+
+@wrong("durability/power-cut", "the new state file is renamed, and nothing is ever synced")
+class NothingSynced(StateFileReference):
+    def replace(self, data: bytes) -> None:
+        new = self.folder / "state.new"
+        new.write_bytes(data)
+        os.replace(new, self.folder / "state.json")
+
+
+@wrong("durability/power-cut-loses-nothing", "the new name of the state file is left to chance")
+class FolderNeverSynced(StateFileReference):
+    def replace(self, data: bytes) -> None:
+        new = self.folder / "state.new"
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, self.folder / "state.json")
+
+
+class UnsyncedLog(Log):
+    def append(self, events: Sequence[Event]) -> None:
+        line = line_of([*events])
+        self.read_to += os.pwrite(self.descriptor, line, self.read_to)
+
+
+@wrong("durability/power-cut-loses-nothing", "a log with checksums that is never synced")
+class LogNeverSynced(LogFileReference):
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = super().at(path)
+        os.close(saver.log.descriptor)
+        saver.log = UnsyncedLog(path / "checkpoints.log")
+        return saver

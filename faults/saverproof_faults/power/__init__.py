@@ -25,11 +25,12 @@ from saverproof_faults.power.images import (
     materialize,
     unexplained,
 )
-from saverproof_faults.power.missing import missing_syncs
+from saverproof_faults.power.missing import MissingSync, missing_syncs
 
 __all__ = [
     "DiskImage",
     "ImageKind",
+    "MissingSync",
     "PowerCuts",
     "kill_images",
     "materialize",

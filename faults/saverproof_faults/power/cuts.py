@@ -34,6 +34,11 @@ class Cut:
     kept: int
     torn: Mapping[int, Set[int]] = field(default_factory=dict)
 
+    @property
+    def loses_all(self) -> bool:
+        """Whether nothing survives that was unsynced, if anything was."""
+        return self.kind is ImageKind.NONE and not self.changes
+
     def image(self, disk: Disk) -> dict[str, bytes]:
         """The files that it leaves."""
         return disk.image(self.changes, self.kept, self.torn)

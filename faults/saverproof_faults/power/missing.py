@@ -1,21 +1,56 @@
 """Which syncs a program leaves out, seen at the moments when it says that an operation is done."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
 from saverproof_faults.io import Mark, MarkKind, Recording
-from saverproof_faults.power.disk import Disk
+from saverproof_faults.power.disk import Disk, FolderChange
 
 
-def missing_syncs(recording: Recording) -> tuple[str, ...]:
-    """What could still be lost whenever an operation had returned, each in a few words."""
+@dataclass(frozen=True, slots=True)
+class MissingSync:
+    """What could still be lost when an operation had returned: the bytes of ``file``, or, where
+    ``change`` says what became of its name, the entry in ``folder`` (its path, "." the top).
+    """
+
+    file: str
+    change: str = ""
+    folder: str = ""
+
+    def __str__(self) -> str:
+        if not self.change:
+            return f"no sync of {self.file!r} after it was written"
+        where = "the top folder" if self.folder == "." else f"the folder {self.folder!r}"
+        return f"no sync of {where} after {self.change}"
+
+
+def missing_syncs(recording: Recording) -> dict[int, tuple[MissingSync, ...]]:
+    """The syncs that were missing when each operation was acknowledged; those that lack none are
+    left out.
+    """
     disk = Disk.holding(recording.initial, recording.folders)
-    found: dict[str, None] = {}
+    found: dict[int, tuple[MissingSync, ...]] = {}
     for entry in recording.log:
         disk.advance(entry)
-        if not isinstance(entry, Mark) or entry.kind is not MarkKind.ACKNOWLEDGED:
-            continue
-        for change in disk.changes:
-            did = "renamed" if change.gone else "deleted" if change.inode is None else "created"
-            found[f"no sync of the folder after {change.name!r} was {did}"] = None
-        for name, inode in disk.names.items():
-            if any(pending.inode is inode for pending in disk.pending):
-                found[f"no sync of {name!r} after it was written"] = None
-    return tuple(found)
+        if isinstance(entry, Mark) and entry.kind is MarkKind.ACKNOWLEDGED:
+            missing = tuple(dict.fromkeys(_missing_on(disk)))
+            if missing:
+                found[entry.operation] = missing
+    return found
+
+
+def _missing_on(disk: Disk) -> Iterator[MissingSync]:
+    for name, inode in disk.names.items():
+        if any(pending.inode is inode for pending in disk.pending):
+            yield MissingSync(name)
+    for change in disk.changes:
+        # A temporary file that is gone again is nothing to anybody.
+        if change.inode is None or change.name in disk.names:
+            yield MissingSync(change.name, _words(change), str(PurePosixPath(change.name).parent))
+
+
+def _words(change: FolderChange) -> str:
+    if change.gone:
+        return f"{change.gone!r} was renamed to {change.name!r}"
+    return f"{change.name!r} was {'deleted' if change.inode is None else 'created'}"

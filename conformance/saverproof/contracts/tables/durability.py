@@ -13,7 +13,14 @@ ACKNOWLEDGED_SURVIVES = Contract(
     source=_DURABILITY,
     wrong="data is committed on close, or by a timer",
     durable=True,
-    implies=frozenset({"durability/no-gaps", "durability/no-rerun", "durability/resume"}),
+    implies=frozenset(
+        {
+            "durability/no-gaps",
+            "durability/no-rerun",
+            "durability/power-cut-loses-nothing",
+            "durability/resume",
+        }
+    ),
 )
 
 IN_FLIGHT_ATOMIC = Contract(
@@ -55,6 +62,7 @@ REOPENS = Contract(
             "durability/acknowledged-survives",
             "durability/in-flight-atomic",
             "durability/no-rerun",
+            "durability/power-cut-loses-nothing",
             "durability/resume",
         }
     ),
@@ -98,6 +106,22 @@ POWER_CUT = Contract(
     ),
     source="advice; https://www.sqlite.org/pragma.html#pragma_synchronous for SQLite",
     wrong="PRAGMA synchronous=OFF, or a file that is replaced without fsync",
+    durable=True,
+    implies=frozenset({"durability/power-cut-loses-nothing"}),
+)
+
+POWER_CUT_LOSES_NOTHING = Contract(
+    id="durability/power-cut-loses-nothing",
+    level=Level.SHOULD,
+    statement=(
+        "What was acknowledged is there after a power cut: the files, and the folders that hold "
+        "their names, were synced before the operation returned."
+    ),
+    source=(
+        "advice; https://man7.org/linux/man-pages/man2/fsync.2.html: a sync of a file need not "
+        "reach the entry in its folder"
+    ),
+    wrong="the folder is not synced after a rename, or synchronous=NORMAL with SQLite's WAL",
     durable=True,
 )
 

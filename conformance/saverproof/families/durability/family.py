@@ -13,7 +13,8 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.durability.bench import KillBench
 from saverproof.families.durability.effort import EFFORTS, SLOW, KillEffort
 from saverproof.families.durability.graph_kills import NO_RERUN, RESUME, Resuming
-from saverproof.families.durability.power import POWER, Power, longer_run
+from saverproof.families.durability.power import CUT, KEEPS, POWER, Power, longer_run
+from saverproof.families.durability.power_reporting import power_findings, power_section
 from saverproof.families.durability.record import KILLED, KillRecord
 from saverproof.families.durability.replay import replay
 from saverproof.families.durability.reporting import finding
@@ -62,7 +63,7 @@ class DurabilityJudging:
             effort = self._effort(bench)
             if wanted & {*KILLED}:
                 self._kill(bench, effort, frozenset(able))
-            if POWER in wanted:
+            if wanted & {*CUT}:
                 self._cut_power(bench, effort, frozenset(able))
             if wanted & {RESUME, NO_RERUN}:
                 self._resume(bench, effort)
@@ -86,15 +87,14 @@ class DurabilityJudging:
             self.tally.budget,
         )
         power.run()
-        self.tally.sections["power"] = power.as_data()
+        self.tally.sections["power"] = power_section(power)
         self.tally.agreed(POWER, power.images)
+        self.tally.agreed(KEEPS, power.after_acknowledged)
         if power.unseen:
-            self.tally.not_exercised([POWER], power.unseen)
+            self.tally.not_exercised(CUT, power.unseen)
         if bench.hangs_too_often:
-            self.record.cut_off((POWER,), bench.hangs)
-        found = power.finding()
-        if found is not None:
-            self.tally.findings.append(found)
+            self.record.cut_off(CUT, bench.hangs)
+        self.tally.findings += power_findings(power, self.tally.wanted)
 
     def _resume(self, bench: KillBench, effort: KillEffort) -> None:
         resuming = Resuming(

@@ -18,20 +18,25 @@ from saverproof.families.budget import Budget
 from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
-from saverproof.families.durability.power_scripts import power_reproducer
 from saverproof.families.durability.sweep import trouble_in
 from saverproof.families.durability.workloads import Workload, drawn, workloads
-from saverproof.items import Finding
-from saverproof.steps.codec import to_json
 from saverproof.steps.describing import describe
 from saverproof.workspace import Workspace
 from saverproof_faults.io import IoCall, available
 from saverproof_faults.io.data import recording_from
 from saverproof_faults.kill import Body, DiedBy, View
-from saverproof_faults.power import DiskImage, PowerCuts, materialize, missing_syncs
+from saverproof_faults.power import (
+    DiskImage,
+    MissingSync,
+    PowerCuts,
+    materialize,
+    missing_syncs,
+)
 from saverproof_faults.syscalls import available as system_calls_unavailable
 
 POWER = durability.POWER_CUT.id
+KEEPS = durability.POWER_CUT_LOSES_NOTHING.id
+CUT = (POWER, KEEPS)
 NOT_SQLITE = (
     "no I/O of SQLite was seen: power is cut only while SQLite, as Python's sqlite3 has it, writes "
     "files in the workspace"
@@ -42,11 +47,8 @@ _NOTHING = {SQLITE: NOT_SQLITE, FILES: NO_FILES}
 _SEEN = {SQLITE: "SQLite", FILES: "system calls that are seen"}
 _BATCH = 20
 _RANDOM_STEPS = 16
-_WORDS = {
-    KillOutcome.UNOPENED: "cannot be used",
-    KillOutcome.TORN: "holds a part of an operation",
-    KillOutcome.GAP: "holds a later operation without an earlier one",
-}
+WRONG = (KillOutcome.UNOPENED, KillOutcome.TORN, KillOutcome.GAP)
+"""What no store should be; to have lost its last operations is another matter."""
 
 
 def longer_run(seed: int, able: frozenset[str]) -> Workload:
@@ -57,11 +59,13 @@ def longer_run(seed: int, able: frozenset[str]) -> Workload:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One image that should not be what it is."""
+    """One image that should not be what it is. ``lost`` are the acknowledged operations that are
+    gone from it, where it is that which is wrong."""
 
     image: DiskImage
     outcome: KillOutcome
     observed: str
+    lost: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -78,11 +82,14 @@ class Power:
     by_lost: Counter[int] = field(default_factory=Counter)
     settings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    flaw: Flaw | None = None
+    flaws: dict[str, Flaw] = field(default_factory=dict)
+    """Each broken contract, and the first image in the run that shows it."""
     unseen: str | None = None
     """Why no power could be cut."""
-    missing: tuple[str, ...] = ()
-    """The syncs that a saver on plain files leaves out."""
+    missing: dict[int, tuple[MissingSync, ...]] = field(default_factory=dict)
+    """The syncs that were missing when an operation had returned."""
+    after_acknowledged: int = 0
+    """Images of a time at which something had been acknowledged."""
     recorder: str = SQLITE
     """What recorded the run, as scripts call it."""
 
@@ -134,8 +141,9 @@ class Power:
             self.unseen = f"written to by other means than {_SEEN[self.recorder]}: {names}"
             return None
         if self.recorder == FILES:
-            self.missing, self.settings = missing_syncs(recording), ["plain files"]
+            self.settings = ["plain files"]
         try:
+            self.missing = missing_syncs(recording)
             return PowerCuts(recording, seed=self.bench.plan.seed, cap=self.most)
         except ValueError as problem:
             self.unseen = str(problem)
@@ -187,71 +195,38 @@ class Power:
 
     def _take(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> None:
         self.images += 1
-        outcome, observed = self._outcome(run, image, seen)
-        self.counts[outcome] += 1
-        if outcome in _WORDS and (self.flaw is None or image.position < self.flaw.image.position):
-            self.flaw = Flaw(image, outcome, observed)
+        self.after_acknowledged += bool(image.acknowledged)
+        flaw = self._flaw_in(run, image, seen)
+        self.counts[flaw.outcome] += 1
+        if flaw.outcome in WRONG:
+            self._keep(POWER, flaw)
+            return
+        self.by_lost[len(flaw.lost)] += 1
+        if flaw.lost:
+            self._keep(KEEPS, flaw)
 
-    def _outcome(
-        self, run: KilledRun, image: DiskImage, seen: dict[str, Any]
-    ) -> tuple[KillOutcome, str]:
+    def _keep(self, contract: str, flaw: Flaw) -> None:
+        known = self.flaws.get(contract)
+        if known is None or flaw.image.position < known.image.position:
+            self.flaws[contract] = flaw
+
+    def _flaw_in(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> Flaw:
         trouble = trouble_in(seen)
         if trouble:
-            return KillOutcome.UNOPENED, trouble
+            return Flaw(image, KillOutcome.UNOPENED, trouble)
         acknowledged, started = len(image.acknowledged), len(image.started)
         for done in range(started, -1, -1):
             if run.states[done] == seen["shown"]:
-                self.by_lost[max(0, acknowledged - done)] += 1
-                return KillOutcome.WHOLE, ""
+                lost = tuple(range(done, acknowledged))
+                outcome = KillOutcome.LOST if lost else KillOutcome.WHOLE
+                return Flaw(image, outcome, f"gone: {_steps(run, lost)}", lost)
         verdict = judge(run, acknowledged, started > acknowledged, seen["shown"])
-        gone = "; ".join(describe(run.program[position]) for position in verdict.lost)
+        gone = _steps(run, verdict.lost)
         if verdict.outcome is KillOutcome.GAP:
-            later = "; ".join(describe(run.program[position]) for position in verdict.later)
-            return KillOutcome.GAP, f"gone: {gone}; there: {later}"
-        return KillOutcome.TORN, f"in part: {gone or len(verdict.torn)}"
+            said = f"gone: {gone}; there: {_steps(run, verdict.later)}"
+            return Flaw(image, KillOutcome.GAP, said)
+        return Flaw(image, KillOutcome.TORN, f"in part: {gone or len(verdict.torn)}")
 
-    # --- telling ---------------------------------------------------------------------------
 
-    def as_data(self) -> dict[str, Any]:
-        """The section "power" of a report."""
-        data: dict[str, Any] = {
-            "images": self.images,
-            "lost_acknowledged_max": max(self.by_lost, default=0),
-            "corrupt": self.counts[KillOutcome.UNOPENED],
-            "torn": self.counts[KillOutcome.TORN],
-            "reordered": self.counts[KillOutcome.GAP],
-            "by_lost": {str(lost): count for lost, count in sorted(self.by_lost.items())},
-        }
-        if self.images:
-            data["setting"] = "; ".join(self.settings)
-        losing = self.missing if self.flaw is not None or max(self.by_lost, default=0) else ()
-        notes = [*self.notes, *losing, *([f"not exercised: {self.unseen}"] if self.unseen else [])]
-        if notes:
-            data["notes"] = notes
-        return data
-
-    def finding(self) -> Finding | None:
-        """What is to be reported, if anything is wrong."""
-        flaw, run = self.flaw, self.workload
-        if flaw is None:
-            return None
-        bad = sum(self.counts[outcome] for outcome in _WORDS)
-        done = len(flaw.image.acknowledged)
-        steps = [f"{describe(step)}  -> returned" for step in run.program[:done]]
-        return Finding(
-            contract=POWER,
-            api=self.bench.plan.api,
-            phase="power",
-            summary=(
-                f"after a power cut the store {_WORDS[flaw.outcome]} "
-                f"({bad} of {self.images} disk images; {'; '.join(self.settings)})"
-            ),
-            expected="the store opens, and holds the operations up to some point, each whole",
-            observed="; ".join([flaw.observed, *self.missing])[:1_200],
-            steps=(*steps, f"power cut: of the unsynced writes, {flaw.image.kind.value} survive"),
-            program={
-                "program": to_json(run.program),
-                "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},
-            },
-            reproducer=power_reproducer(self.bench.target, self.bench.plan.api, self.recorder),
-        )
+def _steps(run: KilledRun, positions: tuple[int, ...]) -> str:
+    return "; ".join(describe(run.program[position]) for position in positions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.contracts.tables import durability
+from saverproof.families.durability.power import KEEPS
 from saverproof.families.durability.scripting import KillScript
 from saverproof.families.durability.shortening import SMALL
 from saverproof.scripts.formatting import indented
@@ -14,12 +14,13 @@ from saverproof.scripts.verification import first_to_complain
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.targets.target import Target
 
-POWER = durability.POWER_CUT.id
 MOST = 400
 """Disks that a script looks at."""
+_ANY_NUMBER = "states[: len(image.started) + 1]  # any number of them, each whole"
+_NONE_LOST = "states[len(image.acknowledged) : len(image.started) + 1]  # whatever returned"
 
 
-def power_reproducer(target: Target, api: str, recorder: str) -> str:
+def power_reproducer(target: Target, api: str, contract: str, recorder: str) -> str:
     """The source of a script that was run and complained; "" if no short run shows the flaw.
 
     ``recorder`` is the class that records.
@@ -29,8 +30,9 @@ def power_reproducer(target: Target, api: str, recorder: str) -> str:
         return ""
     longest_first = sorted(_programs(), key=len, reverse=True)
     runs = (KillScript(opening, program, api, target.name) for program in longest_first[:3])
-    texts = (run.assembled(POWER, (), list(_main(run, recorder))) for run in runs)
-    return first_to_complain(texts, POWER)
+    allowed = _NONE_LOST if contract == KEEPS else _ANY_NUMBER
+    texts = (run.assembled(contract, (), list(_main(run, recorder, allowed))) for run in runs)
+    return first_to_complain(texts, contract)
 
 
 def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
@@ -40,7 +42,7 @@ def _programs() -> Iterator[tuple[Put | PutWrites, ...]]:
             yield tuple(steps)
 
 
-def _main(run: KillScript, recorder: str) -> Iterator[str]:
+def _main(run: KillScript, recorder: str, allowed: str) -> Iterator[str]:
     wait = run.calls.wait
     recording = [
         f"{run.calls.define} note(n):",
@@ -53,7 +55,7 @@ def _main(run: KillScript, recorder: str) -> Iterator[str]:
     ]
     looking = [
         "materialize(image, Path(path))",
-        "allowed = states[: len(image.started) + 1]  # any number of them, each whole",
+        f"allowed = {allowed}",
         "try:",
         *indented(run.opened([f"found = {wait}shown(saver)"])),
         "except Exception as error:",

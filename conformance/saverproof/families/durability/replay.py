@@ -12,6 +12,7 @@ from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power
+from saverproof.families.durability.power_reporting import EXPECTED
 from saverproof.families.durability.record import KillRecord, KillTrial
 from saverproof.families.durability.sweep import Subject, trial_of
 from saverproof.families.durability.workloads import Workload
@@ -46,7 +47,7 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     try:
         with KillBench.of(plan, target) as bench:
             if "power" in data:
-                return _power(bench, data)
+                return _power(bench, contract, data)
             if "scenario" in data:
                 return _graph(bench, contract, data)
             return _kill(bench, contract, data)
@@ -120,14 +121,14 @@ def _fired(trials: list[KillTrial]) -> int:
 # --- a power cut ---------------------------------------------------------------------------
 
 
-def _power(bench: KillBench, data: Mapping[str, Any]) -> ReplayAnswer:
+def _power(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAnswer:
     workload = Workload("as recorded", from_json(data["program"]))
     power = Power(bench, workload, MOST_IMAGES, lambda: None)
     power.run()
-    if power.flaw is not None:
-        said = f"a power cut leaves a wrong store: {KILL_OUTCOMES[power.flaw.outcome]}"
-        expected = "the operations up to some point, each whole"
-        return ReplayAnswer(Status.FAILING, said, expected, power.flaw.observed[:WIDTH])
+    if contract in power.flaws:
+        flaw = power.flaws[contract]
+        said = f"a power cut leaves a wrong store: {KILL_OUTCOMES[flaw.outcome]}"
+        return ReplayAnswer(Status.FAILING, said, EXPECTED[contract], flaw.observed[:WIDTH])
     if not power.images:
         return unclear(power.unseen or "; ".join(power.notes) or "no disk image was made")
     said = f"none of the {power.images} disk images that a power cut may leave is wrong"
