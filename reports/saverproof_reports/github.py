@@ -7,6 +7,7 @@ from typing import Any
 from saverproof_reports.document import markdown
 from saverproof_reports.families import with_verdict
 from saverproof_reports.text import one_line
+from saverproof_reports.wording import untried_phrase
 
 
 def annotations(report: Mapping[str, Any]) -> list[str]:
@@ -36,6 +37,8 @@ def _notes(judged: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         seen = contract["violations"][0]
         level = _level(contract)
         yield level, f"{name}: {contract['id']}", f"{contract['statement']}: {seen['summary']}"
+    if untried := untried_phrase(judged):
+        yield "warning", f"{name}: faults", untried
     for contract in with_verdict(judged, "unknown"):
         if contract["level"] == "must":
             yield "warning", f"{name}: {contract['id']}", contract["reason"] or "undecided"

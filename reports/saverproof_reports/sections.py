@@ -10,8 +10,14 @@ Section = Mapping[str, Any]
 
 
 def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``faults`` sections of the items as one: counts added, maps one after the other."""
-    return _merged(sections, {"points": 0, "injected": 0, "by_kind": {}})
+    """The ``faults`` sections of the items as one: counts added, maps one after the other; what no
+    layer reached through any API is ``untried``.
+    """
+    parts = list(sections)
+    merged = _merged(parts, {"points": 0, "injected": 0, "by_kind": {}})
+    if not all(part.get("untried") for part in parts):
+        merged.pop("untried", None)
+    return merged
 
 
 def merge_crash(sections: Iterable[Section]) -> dict[str, Any]:

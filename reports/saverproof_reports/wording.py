@@ -62,6 +62,10 @@ KILL_OUTCOMES = {
 """What each outcome of a kill means."""
 
 
+NO_STORAGE_FAULT = "no storage fault was tried"
+"""What keeps a pass from being one without reservation."""
+
+
 def count_of(number: int, noun: str) -> str:
     """``number`` and ``noun``, in the plural where that is right."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -73,7 +77,8 @@ def standing(judged: Judged, complete: bool) -> str:
     if must.get("violated") or any(is_stale_error(entry) for entry in judged.get("stale", ())):
         return "bad"
     judged_at_all = must.get("held", 0) + must.get("known", 0)
-    return "good" if complete and judged_at_all and not must.get("unknown") else "open"
+    left_open = must.get("unknown") or untried_phrase(judged)
+    return "good" if complete and judged_at_all and not left_open else "open"
 
 
 def is_stale_error(entry: Mapping[str, Any]) -> bool:
@@ -103,7 +108,14 @@ def saver_sentence(judged: Judged) -> str:
         start = (
             "keeps the one contract that was judged" if held == 1 else f"keeps all {held} contracts"
         )
-    return "; ".join([start, *_reservations(must, should), *_stale(judged)])
+    untried = [NO_STORAGE_FAULT] if untried_phrase(judged) else []
+    return "; ".join([start, *_reservations(must, should), *untried, *_stale(judged)])
+
+
+def untried_phrase(judged: Judged) -> str:
+    """That no layer of faults reached the saver, and why, in one sentence; "" if one did."""
+    why = judged["faults"].get("untried")
+    return f"{NO_STORAGE_FAULT}: {why}." if why else ""
 
 
 def _reservations(must: Mapping[str, int], should: Mapping[str, int]) -> list[str]:
@@ -153,6 +165,8 @@ def figures(judged: Judged) -> list[str]:
     faults, crash = judged["faults"], judged["crash"]
     power, timing = judged["power"], judged["timing"]
     said = []
+    if untried := untried_phrase(judged):
+        said.append(untried)
     if shared := judged.get("workspaces"):
         said.append(shared)
     if timing["operations"]:

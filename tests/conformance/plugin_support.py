@@ -74,7 +74,7 @@ def judge(plan, progress):
     checked = {} if act.get("do") == "nothing" else dict.fromkeys(ids, 10)
     return {"checked": checked, "findings": findings, "unknown": act.get("unknown", {}),
             "inapplicable": {}, "unexercised": act.get("unexercised", {}), "operations": 100,
-            "saver_s": 0.1, "total_s": 0.2, "extra": {}}
+            "saver_s": 0.1, "total_s": 0.2, "extra": act.get("extra", {})}
 
 
 def replay(data, progress):

@@ -33,6 +33,7 @@ def test_a_saver_that_replaces_its_file_is_failed_everywhere(api: str, tmp_path:
     assert found(outcome) == set()
     assert outcome.unexercised == {}
     assert {f"atomicity/{name}" for name in FAMILY} <= outcome.checked.keys()
+    assert "untried" not in outcome.extra["faults"]
     kinds = outcome.extra["faults"]["by_kind"]
     assert {"io-error", "io-full", "io-short"} <= kinds.keys()
     places = {detail.split(" ")[0] for detail in faults_of(outcome)}
@@ -65,3 +66,4 @@ def test_without_the_kernels_help_it_is_said_why(
     outcome = judged(of_class(StateFileReference), tmp_path, operations=TWO)
     assert outcome.unexercised.keys() >= {f"atomicity/{name}" for name in FAMILY}
     assert all(why in reason for reason in outcome.unexercised.values())
+    assert outcome.extra["faults"]["untried"] == why

@@ -312,3 +312,12 @@ def test_a_must_that_could_not_be_judged_is_told_last(
 def test_a_strict_run_in_which_every_must_was_judged_passes(project: Project) -> None:
     project.script()
     assert project.judge("--saver-families=upsert", "--saver-strict").status == 0
+
+
+def test_that_no_storage_fault_was_tried_is_told_last_and_uncut(project: Project) -> None:
+    why = f"this container's rules forbid it ({'very ' * 30}strictly), which a setting changes"
+    faults = {"points": 0, "injected": 0, "by_kind": {}, "untried": why}
+    project.script(atomicity={"extra": {"faults": faults}})
+    result = project.judge("--saver-families=atomicity")
+    assert result.status == 0
+    assert f"toy: no storage fault was tried: {why}." in result.output

@@ -19,6 +19,7 @@ from saverproof.process.scratch import remove_scratch
 from saverproof.suite.planning import chosen, saver_event
 from saverproof_reports.github import annotations
 from saverproof_reports.junit import run_properties
+from saverproof_reports.wording import untried_phrase
 
 WORKER_INPUT = "saverproof"
 _NOTHING_JUDGED = (
@@ -217,6 +218,9 @@ class Controlling:
             terminalreporter.line(f"report: {page} (beside it: report.json, report.md)")
         if self._trouble is not None:
             terminalreporter.line(f"ERROR: {self._trouble}", red=True)
+        for judged in self._report["savers"]:
+            if untried := untried_phrase(judged):
+                terminalreporter.line(f"{judged['saver']['name']}: {untried}", yellow=True)
         fails = self._undecided_fail()
         for name, contracts in self._undecided().items():
             line = summary.undecided_line(name, contracts, strict=fails)

@@ -9,6 +9,7 @@ import ctypes
 import errno
 import functools
 import os
+import platform
 import struct
 import sys
 import threading
@@ -124,9 +125,12 @@ def _tried() -> str | None:
     if answer != 0:
         return _refused(ctypes.get_errno())
     if tuple(sizes) != NOTIFICATION_SIZES:
-        return "this kernel's seccomp notifications have a layout that is not known here"
+        return (
+            "this kernel's seccomp notifications have a layout that is not known here, so that a "
+            "newer saverproof is needed"
+        )
     if _kernel() < (5, 5):
-        return f"Linux {os.uname().release} is older than 5.5, which can let a held call go on"
+        return f"Linux {os.uname().release} cannot let a held call go on, which takes 5.5 or newer"
     try:
         # Nobody listens, so that this thread may only end now.
         os.close(load(_NOTHING, os.getpid()))
@@ -137,18 +141,24 @@ def _tried() -> str | None:
 
 def _why_not_here() -> str:
     return (
-        f"system calls can be held on Linux with 64 bits on x86_64 or aarch64, not on "
-        f"{sys.platform} ({os.uname().machine})"
+        f"system calls cannot be held on {sys.platform} ({platform.machine()}), but on Linux with "
+        "64 bits on x86_64 or aarch64, in a container or virtual machine as well"
     )
 
 
 def _refused(number: int) -> str:
     why = os.strerror(number)
     if number in (errno.EPERM, errno.EACCES):
-        return f"this container's or system's rules forbid seccomp filters ({why})"
+        return (
+            f"this container's or system's rules forbid seccomp filters ({why}), which Docker "
+            "allows with --security-opt seccomp=unconfined"
+        )
     if number == errno.EBUSY:
-        return "another program listens to the system calls of this process already"
-    return f"this kernel has no seccomp notifications, which Linux 5.5 and newer have ({why})"
+        return (
+            "another program listens to the system calls of this process already, and it has to be "
+            "run outside of that"
+        )
+    return f"this kernel has no seccomp notifications ({why}), which takes Linux 5.5 or newer"
 
 
 def _kernel() -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, thinned
-from saverproof.families.atomicity.files import why_not_held
+from saverproof.families.atomicity.files import why_not_held, why_untried
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
 from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
@@ -98,6 +98,7 @@ class AtomicityJudging:
                     record.nothing_known("; ".join(tally.notes))
                 seen = any(sweep.counted.places for sweep in sweeps)
                 if sweeps and not seen:
+                    record.untried = why_untried(self.target)
                     # Cancelling and refusing to serialize need no driver: they are tried.
                     tally.not_exercised(
                         tally.applicable - {CANCELLED},

@@ -81,6 +81,8 @@ class FaultRecord:
     """Each broken contract, and the plainest trial that shows it."""
     local: bool = True
     """Whether all that was seen were statements of SQLite, or system calls on files."""
+    untried: str = ""
+    """Why nothing was failed below the saver, where no layer reached it."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _unfired: dict[tuple[str, str], str] = field(default_factory=dict)
     """Contracts and operations with a fault that never came, and which."""
@@ -211,6 +213,7 @@ class FaultRecord:
             "by_kind": dict(sorted(self.injected.items())),
             "map": [_entry(key, count) for key, count in self._map.items()],
             "notes": self.tally.notes,
+            **({"untried": self.untried} if self.untried else {}),
         }
 
 
