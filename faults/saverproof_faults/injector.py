@@ -211,7 +211,7 @@ class Injector:
             raise FaultsError("plans are armed, or places counted, already: heal first")
 
     def _require_possible(self, plan: Plan) -> None:
-        if plan.place.event is Event.SYSTEM_CALL:
+        if plan.place.event in (Event.SYSTEM_CALL, Event.SEND):
             raise FaultsError("an injector holds no system calls: saverproof_faults.syscalls does")
         if plan.fault in MAKERS:
             if self.engine_unavailable is not None:

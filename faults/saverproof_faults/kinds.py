@@ -11,6 +11,8 @@ class Side(StrEnum):
     """The driver raises; the engine has not failed and does not know."""
     ENGINE = "engine-side"
     """The database itself fails, and has rolled back whatever it rolls back then."""
+    NETWORK = "network"
+    """A connection breaks, or nothing comes through it any more; the server goes on."""
     CANCELLATION = "cancellation"
     """The awaiting task is cancelled; work handed to a thread goes on."""
     PROCESS = "process"
@@ -32,6 +34,10 @@ class Fault(StrEnum):
     IO_ERROR = "io-error"
     IO_FULL = "io-full"
     IO_SHORT = "io-short"
+    CONNECTION_RESET = "connection-reset"
+    ANSWER_LOST = "answer-lost"
+    ANSWER_CUT = "answer-cut"
+    SILENCE = "silence"
     CANCEL = "cancel"
     KILL = "kill"
 
@@ -64,6 +70,8 @@ class Event(StrEnum):
     DELETE = "delete"
     SYSTEM_CALL = "system-call"
     """A system call on one of the program's files, whichever library makes it."""
+    SEND = "send"
+    """A connection to a server that is opened, or bytes that are sent to one."""
 
 
 class Moment(StrEnum):
@@ -82,6 +90,10 @@ class Lasts(StrEnum):
 
 SIDES: Mapping[Fault, Side] = {
     Fault.RAISE: Side.CLIENT,
+    Fault.CONNECTION_RESET: Side.NETWORK,
+    Fault.ANSWER_LOST: Side.NETWORK,
+    Fault.ANSWER_CUT: Side.NETWORK,
+    Fault.SILENCE: Side.NETWORK,
     Fault.CANCEL: Side.CANCELLATION,
     Fault.KILL: Side.PROCESS,
 }
@@ -103,6 +115,10 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.IO_ERROR: (*IO_EVENTS, Event.SYSTEM_CALL),
     Fault.IO_FULL: (Event.IO, Event.WRITE, Event.SYNC, Event.SYSTEM_CALL),
     Fault.IO_SHORT: (Event.SYSTEM_CALL,),
+    Fault.CONNECTION_RESET: (Event.SEND,),
+    Fault.ANSWER_LOST: (Event.SEND,),
+    Fault.ANSWER_CUT: (Event.SEND,),
+    Fault.SILENCE: (Event.SEND,),
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }

@@ -17,6 +17,14 @@ STORAGE_FAULTS = {
     Fault.IO_SHORT: CallFailure.SHORT_WRITE,
 }
 """The faults that a system call on a file can end with."""
+NETWORK_FAULTS = {
+    Fault.CONNECTION_RESET: CallFailure.RESET,
+    Fault.ANSWER_LOST: CallFailure.ANSWER_LOST,
+    Fault.ANSWER_CUT: CallFailure.ANSWER_CUT,
+    Fault.SILENCE: CallFailure.SILENCE,
+}
+"""What can happen to a message to a server."""
+_OF_ANSWERS = frozenset({Fault.ANSWER_LOST, Fault.ANSWER_CUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,8 @@ class Places:
     ``unproxied_statements`` were run by SQLite without any proxied call being under way:
     client-side faults cannot reach them. ``grew`` says whether a database file needed more pages;
     ``rollback_journal`` whether a reader could have stopped a commit (no WAL). ``system_calls`` are
-    those on the program's files, where no layer above them was seen.
+    those on the program's files, where no layer above them was seen. ``sends`` are the connections
+    that it opened to servers, and what it sent to them.
     """
 
     calls: tuple[Call, ...] = ()
@@ -76,10 +85,12 @@ class Places:
     grew: bool = False
     rollback_journal: bool = False
     system_calls: tuple[SystemCall, ...] = ()
+    sends: tuple[SystemCall, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything was seen at all."""
-        return bool(self.calls or self.statements or self.io_calls or self.system_calls)
+        above = self.calls or self.statements or self.io_calls
+        return bool(above or self.system_calls or self.sends)
 
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -88,7 +99,7 @@ class Places:
     def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
         """Every single fault that can strike this operation, of all kinds or of those given."""
         chosen = [*self._client_plans(), *self._engine_plans(), *self._io_plans()]
-        chosen += self._system_call_plans()
+        chosen += [*self._system_call_plans(), *self._network_plans()]
         return tuple(plan for plan in chosen if faults is None or plan.fault in faults)
 
     def _client_plans(self) -> list[Plan]:
@@ -100,7 +111,8 @@ class Places:
             places += [
                 Place(call.event, call.index, Moment.AFTER, row) for row in range(1, call.rows or 1)
             ]
-            if call.remote:
+            # Where it can be lost for good, a driver does not only say so.
+            if call.remote and not self.sends:
                 places += [Place(call.event, call.index, Moment.AFTER)]
             plans += [Plan(Fault.RAISE, place, about=about) for place in places]
         return plans
@@ -126,6 +138,14 @@ class Places:
             for index, call in enumerate(self.system_calls, start=1)
             for fault, failure in STORAGE_FAULTS.items()
             if can_fail(call, failure)
+        ]
+
+    def _network_plans(self) -> list[Plan]:
+        return [
+            Plan(fault, Place(Event.SEND, index), about=str(call))
+            for index, call in enumerate(self.sends, start=1)
+            for fault, failure in NETWORK_FAULTS.items()
+            if can_fail(call, failure) and (call.answered or fault not in _OF_ANSWERS)
         ]
 
     def _io_plans(self) -> list[Plan]:

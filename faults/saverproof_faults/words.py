@@ -17,6 +17,10 @@ _FAULTS = {
     Fault.IO_ERROR: "the file system reports an I/O error",
     Fault.IO_FULL: "the file system reports a full disk",
     Fault.IO_SHORT: "the file system takes half of the bytes",
+    Fault.CONNECTION_RESET: "the connection is reset",
+    Fault.ANSWER_LOST: "the server has done it, and the connection is reset before its answer",
+    Fault.ANSWER_CUT: "the server has done it, and the connection ends in the middle of its answer",
+    Fault.SILENCE: "the server does not answer any more",
     Fault.CANCEL: "the awaiting task is cancelled",
     Fault.KILL: "the process is killed",
 }
@@ -36,6 +40,7 @@ _EVENTS = {
     Event.TRUNCATE: "file truncation",
     Event.DELETE: "file deletion",
     Event.SYSTEM_CALL: "system call on the store's files",
+    Event.SEND: "message to the server",
 }
 
 
@@ -58,7 +63,7 @@ def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
         # An engine-side fault strikes at its row, a client-side one when the row is done.
         side = "at" if event is Event.ENGINE_STATEMENT else "after"
         return f"{side} row {row} of {which}"
-    if event is Event.SYSTEM_CALL:
+    if event in (Event.SYSTEM_CALL, Event.SEND):
         return f"at {which}"
     return f"{moment.value} {which}"
 

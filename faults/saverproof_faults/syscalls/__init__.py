@@ -1,4 +1,4 @@
-"""System calls on files, seen and failed below any library, in whatever language it is written.
+"""System calls on files and connections, seen and failed below any library, in any language.
 
 A supervisor process answers the calls of covered threads (Linux's seccomp user notifications): it
 lets them go on, ends them with an errno or half done, or kills the process. It needs no compiler,
@@ -15,20 +15,26 @@ no preloading and no privileges; ``available()`` gives the reason where a system
                     store.add(row)
                 assert watch.fired            # a plan that never fired has tested nothing
 
+Calls on files are those below the folder. Calls on connections are those on stream sockets whose
+other end has an address: a server's. The plans for them (``NETWORK_FAILURES``) have places of their
+own, the openings and sends; where the server is to have done what it was sent, it surely has.
+
 What is written through a shared mapping or a ring of io_uring is not seen; ``report().unseen``
 names such files.
 """
 
 from saverproof_faults.io.plan import Extent
-from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.calls import NETWORK, SystemCall
 from saverproof_faults.syscalls.filter import available
 from saverproof_faults.syscalls.forked import ForkedCallWatch
 from saverproof_faults.syscalls.numbers import CallKind
-from saverproof_faults.syscalls.plan import CallFailure, CallFault, can_fail
+from saverproof_faults.syscalls.plan import NETWORK_FAILURES, CallFailure, CallFault, can_fail
 from saverproof_faults.syscalls.recorder import CallRecorder
 from saverproof_faults.syscalls.watch import CallWatch, WatchReport
 
 __all__ = [
+    "NETWORK",
+    "NETWORK_FAILURES",
     "CallFailure",
     "CallFault",
     "CallKind",

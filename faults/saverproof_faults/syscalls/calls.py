@@ -12,9 +12,13 @@ UNSEEN = frozenset({CallKind.MAP, CallKind.RING})
 """What is noted, and is no place at which anything fails: the writes come later, and unseen."""
 
 
+NETWORK = frozenset({CallKind.CONNECT, CallKind.SEND, CallKind.RECEIVE})
+"""What is done to a connection, and not to a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class SystemCall:
-    """One call on one file below the watched folder.
+    """One call on one file below the watched folder, or on a connection to a server.
 
     ``file`` is relative to it, "." the folder itself; ``target`` is the new name of a rename or a
     link. ``size`` is in bytes: of a read or a write as asked for, or what a truncation leaves;
@@ -22,6 +26,9 @@ class SystemCall:
     bytes are in the caller's memory. ``creates`` marks an open that makes the file, ``empties``
     one that truncates it. ``folder`` says that ``file`` is a folder, ``deleted`` that its name is
     gone.
+
+    Of a connection, ``file`` is the server's address, ``asks`` says what is sent, as far as that
+    is known, and ``answered`` whether the program received something before it sent more.
     """
 
     kind: CallKind
@@ -34,6 +41,8 @@ class SystemCall:
     empties: bool = False
     folder: bool = False
     deleted: bool = False
+    asks: str = ""
+    answered: bool = False
 
     @property
     def to_page_end(self) -> int:
@@ -44,6 +53,8 @@ class SystemCall:
         return max(0, within) if self.divisible else 0
 
     def __str__(self) -> str:
+        if self.kind in NETWORK:
+            return f"{self.kind} {self.asks}".rstrip()
         if self.target:
             return f"{self.kind} {self.file} to {self.target}"
         size = f" {self.size} bytes" if self.kind is CallKind.WRITE else ""

@@ -27,6 +27,10 @@ class CallKind(StrEnum):
     """Mapped shared and writable: what is written through it is not seen."""
     RING = "io_uring"
     """A queue of calls that the kernel carries out unseen."""
+    CONNECT = "connect"
+    SEND = "send"
+    """Bytes for a server, by whichever call."""
+    RECEIVE = "receive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,8 @@ class Trapped:
     path is relative to, ``path`` of a path, ``target`` of a second path (its folder stands before
     it where ``folder`` is given), ``data`` of an address, ``size`` of a number of bytes (``vector``
     says that it counts pieces), ``offset`` of a position in the file, ``flags`` of those of an
-    opening (at an address where there is ``data``; a call without any makes or empties the file).
+    opening (at an address where there is ``data``; a call without any makes or empties the file),
+    ``message`` of the address of a message with pieces.
     ``only`` are bits of which one must be set in an argument, for each argument that decides
     whether the call is trapped.
     """
@@ -53,6 +58,7 @@ class Trapped:
     size: int | None = None
     offset: int | None = None
     flags: int | None = None
+    message: int | None = None
     vector: bool = False
     only: tuple[tuple[int, int], ...] = ()
 
@@ -65,9 +71,9 @@ SYSTEM_CALLS = {
     "creat": Trapped(CallKind.OPEN, 85, None, path=0),
     "openat": Trapped(CallKind.OPEN, 257, 56, folder=0, path=1, flags=2, only=((2, _WRITING),)),
     "openat2": Trapped(CallKind.OPEN, 437, 437, folder=0, path=1, flags=2, data=2),
-    "read": Trapped(CallKind.READ, 0, 63, fd=0, size=2),
+    "read": Trapped(CallKind.READ, 0, 63, fd=0, data=1, size=2),
     "pread64": Trapped(CallKind.READ, 17, 67, fd=0, size=2, offset=3),
-    "readv": Trapped(CallKind.READ, 19, 65, fd=0),
+    "readv": Trapped(CallKind.READ, 19, 65, fd=0, data=1, size=2, vector=True),
     "preadv": Trapped(CallKind.READ, 295, 69, fd=0, offset=3),
     "preadv2": Trapped(CallKind.READ, 327, 286, fd=0, offset=3),
     "write": Trapped(CallKind.WRITE, 1, 64, fd=0, data=1, size=2),
@@ -99,6 +105,11 @@ SYSTEM_CALLS = {
     "symlinkat": Trapped(CallKind.LINK, 266, 36, folder=1, path=2),
     "mmap": Trapped(CallKind.MAP, 9, 222, fd=4, size=1, only=((2, _PROT_WRITE), (3, _MAP_SHARED))),
     "io_uring_setup": Trapped(CallKind.RING, 425, 425),
+    "connect": Trapped(CallKind.CONNECT, 42, 203, fd=0, data=1, size=2),
+    "sendto": Trapped(CallKind.SEND, 44, 206, fd=0, data=1, size=2),
+    "sendmsg": Trapped(CallKind.SEND, 46, 211, fd=0, message=1),
+    "recvfrom": Trapped(CallKind.RECEIVE, 45, 207, fd=0, data=1, size=2, flags=3),
+    "recvmsg": Trapped(CallKind.RECEIVE, 47, 212, fd=0, message=1, flags=2),
 }
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from saverproof_faults.io.plan import Extent, check_place
-from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.calls import NETWORK, SystemCall
 from saverproof_faults.syscalls.numbers import CallKind
 
 
@@ -22,6 +22,14 @@ class CallFailure(StrEnum):
     """The process is killed before the call happens."""
     KILLED_WRITING = "killed in the middle of a write"
     """The process is killed when all pages of a write but the last are written."""
+    RESET = "connection reset"
+    """The connection is reset instead of a send, or refused where it is to be made."""
+    ANSWER_LOST = "answer lost"
+    """The server has done what it was sent, and the connection is reset before its answer."""
+    ANSWER_CUT = "answer cut"
+    """The same, and the first half of the answer arrives."""
+    SILENCE = "silence"
+    """The server does not answer any more, and the connection stays."""
 
     @property
     def error(self) -> int:
@@ -29,7 +37,15 @@ class CallFailure(StrEnum):
         return _ERRORS.get(self, 0)
 
 
-_ERRORS = {CallFailure.IO_ERROR: errno.EIO, CallFailure.DISK_FULL: errno.ENOSPC}
+_ERRORS = {
+    CallFailure.IO_ERROR: errno.EIO,
+    CallFailure.DISK_FULL: errno.ENOSPC,
+    CallFailure.RESET: errno.ECONNRESET,
+}
+NETWORK_FAILURES = frozenset(
+    {CallFailure.RESET, CallFailure.ANSWER_LOST, CallFailure.ANSWER_CUT, CallFailure.SILENCE}
+)
+"""What happens to connections: their places are counted apart from those of files."""
 _NEEDS_ROOM = frozenset(
     {CallKind.WRITE, CallKind.SYNC, CallKind.ALLOCATE, CallKind.RENAME}
     | {CallKind.FOLDER, CallKind.LINK}
@@ -40,7 +56,9 @@ _NEEDS_ROOM = frozenset(
 class CallFault:
     """Fail the ``place``-th call after arming, counted from 1, of all kinds or those of ``kind``.
 
-    With ``file``, only calls on that file are counted, by its path relative to the folder. A full
+    Places of what happens to connections are their openings and sends, those of all else are calls
+    on files. With ``file``, only calls on that file are counted, by its path relative to the
+    folder. A full
     disk refuses what needs room: writes, syncs, new names; it lets go of what is old.
     """
 
@@ -55,6 +73,8 @@ class CallFault:
 
     def counts(self, call: SystemCall) -> bool:
         """Whether the call is one of those among which the place is."""
+        if (call.kind in NETWORK) is not (self.failure in NETWORK_FAILURES):
+            return False
         return self.kind in (None, call.kind) and self.file in ("", call.file, call.target)
 
     def hits(self, call: SystemCall, number: int) -> bool:
@@ -94,5 +114,7 @@ def can_fail(call: SystemCall, failure: CallFailure) -> bool:
             return call.divisible and call.size > 1
         case CallFailure.KILLED_WRITING:
             return call.to_page_end > 0
+        case CallFailure.ANSWER_LOST | CallFailure.ANSWER_CUT | CallFailure.SILENCE:
+            return call.kind is CallKind.SEND
         case _:
             return True

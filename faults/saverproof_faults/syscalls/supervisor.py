@@ -5,20 +5,22 @@ keeps. It ends when its client does, and whoever is held then gets ENOSYS and go
 """
 
 import array
+import errno
 import os
 import select
 import signal
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from saverproof_faults.io import Mark, MarkKind
 from saverproof_faults.io.data import entry_data
 from saverproof_faults.kill import wire
-from saverproof_faults.syscalls.calls import UNSEEN, SystemCall
+from saverproof_faults.syscalls.calls import NETWORK, UNSEEN, SystemCall
+from saverproof_faults.syscalls.connections import Connections
 from saverproof_faults.syscalls.notifications import HeldCall, end, go_on, prefer_speed, take
-from saverproof_faults.syscalls.numbers import Trapped, by_number, processor
+from saverproof_faults.syscalls.numbers import CallKind, Trapped, by_number, processor
 from saverproof_faults.syscalls.plan import CallFailure, CallFault
 from saverproof_faults.syscalls.reading import WatchedFolder
 from saverproof_faults.syscalls.recording import CallLog
@@ -39,8 +41,9 @@ class Supervisor:
     folder: WatchedFolder
     before_kill: Callable[[], object] = lambda: None
     known: dict[int, tuple[str, Trapped]] = field(default_factory=dict)
+    connections: Connections = field(default_factory=Connections)
     calls: list[SystemCall] | None = None
-    """The calls on the folder's files, while they are counted."""
+    """The calls on the folder's files and on connections, while they are counted."""
     log: CallLog | None = None
     """What is recorded, with the bytes of all writes."""
     unseen: set[str] = field(default_factory=set)
@@ -52,6 +55,8 @@ class Supervisor:
     leaving: bool = False
     """Whether the client is done: then threads that are still covered go on undisturbed."""
     _since_armed: int = 0
+    _last_sends: dict[str, int] = field(default_factory=dict)
+    """The positions in ``calls`` of sends that nothing was received after, by their socket."""
     _listeners: int = 0
     _poll: select.poll = field(default_factory=select.poll)
 
@@ -85,7 +90,7 @@ class Supervisor:
             case "listen":
                 self._listen()
             case "count":
-                self.calls = []
+                self.calls, self._last_sends = [], {}
             case "counted":
                 answer = [call.as_data() for call in self.calls or ()]
                 self.calls = None
@@ -102,6 +107,7 @@ class Supervisor:
             case "disarm":
                 answer = {"fired": [call.as_data() for call in self.fired], "problem": self.problem}
                 self.fault, self.problem = None, ""
+                self.connections.speak_again()
             case "report":
                 answer = {
                     "held": self.held,
@@ -110,6 +116,7 @@ class Supervisor:
                 }
             case "leave":
                 self.fault, self.calls, self.log, self.leaving = None, None, None, True
+                self.connections.speak_again()
         wire.send(self.control, answer)
 
     def _listen(self) -> None:
@@ -128,25 +135,81 @@ class Supervisor:
         self.held += 1
         _, trapped = self.known[held.number]
         watching = self.calls is not None or self.fault is not None or self.log is not None
-        if not watching and trapped.kind not in UNSEEN:
+        if not watching and not self.connections.disturbed and trapped.kind not in UNSEEN:
             go_on(listener, held)
             return
-        call = self.folder.called(held, trapped)
-        if call is None:
+        call = None if trapped.kind in NETWORK else self.folder.called(held, trapped)
+        if call is not None:
+            self._on_file(listener, held, trapped, call)
+        elif not self._on_connection(listener, held, trapped):
             go_on(listener, held)
-        elif call.kind in UNSEEN:
+
+    def _on_file(self, listener: int, held: HeldCall, trapped: Trapped, call: SystemCall) -> None:
+        if call.kind in UNSEEN:
             self.unseen.add(str(call))
             go_on(listener, held)
+            return
+        if self.calls is not None:
+            self.calls.append(call)
+        if self.log is not None:
+            held_bytes = contents(held, trapped, call.size) if call.divisible else b""
+            self.log.add(call, held_bytes)
+        if self._strikes(call):
+            self._fail(listener, held, trapped, call)
         else:
+            go_on(listener, held)
+
+    def _on_connection(self, listener: int, held: HeldCall, trapped: Trapped) -> bool:
+        """Count or fail a call on a connection; whether it was answered."""
+        try:
+            found = self.connections.called(held, trapped)
+            if found is None:
+                return False
+            name, call = found
+            if call.kind is CallKind.RECEIVE:
+                return self._received(listener, held, trapped, name)
             if self.calls is not None:
+                if call.kind is CallKind.SEND:
+                    self._last_sends[name] = len(self.calls)
                 self.calls.append(call)
-            if self.log is not None:
-                held_bytes = contents(held, trapped, call.size) if call.divisible else b""
-                self.log.add(call, held_bytes)
             if self._strikes(call):
-                self._fail(listener, held, trapped, call)
+                self._break(listener, held, trapped, name, call)
+            elif self.connections.is_silent(name):
+                end(listener, held, value=call.size)
             else:
-                go_on(listener, held)
+                return False
+        except OSError as problem:
+            self.problem = f"a connection could not be broken as planned: {problem}"
+            return False
+        return True
+
+    def _received(self, listener: int, held: HeldCall, trapped: Trapped, name: str) -> bool:
+        if self.calls is not None and name in self._last_sends:
+            position = self._last_sends.pop(name)
+            self.calls[position] = replace(self.calls[position], answered=True)
+        left = self.connections.left_on(held, trapped, name)
+        if left is None:
+            return False
+        end(listener, held, value=left, error=0 if left else errno.ECONNRESET)
+        return True
+
+    def _break(
+        self, listener: int, held: HeldCall, trapped: Trapped, name: str, call: SystemCall
+    ) -> None:
+        assert self.fault is not None
+        connections = self.connections
+        match self.fault.failure:
+            case CallFailure.RESET if call.kind is CallKind.CONNECT:
+                end(listener, held, error=errno.ECONNREFUSED)
+            case CallFailure.RESET:
+                connections.reset(held, trapped)
+                end(listener, held, error=errno.ECONNRESET)
+            case CallFailure.SILENCE:
+                end(listener, held, value=connections.silence(held, trapped, name, call))
+            case failure:
+                share = 0.5 if failure is CallFailure.ANSWER_CUT else 0.0
+                end(listener, held, value=connections.lose_answer(held, trapped, name, share))
+        self.fired.append(call)
 
     def _strikes(self, call: SystemCall) -> bool:
         if self.fault is None or not self.fault.counts(call):

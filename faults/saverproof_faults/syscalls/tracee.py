@@ -51,6 +51,12 @@ def memory(thread: int, address: int, size: int) -> bytes:
         return b"".join(pieces)
 
 
+def overwrite(thread: int, address: int, data: bytes) -> None:
+    """Put bytes into a thread's memory. Raises OSError where that is not allowed."""
+    with open(f"/proc/{thread}/mem", "r+b", buffering=0) as file:
+        os.pwrite(file.fileno(), data, address)
+
+
 def pieces_at(thread: int, address: int, count: int) -> list[tuple[int, int]]:
     """The address and size of each piece of a vectored call."""
     return list(_PIECE.iter_unpack(memory(thread, address, count * _PIECE.size)))

@@ -61,8 +61,9 @@ class Caller:
 @dataclass(slots=True)
 class FaultBench:
     """``fresh`` says that a second saver can be opened while the first one is; ``disk`` is None
-    where SQLite's I/O cannot be failed, ``files`` where the saver keeps a SQLite database or no
-    files, or system calls cannot be held; ``losing`` are the drivers whose connections can be cut.
+    where SQLite's I/O cannot be failed, ``files``, which fails connections as well, where the saver
+    keeps a SQLite database or no files, or system calls cannot be held; ``losing`` are the drivers
+    whose connections can be cut.
     """
 
     target: Target
@@ -76,6 +77,8 @@ class FaultBench:
     caller: Caller
     calls: int = 0
     seconds: float = 0.0
+    talks: bool = False
+    """Whether the saver was seen to send anything to a server."""
 
     @classmethod
     @contextmanager
@@ -113,12 +116,13 @@ class FaultBench:
 
     def storage(self, plan: Plan) -> FailingStorage:
         """What fails as a plan of storage faults says."""
-        below = self.files if plan.place.event is Event.SYSTEM_CALL else self.disk
+        held = plan.place.event in (Event.SYSTEM_CALL, Event.SEND)
+        below = self.files if held else self.disk
         assert below is not None
         return below
 
-    def counting_files(self) -> AbstractContextManager[list[SystemCall]]:
-        """A list of the calls on files within a block; empty where none are held."""
+    def counting_held(self) -> AbstractContextManager[list[SystemCall]]:
+        """A list of the calls on files and connections within a block; empty if none are held."""
         return nullcontext([]) if self.files is None else self.files.counting()
 
     @property
@@ -140,13 +144,15 @@ class FaultBench:
 
     def renew(self) -> None:
         """Go on with another thread and another event loop: the saver hangs on those in use."""
+        if self.files is not None:
+            # Who waits for a silent server is told now, and ends.
+            self.files.disarm()
         self.worker.close()
         # What hangs may hold up the healing of its own connection; the others are healed.
         with suppress(FaultsError):
             self.injector.heal()
-        for storage in (self.disk, self.files):
-            if storage is not None:
-                storage.disarm()
+        if self.disk is not None:
+            self.disk.disarm()
         _stop(self.loop)
         self.caller.start(self.worker.patience_s)
 

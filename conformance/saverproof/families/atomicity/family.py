@@ -19,7 +19,7 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
-from saverproof.families.atomicity.fault_plans import Injection, thinned
+from saverproof.families.atomicity.fault_plans import Injection, spared, thinned
 from saverproof.families.atomicity.files import why_not_held, why_untried
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
@@ -37,6 +37,7 @@ from saverproof.families.atomicity.worker import HungError, SlowError, Unanswere
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
+from saverproof_faults import Fault
 
 FAMILY = "atomicity"
 RANDOM, MANY = "a random program", "many faults in a row"
@@ -83,7 +84,7 @@ class AtomicityJudging:
     journal: Journal
     violations: dict[str, ShrunkViolation] = field(default_factory=dict)
     """Contracts that random programs broke, and a short program that does."""
-    _unanswered: Counter[bool] = field(default_factory=Counter)
+    _unanswered: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
         """Sweep every scenario, and tell the tally."""
@@ -171,6 +172,7 @@ class AtomicityJudging:
             if sweep.clean is None
             for injection in sweep.injections
         ]
+        everything = spared(everything, Fault.SILENCE, effort.silences)
         chosen = thinned(everything, effort.slow_most if slow else effort.most)
         if len(chosen) < len(everything):
             self.tally.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
@@ -179,7 +181,7 @@ class AtomicityJudging:
         chosen = budget.ordered(chosen, lambda pair: pair[0].scenario.operation)
         for sweep, injection in budget.within(chosen, "faults", 0.9, len(sweeps)):
             # One class of faults is not to use up what the other is allowed.
-            if self._unanswered[injection.kind == "cancellation"] >= MOST_UNANSWERED:
+            if self._unanswered[_class_of(injection)] >= MOST_UNANSWERED:
                 why = f"cut off: the saver did not answer {MOST_UNANSWERED} times"
                 self.record.not_tried(injection, why)
                 continue
@@ -251,10 +253,10 @@ class AtomicityJudging:
             self.record.not_tried(injection, f"the trial could not begin: {problem}")
             return
         except SlowError as slow:
-            self._unanswered[injection.kind == "cancellation"] += 1
+            self._unanswered[_class_of(injection)] += 1
             self.record.not_tried(injection, f"the trial was given up: {slow}")
             return
-        self._unanswered[injection.kind == "cancellation"] += bool(observation.hung)
+        self._unanswered[_class_of(injection)] += bool(observation.hung)
         self.record.tried(
             sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
         )
@@ -262,6 +264,13 @@ class AtomicityJudging:
     def _beat(self, bench: FaultBench) -> None:
         self.tally.operations = bench.calls
         self.tally.beat(faults=self.record.injected.total())
+
+
+def _class_of(injection: Injection) -> str:
+    """Faults to which a saver may fail to answer for a reason of their own."""
+    if injection.name == Fault.SILENCE:
+        return injection.name
+    return injection.kind if injection.kind == "cancellation" else ""
 
 
 def kinds_of(bench: FaultBench) -> tuple[str, ...]:
@@ -272,7 +281,8 @@ def kinds_of(bench: FaultBench) -> tuple[str, ...]:
         *(["cancel"] if bench.api == "async" else []),
         *(["engine"] if engine else []),
         *(["disk"] if bench.disk is not None else []),
-        *(["files"] if bench.files is not None else []),
+        *(["files"] if bench.files is not None and not bench.talks else []),
+        *(["network"] if bench.talks else []),
         *(["connection"] if bench.losing else []),
         *(["kill"] if bench.target.durable else []),
     )

@@ -19,6 +19,7 @@ from saverproof_faults import (
     Statement,
     io_to_fail,
 )
+from saverproof_faults.places import NETWORK_FAULTS
 
 T = TypeVar("T")
 
@@ -26,8 +27,17 @@ SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
 KILLED = "kill"
 IO_FAULTS = frozenset({Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT})
-_KINDS = {Side.CLIENT: "client", Side.ENGINE: "engine", Side.CANCELLATION: "cancellation"}
-_CAN_LAST = frozenset({Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED})
+BELOW = IO_FAULTS | NETWORK_FAULTS.keys()
+"""What fails below the driver: files and connections."""
+_KINDS = {
+    Side.CLIENT: "client",
+    Side.ENGINE: "engine",
+    Side.NETWORK: "network",
+    Side.CANCELLATION: "cancellation",
+}
+_CAN_LAST = frozenset(
+    {Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED, Fault.CONNECTION_RESET}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,11 @@ class Injection:
     def lost(self) -> bool:
         """Whether the connections are what fails."""
         return self.plan is None and not self.value and not self.killed
+
+    @property
+    def disconnects(self) -> bool:
+        """Whether a connection is of no use afterwards."""
+        return self.lost or self.kind == "network"
 
     @property
     def kind(self) -> str:
@@ -202,6 +217,15 @@ def _next_rollback(place: Place, calls: Sequence[Call]) -> Plan:
             break
         passed += call.event is Event.ROLLBACK
     return Plan(Fault.RAISE, Place(Event.ROLLBACK, passed + 1, Moment.AFTER))
+
+
+def spared(
+    everything: Sequence[tuple[T, Injection]], fault: Fault, most: int
+) -> list[tuple[T, Injection]]:
+    """All of them, but of one fault at most ``most``, evenly spread."""
+    of_it = [at for at, (_, injection) in enumerate(everything) if injection.name == fault]
+    left_out = {*of_it}.difference(thinned(of_it, most))
+    return [pair for at, pair in enumerate(everything) if at not in left_out]
 
 
 def thinned(everything: Sequence[T], most: int) -> list[T]:

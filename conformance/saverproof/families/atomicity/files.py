@@ -1,4 +1,4 @@
-"""The files of a saver that no other layer reaches: failed at the system calls on them."""
+"""The files and connections of a saver, failed at the system calls on them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from saverproof.targets.target import Target
-from saverproof_faults import Lasts, Plan
-from saverproof_faults.places import STORAGE_FAULTS
+from saverproof_faults import FaultsError, Lasts, NotSettled, Plan
+from saverproof_faults.places import NETWORK_FAULTS, STORAGE_FAULTS
 from saverproof_faults.syscalls import CallFault, CallWatch, Extent, available
+
+CALL_FAILURES = STORAGE_FAULTS | NETWORK_FAULTS
 
 
 class FailingStorage(Protocol):
@@ -23,14 +25,26 @@ class FailingStorage(Protocol):
 
 
 class FailingFiles(CallWatch):
-    """The calls of the saver's thread on files below an item's folder: counted and failed."""
+    """The calls of the saver's thread on files below an item's folder, and on its connections to
+    servers: counted and failed.
+    """
 
     @contextmanager
     def following(self, plan: Plan) -> Iterator[None]:
-        """Follow one plan for the length of a block."""
+        """Follow one plan for the length of a block.
+
+        Raises NotSettled if it could not be carried out to its end, as where a server does not see
+        in time that a connection is gone: what it does next nobody knows.
+        """
         extent = Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE
-        with self.failing(CallFault(plan.place.index, STORAGE_FAULTS[plan.fault], extent)):
+        self.arm(CallFault(plan.place.index, CALL_FAILURES[plan.fault], extent))
+        try:
             yield
+        finally:
+            try:
+                self.disarm()
+            except FaultsError as problem:
+                raise NotSettled(str(problem)) from problem
 
     def has_fired(self) -> bool:
         """Whether the plan that is followed, or was last, has failed a call."""
@@ -43,7 +57,7 @@ def why_not_held(target: Target) -> str:
         return "the saver is not durable, so that it has no files that could fail"
     reason = available()
     if reason is None:
-        return "it made no system call on files of its workspace"
+        return "it made no system call on files of its workspace, and none on a connection"
     return f"its files cannot be failed either: {reason}"
 
 

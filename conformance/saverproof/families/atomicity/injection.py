@@ -8,7 +8,7 @@ from typing import Any
 
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.fault_plans import IO_FAULTS, Injection
+from saverproof.families.atomicity.fault_plans import BELOW, Injection
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import call_quietly
@@ -38,7 +38,7 @@ def inject(trial: FaultTrial, injection: Injection) -> None:
         _refuse(trial, injection.value)
     elif injection.plan.fault is Fault.CANCEL:
         _cancel(trial, injection.plan)
-    elif injection.plan.fault in IO_FAULTS:
+    elif injection.plan.fault in BELOW:
         _fail_io(trial, injection.plan)
     else:
         _arm(trial, injection.plan, injection.also)

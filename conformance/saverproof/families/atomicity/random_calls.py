@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.fault_plans import IO_FAULTS, Injection
+from saverproof.families.atomicity.fault_plans import BELOW, Injection
 from saverproof.families.atomicity.injection import cancel
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.worker import call_quietly
@@ -38,7 +38,7 @@ def failed(
         _make(bench, operation, seen)
     elif plan.fault is Fault.CANCEL:
         cancel(bench, awaited(), plan, seen)
-    elif plan.fault in IO_FAULTS:
+    elif plan.fault in BELOW:
         storage = bench.storage(plan)
         with storage.following(plan):
             _make(bench, operation, seen)

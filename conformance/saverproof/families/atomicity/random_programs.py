@@ -84,6 +84,12 @@ def call_on_a_file_fails(choose: Random) -> Injection:
     return Injection(Plan(fault, Place(Event.SYSTEM_CALL, choose.randint(1, _MOST_PLACES))))
 
 
+def message_is_lost(choose: Random) -> Injection:
+    """A message to the server, or its answer, is lost with the connection."""
+    fault = choose.choice((Fault.CONNECTION_RESET, Fault.ANSWER_LOST, Fault.ANSWER_CUT))
+    return Injection(Plan(fault, Place(Event.SEND, choose.randint(1, _MOST_MESSAGES))))
+
+
 def engine_refuses(choose: Random) -> Injection:
     """The database itself refuses a statement: a trigger, an interrupt, another's lock."""
     fault = choose.choice(_ENGINE)
@@ -115,6 +121,7 @@ FAULTS: Mapping[str, tuple[FaultMaker, ...]] = {
     "cancel": (call_is_cancelled,),
     "disk": (disk_fails, disk_is_full),
     "files": (call_on_a_file_fails,),
+    "network": (message_is_lost,),
     "engine": (engine_refuses,),
     "connection": (connection_is_lost,),
     "kill": (process_is_killed,),
@@ -125,6 +132,7 @@ FAULTS: Mapping[str, tuple[FaultMaker, ...]] = {
 What a kill inside a call leaves is no contract of atomicity: the machine alone has it.
 """
 _MOST_PLACES = 8
+_MOST_MESSAGES = 4
 
 
 class DrawnSteps:

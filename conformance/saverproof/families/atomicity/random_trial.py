@@ -266,7 +266,7 @@ class RandomTrial:
         self.injected += 1
         cancelled = injection is not None and injection.kind == "cancellation"
         unusable = CANCELLED if cancelled else USABLE
-        if injection is not None and injection.lost:
+        if injection is not None and injection.disconnects:
             unusable = LOST_CONNECTION
         if seen.unreadable is not None:
             return self._violation(unusable, "it failed, and reading fails", "", seen.unreadable)

@@ -63,7 +63,7 @@ def plainness(injection: Injection | None, contract: str | None) -> tuple[int, .
     # What one refusal by another's lock can lead to, savers meet without any fault layer.
     names = ("locked", "trigger-abort") if contract == USABLE else ("trigger-abort", "cancel")
     at_commit = plan.place.event is Event.COMMIT and plan.place.moment is Moment.BEFORE
-    if injection.also is not None or injection.kind == "io":
+    if injection.also is not None or injection.kind in ("io", "network"):
         return (4, plan.place.index)
     if injection.name in names:
         return (names.index(injection.name), plan.place.index)
@@ -101,9 +101,9 @@ class FaultRecord:
                 f"{sweep.scenario.title})"
             )
         self.points += len(places.calls) + len(places.statements) + failed_io
-        self.points += len(places.system_calls)
+        self.points += len(places.system_calls) + len(places.sends)
         self.points += len(sweep.counted.cancellations) // 2 + sweep.counted.values
-        self.local &= bool(places.statements or places.system_calls)
+        self.local &= bool(places.statements or places.system_calls) and not places.sends
         if places.unproxied_connections:
             self.tally.note(
                 "client-side faults not exercised on "
@@ -227,8 +227,10 @@ def _judged(injection: Injection, observation: TrialObservation) -> tuple[str, .
     """The contracts that a trial is evidence for."""
     if injection.kind == "cancellation":
         return (CANCELLED,)
-    if injection.lost:
-        return (LOST_CONNECTION, WHOLE if observation.ending is OperationEnding.RAISED else SILENT)
+    if injection.disconnects:
+        failed = (WHOLE, LATE, PREVIOUS) if injection.kind == "network" else (WHOLE,)
+        raised = observation.ending is OperationEnding.RAISED
+        return (LOST_CONNECTION, *(failed if raised else (SILENT,)))
     if observation.returned:
         return (SILENT, USABLE)
     return (WHOLE, LATE, USABLE, PREVIOUS)

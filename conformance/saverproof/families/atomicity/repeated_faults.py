@@ -50,7 +50,7 @@ def faults_in_a_row(bench: FaultBench, sweeps: Iterable[FaultSweep]) -> list[Fau
         _one_of_each(
             (
                 *injections(_passed(bench, number), (), 0),
-                *(one for one in sweep.injections if one.kind in ("io", "cancellation")),
+                *(one for one in sweep.injections if one.kind in _BELOW_AND_BESIDE),
             )
         )
         for number, sweep in enumerate(swept)
@@ -96,5 +96,10 @@ def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injec
     return {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
 
 
-_TRIED = frozenset({Fault.RAISE, Fault.TRIGGER_ABORT, Fault.CANCEL, Fault.IO_ERROR})
-"""One fault for each way in which calls fail: in the driver, the engine, the task and the disk."""
+_BELOW_AND_BESIDE = ("io", "network", "cancellation")
+_TRIED = frozenset(
+    {Fault.RAISE, Fault.TRIGGER_ABORT, Fault.CANCEL, Fault.IO_ERROR, Fault.CONNECTION_RESET}
+)
+"""One fault for each way in which calls fail: in the driver, the engine, the task, the disk and the
+network.
+"""

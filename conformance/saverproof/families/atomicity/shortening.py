@@ -87,4 +87,4 @@ def _shown(sweep: FaultSweep, found: Found, budget: Budget) -> Iterator[Found]:
             return
 
 
-_ALONE = frozenset({"cancellation", "serialization", "connection", "io"})
+_ALONE = frozenset({"cancellation", "serialization", "connection", "io", "network"})

@@ -28,6 +28,7 @@ from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof_faults import Places, Plan, count_awaits
+from saverproof_faults.syscalls import NETWORK
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ class FaultSweep:
         verdict = self.judge.judge(observation)
         if verdict.contract is not None and injection.kind == "cancellation":
             return replace(verdict, contract=CANCELLED)
-        if verdict.contract == USABLE and injection.lost:
+        if verdict.contract == USABLE and injection.disconnects:
             return replace(verdict, contract=LOST_CONNECTION)
         return verdict
 
@@ -131,7 +132,7 @@ def _clean(
 def _count(trial: FaultTrial, counted: Counted) -> None:
     bench = trial.bench
     before = 0 if bench.disk is None else bench.disk.total
-    with bench.counting_files() as system_calls, bench.injector.counting() as counting:
+    with bench.counting_held() as held, bench.injector.counting() as counting:
         if bench.api == "async" and not trial.is_setup:
             counted.cancellations = _awaits(trial)
         else:
@@ -141,7 +142,11 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
     counted.places = replace(counting.places, io_calls=io_calls)
     # Where a layer knows more of what is done, no place is failed twice.
     if not counted.places:
-        counted.places = Places(system_calls=tuple(trial.in_workspace(system_calls)))
+        on_files = [call for call in held if call.kind not in NETWORK]
+        counted.places = Places(system_calls=tuple(trial.in_workspace(on_files)))
+    sends = tuple(call for call in held if call.kind in NETWORK)
+    counted.places = replace(counted.places, sends=sends)
+    bench.talks |= bool(sends)
 
 
 def _count_values(trial: FaultTrial, counted: Counted) -> None:

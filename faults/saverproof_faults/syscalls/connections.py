@@ -1,0 +1,237 @@
+"""The connections of a program to its servers: which held call is about one, and how one breaks.
+
+A connection that breaks is closed towards the server first, and the server's end is waited for:
+then it has done all that it was sent, and rolled back what it had not finished. What the program
+does next meets a server that is not busy with the past.
+"""
+
+import os
+import select
+import socket
+import struct
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.messages import described, received_by, sent_by
+from saverproof_faults.syscalls.notifications import HeldCall
+from saverproof_faults.syscalls.numbers import CallKind, Trapped
+
+_SOCKET = "socket:"
+_SENDS = frozenset({CallKind.SEND, CallKind.WRITE})
+_RECEIVES = frozenset({CallKind.RECEIVE, CallKind.READ})
+_MSG_PEEK = 2
+_PIECE = 1 << 16
+_ANSWERS_WITHIN_S = 2.0
+_ENDS_WITHIN_S = 2.0
+"""Together less than a call may take before it is said to hang."""
+_PORT = struct.Struct("!H")
+_NO_SERVER = ("/run/nscd/", "/var/run/nscd/")
+"""Where the C library asks for names."""
+
+
+class StillBusyError(OSError):
+    """The server has not ended a connection that was closed towards it: nobody knows its state."""
+
+
+@dataclass(slots=True)
+class Connections:
+    """Those of the covered threads: stream sockets whose peer has an address."""
+
+    _peers: dict[str, str] = field(default_factory=dict)
+    """The server's address by what /proc calls the socket; "" for a pair of sockets."""
+    _left: dict[str, bytes] = field(default_factory=dict)
+    """What still arrives on connections that are broken, before the program is told."""
+    _silent: dict[str, socket.socket] = field(default_factory=dict)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether there is one that the program does not know to be broken."""
+        return bool(self._left or self._silent)
+
+    def called(self, held: HeldCall, trapped: Trapped) -> tuple[str, SystemCall] | None:
+        """The socket, and what the held call asks of it; None if it is about no connection."""
+        if trapped.fd is None:
+            return None
+        name = tracee.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
+        if not name.startswith(_SOCKET):
+            return None
+        if trapped.kind is CallKind.CONNECT:
+            address = self._to_be_connected(held, trapped)
+            return (name, SystemCall(CallKind.CONNECT, address)) if address else None
+        peer = self._peer(held, trapped, name)
+        if not peer:
+            return None
+        if trapped.kind in _RECEIVES:
+            return name, SystemCall(CallKind.RECEIVE, peer)
+        if trapped.kind in _SENDS and (trapped.data is not None or trapped.message is not None):
+            data = sent_by(held, trapped)
+            return name, SystemCall(
+                CallKind.SEND, peer, size=len(data), asks=described(data[:_PIECE])
+            )
+        return None
+
+    def _peer(self, held: HeldCall, trapped: Trapped, name: str) -> str:
+        known = self._peers.get(name)
+        if known is None:
+            with _same_socket(held, trapped) as found:
+                known = _peer_of(found)
+            if known is None:
+                # Not connected yet.
+                return ""
+            self._peers[name] = known
+        return known
+
+    def _to_be_connected(self, held: HeldCall, trapped: Trapped) -> str:
+        assert trapped.data is not None
+        assert trapped.size is not None
+        with _same_socket(held, trapped) as found:
+            if found.type != socket.SOCK_STREAM:
+                return ""
+        size = held.arguments[trapped.size]
+        return _address_in(tracee.memory(held.thread, held.arguments[trapped.data], size))
+
+    # --- breaking ----------------------------------------------------------------------------
+
+    def reset(self, held: HeldCall, trapped: Trapped) -> None:
+        """Break the connection instead of sending.
+
+        Raises:
+            OSError: the kernel does not let another process's socket be used, or the server is
+                busy.
+        """
+        with _same_socket(held, trapped) as found:
+            _hung_up(found)
+
+    def lose_answer(self, held: HeldCall, trapped: Trapped, name: str, share: float) -> int:
+        """Send, and break the connection once the server has answered; how much was sent.
+
+        Of the answer as much arrives as ``share`` says. Raises OSError as ``reset`` does.
+        """
+        data = sent_by(held, trapped)
+        with _same_socket(held, trapped) as found:
+            _send_all(found, data)
+            _readable(found, _ANSWERS_WITHIN_S)
+            answer = _hung_up(found)
+        self._left[name] = answer[: int(len(answer) * share)]
+        return len(data)
+
+    def silence(self, held: HeldCall, trapped: Trapped, name: str, call: SystemCall) -> int:
+        """Let what is sent vanish; how much it is said to be."""
+        if name not in self._silent:
+            self._silent[name] = _same_socket(held, trapped)
+        return call.size
+
+    def is_silent(self, name: str) -> bool:
+        """Whether what is sent there vanishes."""
+        return name in self._silent
+
+    def speak_again(self) -> None:
+        """End the connections that fell silent, and with them who waits for an answer."""
+        for found in self._silent.values():
+            with found, suppress(OSError):
+                found.shutdown(socket.SHUT_RDWR)
+        self._silent.clear()
+
+    def left_on(self, held: HeldCall, trapped: Trapped, name: str) -> int | None:
+        """Have the call receive what is left on a broken connection; how much, 0 for nothing
+        more, and None if the connection is not one of those.
+        """
+        left = self._left.get(name)
+        if left is None:
+            return None
+        if not left:
+            del self._left[name]
+            return 0
+        done = received_by(held, trapped, left)
+        peeks = trapped.flags is not None and held.arguments[trapped.flags] & _MSG_PEEK
+        self._left[name] = left if peeks else left[done:]
+        return done
+
+
+def _same_socket(held: HeldCall, trapped: Trapped) -> socket.socket:
+    assert trapped.fd is not None
+    return socket.socket(fileno=tracee.same_open_file(held.thread, held.descriptor(trapped.fd)))
+
+
+def _peer_of(found: socket.socket) -> str | None:
+    """The address of a stream's other end, "" if it has none; None while it is not connected."""
+    if found.type != socket.SOCK_STREAM:
+        return ""
+    try:
+        peer = found.getpeername()
+    except OSError:
+        return None
+    if found.family == socket.AF_UNIX:
+        return _local(peer if isinstance(peer, bytes) else os.fsencode(peer))
+    return f"{peer[0]}:{peer[1]}"
+
+
+def _address_in(data: bytes) -> str:
+    """The address in the kernel's form, as in ``_peer_of``; "" if it is no server's."""
+    if len(data) < 2:
+        return ""
+    match int.from_bytes(data[:2], "little"):
+        case socket.AF_UNIX:
+            return _local(data[2:].rstrip(b"\0"))
+        case socket.AF_INET:
+            return f"{socket.inet_ntop(socket.AF_INET, data[4:8])}:{_PORT.unpack(data[2:4])[0]}"
+        case socket.AF_INET6:
+            text = socket.inet_ntop(socket.AF_INET6, data[8:24])
+            return f"{text}:{_PORT.unpack(data[2:4])[0]}"
+        case _:
+            return ""
+
+
+def _local(path: bytes) -> str:
+    text = path.decode(errors="replace").replace("\0", "@")
+    return "" if text.startswith(_NO_SERVER) else text
+
+
+def _send_all(found: socket.socket, data: bytes) -> None:
+    """Whether the socket blocks is the program's to say: it is waited for by other means."""
+    deadline = time.monotonic() + _ANSWERS_WITHIN_S
+    while data:
+        try:
+            data = data[found.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL) :]
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise StillBusyError("the server takes no more") from None
+            _ready(found, select.POLLOUT, _ANSWERS_WITHIN_S)
+
+
+def _hung_up(found: socket.socket) -> bytes:
+    """Close the connection towards the server, and wait for its end; what it still sent."""
+    with suppress(OSError):
+        found.shutdown(socket.SHUT_WR)
+    pieces: list[bytes] = []
+    deadline = time.monotonic() + _ENDS_WITHIN_S
+    try:
+        while (left := deadline - time.monotonic()) > 0:
+            if not _readable(found, left):
+                continue
+            piece = found.recv(_PIECE, socket.MSG_DONTWAIT)
+            if not piece:
+                return b"".join(pieces)
+            pieces.append(piece)
+    except BlockingIOError:
+        # Another thread of the program was faster.
+        pass
+    except OSError:
+        return b"".join(pieces)
+    finally:
+        with suppress(OSError):
+            found.shutdown(socket.SHUT_RDWR)
+    raise StillBusyError("the server has not ended the connection that was closed towards it")
+
+
+def _readable(found: socket.socket, within_s: float) -> bool:
+    return _ready(found, select.POLLIN, within_s)
+
+
+def _ready(found: socket.socket, events: int, within_s: float) -> bool:
+    poll = select.poll()
+    poll.register(found, events)
+    return bool(poll.poll(within_s * 1000))

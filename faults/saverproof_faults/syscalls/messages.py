@@ -1,0 +1,86 @@
+"""The bytes that a held call sends, and those that are put where it would receive some."""
+
+import struct
+from collections.abc import Iterator
+
+from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls.notifications import HeldCall
+from saverproof_faults.syscalls.numbers import Trapped
+
+_PIECES_AT, _CONTROL_SIZE_AT = 16, 40
+"""Where a message (struct msghdr with 64 bits) keeps its pieces, and the size of what is beside
+them, which the flags of the answer follow.
+"""
+_POINTED, _NO_CONTROL = struct.Struct("<QQ"), struct.Struct("<QQ").pack(0, 0)
+_COMMAND_SHOWN = 24
+
+
+def sent_by(held: HeldCall, trapped: Trapped) -> bytes:
+    """What the call would send."""
+    return b"".join(
+        tracee.memory(held.thread, address, size) for address, size in _pieces(held, trapped)
+    )
+
+
+def received_by(held: HeldCall, trapped: Trapped, given: bytes) -> int:
+    """Put bytes where the call wants them, as many as it has room for; how many they were."""
+    done = 0
+    for address, size in _pieces(held, trapped):
+        piece = given[done : done + size]
+        tracee.overwrite(held.thread, address, piece)
+        done += len(piece)
+    if trapped.message is not None:
+        beside = held.arguments[trapped.message] + _CONTROL_SIZE_AT
+        tracee.overwrite(held.thread, beside, _NO_CONTROL)
+    return done
+
+
+def _pieces(held: HeldCall, trapped: Trapped) -> Iterator[tuple[int, int]]:
+    """The address and size of each place in memory that the call is about."""
+    if trapped.message is not None:
+        at = held.arguments[trapped.message] + _PIECES_AT
+        yield from tracee.pieces_at(
+            held.thread, *_POINTED.unpack(tracee.memory(held.thread, at, _POINTED.size))
+        )
+        return
+    assert trapped.data is not None
+    assert trapped.size is not None
+    address, size = held.arguments[trapped.data], held.arguments[trapped.size]
+    if trapped.vector:
+        yield from tracee.pieces_at(held.thread, address, size)
+    else:
+        yield address, size
+
+
+def described(data: bytes) -> str:
+    """What is asked for, without any value, which may be a password: the names of the commands
+    where they can be told (those of Redis), else the number of bytes.
+    """
+    names: list[str] = []
+    for name in _commands(data):
+        if not names or names[-1].partition(" ")[0] != name:
+            names.append(name)
+        else:
+            times = names[-1].partition("×")[2]
+            names[-1] = f"{name} ×{int(times or 1) + 1}"
+    return ", ".join(names) if names else f"{len(data)} bytes"
+
+
+def _commands(data: bytes) -> Iterator[str]:
+    """The names of Redis commands: each is an array of texts with their lengths before them."""
+    at = 0
+    while data[at : at + 1] == b"*":
+        try:
+            end = data.index(b"\r\n", at)
+            count = int(data[at + 1 : end])
+            at = end + 2
+            for number in range(count):
+                end = data.index(b"\r\n", at)
+                size = int(data[at + 1 : end])
+                if number == 0:
+                    name = data[end + 2 : end + 2 + size].decode("ascii", "replace").upper()
+                    yield name[:_COMMAND_SHOWN]
+                at = end + 2 + size + 2
+        except ValueError:
+            # Cut within a command, or it is none.
+            return
