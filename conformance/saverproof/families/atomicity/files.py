@@ -66,6 +66,6 @@ def why_untried(target: Target) -> str:
     if not target.durable:
         return "the saver keeps its data in memory, and has no storage that could fail"
     return available() or (
-        "the saver made no system call on files of its workspace, and no call of a database driver "
-        "that is known or that target(drivers=[...]) names"
+        "the saver made no system call on files of its workspace or on a connection, and no call "
+        "of a database driver that is known or that target(drivers=[...]) names"
     )
