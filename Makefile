@@ -14,14 +14,18 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # Tests start hundreds of interpreters, and each would compile the whole kit again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test lint types imports check tests nightly selftest-full oldest bench lock clean
+
+# What the makers of its generator have to say about the next one is not for us.
+export NO_MKDOCS_2_WARNING := 1
+
+.PHONY: run test lint types imports docs pages check tests nightly selftest-full oldest bench lock clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
 
 test: check tests
 
-check: lint types imports
+check: lint types imports docs
 
 lint: $(VENV)/ready
 	$(BIN)/ruff format --check $(SOURCES)
@@ -32,6 +36,15 @@ types: $(VENV)/ready
 
 imports: $(VENV)/ready
 	$(BIN)/lint-imports
+
+# The site of the documentation, in .site; every warning (a link that leads nowhere) is an error.
+docs: $(VENV)/ready
+	$(BIN)/mkdocs build --strict --quiet
+
+# What is generated in the documentation, written anew.
+pages: $(VENV)/ready
+	$(BIN)/python -m saverproof.contracts.page > docs/contracts.md
+	$(BIN)/python -m tests.docs.times
 
 tests: $(VENV)/ready
 	$(PYTEST)
@@ -66,4 +79,4 @@ $(VENV)-oldest/ready: pyproject.toml constraints-oldest.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest .saverproof
+	rm -rf $(VENV) $(VENV)-oldest .saverproof .site

@@ -20,6 +20,7 @@ from saverproof.contracts import (
     families,
     release,
 )
+from saverproof.contracts.links import with_links
 from saverproof.contracts.page import render
 
 PAGE = Path(__file__).parents[2] / "docs" / "contracts.md"
@@ -68,6 +69,13 @@ def test_statements_are_one_sentence() -> None:
 def test_all_name_a_wrong_implementation() -> None:
     def holds(entry: Contract) -> bool:
         return bool(entry.wrong) and "\n" not in entry.wrong and not entry.wrong.endswith(".")
+
+    assert failing(holds) == []
+
+
+def test_all_say_why_they_matter_and_how_to_keep_them() -> None:
+    def holds(entry: Contract) -> bool:
+        return all(text.endswith(".") for text in (entry.matters, entry.fix))
 
     assert failing(holds) == []
 
@@ -175,13 +183,12 @@ def test_the_page_documents_every_contract() -> None:
     page = PAGE.read_text()
 
     def holds(entry: Contract) -> bool:
-        told = (f"### {entry.id}\n", entry.statement, entry.source, entry.wrong)
+        source = with_links(entry.source)
+        told = (f"### {entry.id}\n", entry.statement, entry.wrong, entry.matters, entry.fix, source)
         return all(text in page for text in told)
 
     assert failing(holds) == []
 
 
 def test_page_is_up_to_date() -> None:
-    assert PAGE.read_text() == render(), (
-        "run: python -m saverproof.contracts.page > docs/contracts.md"
-    )
+    assert PAGE.read_text() == render(), "run: make pages"

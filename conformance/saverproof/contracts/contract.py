@@ -26,6 +26,8 @@ class Contract:
         statement: the promise as one sentence.
         source: where the promise is made or relied on; dotted names in backticks can be imported.
         wrong: a typical wrong implementation that this contract is there to catch.
+        matters: what users of an agent suffer where it is broken.
+        fix: how an author mends a saver that breaks it.
         since: release of langgraph-checkpoint ("4.3") from which `level` applies; None: always.
         before_since: level on older releases; None: not applicable there.
         needs: capabilities that all must be present, else the contract is not applicable.
@@ -39,6 +41,8 @@ class Contract:
     statement: str
     source: str
     wrong: str
+    matters: str = ""
+    fix: str = ""
     since: str | None = None
     before_since: Level | None = None
     needs: frozenset[Capability] = frozenset()

@@ -38,6 +38,12 @@ def link_of(source: str) -> str | None:
     return next((_page_of(file) for file in files if file is not None), None)
 
 
+def with_links(source: str) -> str:
+    """``source`` as Markdown in which the issues and advisories that it names are links."""
+    text = _ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", source)
+    return _ADVISORY.sub(r"[\g<0>](https://github.com/advisories/\g<0>)", text)
+
+
 def _page_of(file: str) -> str:
     library = next(name for start, name in _LIBRARIES if file.startswith(start))
     return f"{_REPOSITORY}/blob/main/libs/{library}/{file}"

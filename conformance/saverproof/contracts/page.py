@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from saverproof.contracts.contract import Contract, Level
+from saverproof.contracts.links import with_links
 from saverproof.contracts.registry import TABLES
 
 _INTRODUCTION = """\
@@ -27,6 +28,8 @@ once, never broken), `violated`, `known` (violated, and listed as known), `unkno
 cut off), `not-exercised` (nothing in this run reached it, or the kit has no
 way to look at all of it) or `not-applicable`. Only `held` is a
 pass.
+
+What is said here of mending a saver is advice: any way that keeps the promise is right.
 """
 
 
@@ -34,7 +37,7 @@ def render() -> str:
     """The whole page as Markdown, ending in a newline."""
     parts = [_INTRODUCTION, _overview()]
     for table in TABLES:
-        parts.append(f"## {table.name}\n")
+        parts.append(f"## {table.name}\n\n{table.title[:1].upper()}{table.title[1:]}.\n")
         parts.extend(_entry(contract) for contract in table.contracts)
     return "\n".join(parts)
 
@@ -50,8 +53,12 @@ def _overview() -> str:
 
 def _entry(contract: Contract) -> str:
     lines = [f"### {contract.id}", "", f"**{contract.level}**: {contract.statement}", ""]
-    lines.append(f"- Source: {contract.source}")
-    lines.append(f"- Catches, for example: {contract.wrong}")
+    if contract.matters:
+        lines.append(f"- Why it matters: {contract.matters}")
+    lines.append(f"- A mistake that it catches: {contract.wrong}")
+    if contract.fix:
+        lines.append(f"- How to fix it: {contract.fix}")
+    lines.append(f"- Source: {with_links(contract.source)}")
     if conditions := _conditions(contract):
         lines.append(f"- Applies: {conditions}")
     return "\n".join(lines) + "\n"

@@ -19,6 +19,14 @@ ALL_OR_NOTHING = Contract(
     ),
     source=f"{_LOADS} takes a part of a batch for a finished task",
     wrong="each row is committed by itself",
+    matters=(
+        "After an error that was told, half of a step is stored: the agent takes a node for "
+        "finished whose results are partly missing."
+    ),
+    fix=(
+        "Make each operation one transaction: begin, all statements, commit; roll back on any "
+        "exception, BaseException too."
+    ),
     implies=frozenset({"atomicity/previous-intact"}),
 )
 
@@ -27,6 +35,13 @@ NO_LATE_COMMIT = Contract(
     statement=("What a failed operation left undone stays undone when later operations commit."),
     source=f"{_LOADS} cannot tell a write that was refused from one that was accepted",
     wrong="no rollback: the rows of the failed call wait in the open transaction",
+    matters=(
+        "A step that failed, and that was repeated or given up, appears later in the conversation."
+    ),
+    fix=(
+        "Roll back in the except or finally of every operation, before the connection is used "
+        "again."
+    ),
     implies=frozenset({"atomicity/all-or-nothing", "atomicity/usable-after"}),
 )
 
@@ -41,6 +56,8 @@ USABLE_AFTER = Contract(
         "the others"
     ),
     wrong="lock.acquire() without try/finally, or a transaction that is never ended",
+    matters="One failed call stops all conversations of the server until it is restarted.",
+    fix="Hold locks and transactions in `with` blocks, and replace a connection that is broken.",
 )
 
 USABLE_AFTER_LOST_CONNECTION = Contract(
@@ -49,6 +66,11 @@ USABLE_AFTER_LOST_CONNECTION = Contract(
     statement="After its connection was lost the saver works again without reopening.",
     source="advice; connections of long-lived servers are lost by restarts and idle time-outs",
     wrong="one connection is kept for ever and never replaced",
+    matters="A short restart of the database needs a restart of every agent server.",
+    fix=(
+        "Use a pool that checks its connections, or open a new one after an error that says that "
+        "the old one is gone."
+    ),
 )
 
 NO_SILENT_LOSS = Contract(
@@ -56,6 +78,11 @@ NO_SILENT_LOSS = Contract(
     statement="An operation that returned without an error is stored.",
     source=f"{_LOADS} never asks again for what was acknowledged",
     wrong="except Exception: log and return, or a background queue that drops on error",
+    matters="The agent tells its user that something is done, and after a restart it is not.",
+    fix=(
+        "Let exceptions reach the caller, and return only when the commit has succeeded; no queue "
+        "that answers first."
+    ),
 )
 
 CANCELLED = Contract(
@@ -69,6 +96,14 @@ CANCELLED = Contract(
         "which a time-out or a client that leaves cancels"
     ),
     wrong="a cancelled await between two statements leaves the first one in the transaction",
+    matters=(
+        "A user who closes the page, or a time-out, leaves half of a step in the store, or a saver "
+        "that hangs."
+    ),
+    fix=(
+        "Shield the transaction (`asyncio.shield`, a thread that finishes it), or roll back when "
+        "CancelledError arrives, and release the lock in any case."
+    ),
     needs=frozenset({Capability.ASYNC}),
 )
 
@@ -77,6 +112,11 @@ PREVIOUS_INTACT = Contract(
     statement="After a failed operation the previous checkpoint reads as before.",
     source=f"{_LOADS} the previous checkpoint is the only way back",
     wrong="the old row is deleted and committed before the new one is inserted",
+    matters="A failed save destroys the last good state, and the conversation is lost.",
+    fix=(
+        "Delete nothing before the new is written, or do both in one transaction; replace files by "
+        "writing a new one and `os.replace`."
+    ),
     implies=frozenset({"atomicity/all-or-nothing"}),
 )
 

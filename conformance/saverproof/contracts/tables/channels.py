@@ -16,6 +16,14 @@ UNCHANGED_CARRIED = Contract(
         "`langgraph.checkpoint.conformance.spec.test_put.test_put_incremental_channel_update`"
     ),
     wrong="only the channels of new_versions are stored, and nothing joins the older ones",
+    matters=(
+        "Everything that a step did not change is gone from the next state: the agent forgets the "
+        "conversation."
+    ),
+    fix=(
+        "Store only new versions if you like, but read each channel by the version that the "
+        "checkpoint names in channel_versions."
+    ),
     implies=frozenset({"channels/copy-fork"}),
 )
 
@@ -29,6 +37,14 @@ HISTORY_IMMUTABLE = Contract(
         "time travel reads `langgraph.pregel.Pregel.get_state_history`"
     ),
     wrong="one row per channel holds its newest value for the whole thread",
+    matters=(
+        "Time travel shows today's values in yesterday's states; a fork starts from a state that "
+        "never was."
+    ),
+    fix=(
+        "Key values by channel and version, within thread and namespace, and never update such a "
+        "row with another value."
+    ),
     needs=_HISTORY,
 )
 
@@ -40,6 +56,14 @@ COPY_FORK = Contract(
     ),
     source='`langgraph.pregel.Pregel.bulk_update_state`, branch `as_node == "__copy__"`',
     wrong="values that are not new are taken from the parent, which is the wrong one here",
+    matters=(
+        "A state that is copied in order to run it again (`update_state` with `__copy__`) comes "
+        "back without its values."
+    ),
+    fix=(
+        "Store what the checkpoint gives if it is not there yet, whatever new_versions says; take "
+        "nothing from the parent."
+    ),
     needs=_HISTORY,
 )
 
@@ -55,6 +79,14 @@ DROPPED_STAYS_DROPPED = Contract(
         "`langgraph.checkpoint.conformance.spec.test_put.test_put_channel_removed`"
     ),
     wrong="missing values are filled up from the parent, so that a consumed channel comes back",
+    matters=(
+        "A message that was consumed, or a finished trigger, comes back, and a node runs again "
+        "that should not."
+    ),
+    fix=(
+        "Return exactly the channels that the checkpoint's channel_versions name and that have a "
+        "value in that version; fill up nothing from the parent."
+    ),
 )
 
 VERSIONS_INCREASE = Contract(
@@ -69,6 +101,14 @@ VERSIONS_INCREASE = Contract(
         "`langgraph.pregel._utils.get_new_channel_versions` compares with the empty value"
     ),
     wrong="versions are unpadded text, so that '10' is less than '9'",
+    matters=(
+        "After ten steps a node does not run any more, or runs for ever, since '10' sorts before "
+        "'9'."
+    ),
+    fix=(
+        "Return integers, or text padded with zeros, as the official savers do; do not override "
+        "get_next_version without need."
+    ),
 )
 
 TABLE = FamilyTable(

@@ -19,6 +19,14 @@ THREADS_LOSE_NOTHING = Contract(
         "threads"
     ),
     wrong="one connection or dict is shared without a lock",
+    matters=(
+        "Under load, results of parallel nodes or of other users' runs vanish, or calls fail at "
+        "random."
+    ),
+    fix=(
+        "Guard the shared connection by a lock around the whole transaction, or give each thread "
+        "its own."
+    ),
     implies=_LINEARIZABLE,
 )
 
@@ -30,6 +38,11 @@ PROCESSES_LOSE_NOTHING = Contract(
     ),
     source="saverproof: workers of one server share a store; an acknowledgement is a promise",
     wrong="each process rewrites the whole file from its own copy of the state",
+    matters="With several workers, one overwrites what another has saved.",
+    fix=(
+        "Let the database do the change (`BEGIN IMMEDIATE`, row locks) instead of reading, "
+        "changing and writing back a whole state."
+    ),
     needs=frozenset({Capability.MANY_PROCESSES}),
     durable=True,
     implies=_LINEARIZABLE,
@@ -45,6 +58,8 @@ NO_TORN_READS = Contract(
         "on from half of what was stored; InMemorySaver breaks it"
     ),
     wrong="checkpoint, values and writes are read by several queries without a snapshot",
+    matters="A user who looks while the agent works sees, or resumes from, a state that never was.",
+    fix="Read checkpoint, values and writes in one transaction or one statement.",
     implies=_LINEARIZABLE,
 )
 
@@ -54,6 +69,11 @@ LINEARIZABLE = Contract(
     statement="The history of each key has a legal order that respects real time.",
     source="advice; Herlihy and Wing, 'Linearizability', TOPLAS 1990",
     wrong="reads are answered from a replica or a cache that is behind",
+    matters=(
+        "A state that was just saved is not there when it is read a moment later, so that a run "
+        "starts from an old one."
+    ),
+    fix="Read from the primary, and drop cached entries before a write is acknowledged.",
 )
 
 ITERATION_DOES_NOT_BLOCK = Contract(
@@ -65,6 +85,8 @@ ITERATION_DOES_NOT_BLOCK = Contract(
     ),
     source="advice; issue langchain-ai/langgraph#8558",
     wrong="the generator yields while it holds the saver's lock",
+    matters="Code that goes through a history and writes on the way hangs for ever.",
+    fix="Fetch the rows, or a page of them, release the lock, then yield.",
 )
 
 READS_CHANGE_NOTHING = Contract(
@@ -73,6 +95,11 @@ READS_CHANGE_NOTHING = Contract(
     statement="A read of something unknown leaves no trace in the store.",
     source="advice; issue langchain-ai/langgraph#8754",
     wrong="a defaultdict makes an entry for every thread that was asked for",
+    matters=(
+        "Asking for unknown threads fills memory or the database, and makes threads appear that "
+        "nobody started."
+    ),
+    fix="Use `.get` in place of a defaultdict, and no insert on reading.",
 )
 
 FIRST_USE_RACE = Contract(
@@ -81,6 +108,11 @@ FIRST_USE_RACE = Contract(
     statement="Several processes may create the same new store at once.",
     source="advice; workers of one server start together on an empty store",
     wrong="setup checks whether a table exists and then creates it, in two steps",
+    matters="The first start of several workers fails now and then.",
+    fix=(
+        "Use `CREATE TABLE IF NOT EXISTS` and take the migration lock (`BEGIN IMMEDIATE`, an "
+        "advisory lock) before looking."
+    ),
     needs=frozenset({Capability.MANY_PROCESSES}),
     durable=True,
 )

@@ -19,6 +19,14 @@ THREAD_ALL = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.delete_thread`",
     wrong="only the root namespace is deleted, or the writes are left behind",
+    matters=(
+        "Data of a user who asked for deletion stays behind; that may break the law, and it can "
+        "show up again."
+    ),
+    fix=(
+        "Delete from every table by thread id alone, in one transaction; no error if nothing is "
+        "there."
+    ),
     needs=_DELETE_THREAD,
     implies=frozenset({"deletion/no-ghosts"}),
 )
@@ -31,6 +39,10 @@ NO_GHOSTS = Contract(
     ),
     source="`langgraph.checkpoint.memory.InMemorySaver.delete_thread` drops blobs and writes",
     wrong="writes or values stay under their old keys and join the new checkpoint",
+    matters=(
+        "A conversation that starts again under the same id shows, or acts on, what was deleted."
+    ),
+    fix="Delete values and writes along with the checkpoints, caches included.",
     needs=_DELETE_THREAD,
     implies=frozenset({"deletion/thread-all"}),
 )
@@ -47,6 +59,13 @@ RUNS = Contract(
         "`langgraph.checkpoint.conformance.spec.test_delete_for_runs`"
     ),
     wrong="values that a deleted run stored first are deleted with it, though others use them",
+    matters=(
+        "Deleting one failed run damages the others of the conversation: their values are gone."
+    ),
+    fix=(
+        "Find the checkpoints by run_id in the metadata, delete them and their writes, and delete "
+        "a value only if no checkpoint that stays names its version."
+    ),
     needs=frozenset({Capability.DELETE_FOR_RUNS}),
 )
 
@@ -63,6 +82,11 @@ PRUNE_LATEST = Contract(
         "`langgraph.checkpoint.conformance.spec.test_prune`"
     ),
     wrong="values of the kept checkpoint that older ones stored are removed along with them",
+    matters="Cleaning up damages the state that was to be kept, and the agent cannot go on.",
+    fix=(
+        "Choose what to keep first: the newest of each namespace with the values and writes that "
+        "it names; then delete the rest, thread by thread in a transaction."
+    ),
     needs=_PRUNE,
 )
 
@@ -74,6 +98,8 @@ PRUNE_DROPS_OLDER = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`",
     wrong="prune returns without doing anything",
+    matters="The store keeps growing, although a job cleans it up every night.",
+    fix="Delete the checkpoints that are not the newest of their namespace.",
     needs=_PRUNE,
 )
 
@@ -85,6 +111,14 @@ PRUNE_KEEPS_DELTA_CHAIN = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`, note on DeltaChannel",
     wrong='"keep_latest" drops the ancestors whose writes the kept checkpoint is rebuilt from',
+    matters=(
+        "A channel that is stored as changes, such as a long list of messages, loses its beginning "
+        "after a clean-up."
+    ),
+    fix=(
+        "Keep the ancestors back to the nearest full value of each delta channel, or raise "
+        "NotImplementedError before anything is changed."
+    ),
     since="4.1",
     needs=frozenset({Capability.PRUNE, Capability.DELTA_HISTORY, Capability.HISTORY}),
 )
@@ -97,6 +131,13 @@ COPY_COMPLETE = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.copy_thread`",
     wrong="pending writes or subgraph namespaces are not copied",
+    matters=(
+        "A copied conversation lacks its pending questions or its subgraphs, and cannot be resumed."
+    ),
+    fix=(
+        "Copy every table for all namespaces in one transaction, and give the copy's parents the "
+        "copy's thread id."
+    ),
     needs=_COPY,
 )
 
@@ -107,6 +148,8 @@ COPY_INDEPENDENT = Contract(
         "`langgraph.checkpoint.conformance.spec.test_copy_thread.test_copy_thread_source_unchanged`"
     ),
     wrong="the copy shares rows with its source, or deleting the source deletes the copy",
+    matters="Trying something out in a copy changes the original conversation.",
+    fix="Copy rows and share none, or count references before anything shared is deleted.",
     needs=_COPY,
 )
 

@@ -19,6 +19,14 @@ MATCHES_WALK = Contract(
         "return contract is fixed there; `langgraph.checkpoint.base.DeltaChannelHistory`"
     ),
     wrong="ancestors are the checkpoints of lower id, so that a fork's writes leak in",
+    matters=(
+        "A channel that is stored as changes is rebuilt wrongly: messages of another branch "
+        "appear, or some are missing."
+    ),
+    fix=(
+        "Follow parent_config step by step, as the base class does; if in doubt, leave the method "
+        "to the base class."
+    ),
     since="4.1",
     needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),
 )

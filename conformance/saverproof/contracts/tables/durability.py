@@ -12,6 +12,11 @@ ACKNOWLEDGED_SURVIVES = Contract(
     statement="Every acknowledged operation is there after the process was killed.",
     source=_DURABILITY,
     wrong="data is committed on close, or by a timer",
+    matters=(
+        "A server that is killed (out of memory, a new deployment) forgets steps that were done; "
+        "payments and messages are made again."
+    ),
+    fix="Commit before you return; no write-behind, no timer, no commit on close.",
     durable=True,
     implies=frozenset(
         {
@@ -33,6 +38,14 @@ IN_FLIGHT_ATOMIC = Contract(
         "`langgraph.pregel._task_status` takes any output write for a finished task"
     ),
     wrong="checkpoint and values, or the rows of a batch, are committed one after the other",
+    matters=(
+        "After a crash the agent goes on from half a step, and a node counts as finished whose "
+        "results are partly missing."
+    ),
+    fix=(
+        "Write a checkpoint, its values and all rows of a batch in one transaction; for files, a "
+        "temporary file and `os.replace`."
+    ),
     durable=True,
     implies=frozenset({"durability/resume"}),
 )
@@ -45,6 +58,14 @@ NO_GAPS = Contract(
         "the previous put"
     ),
     wrong="operations are spread over files or connections that are flushed independently",
+    matters=(
+        "After a crash the history has a hole: a later state exists, and the one that it was built "
+        "on does not."
+    ),
+    fix=(
+        "Write through one connection or log in order, and wait for each commit before the next "
+        "operation."
+    ),
     durable=True,
 )
 
@@ -56,6 +77,11 @@ REOPENS = Contract(
     ),
     source="saverproof: a service restarts by itself after a crash",
     wrong="a lock file of the dead process is honoured, or a half-written file is not replaced",
+    matters="After a crash someone has to repair the store by hand before any agent works again.",
+    fix=(
+        "Rely on the database's own recovery; take locks that end with the process (flock), and "
+        "ignore half-written temporary files."
+    ),
     durable=True,
     implies=frozenset(
         {
@@ -80,6 +106,14 @@ RESUME = Contract(
         "'Durable execution'"
     ),
     wrong="the latest checkpoint is there, but without its pending writes or channel values",
+    matters=(
+        "An agent that was interrupted by a crash does not end up where it would have, although it "
+        "was resumed as documented."
+    ),
+    fix=(
+        "Store pending writes as durably as checkpoints, and read both back for the same "
+        "checkpoint."
+    ),
     durable=True,
 )
 
@@ -94,6 +128,11 @@ NO_RERUN = Contract(
         "`langgraph.pregel._task_status.read_task_statuses`"
     ),
     wrong="pending writes are kept in memory until the next checkpoint is put",
+    matters=(
+        "A node that was finished runs again after a crash: an e-mail is sent twice, a card "
+        "charged twice."
+    ),
+    fix="Commit put_writes before it returns, under the checkpoint id of its config.",
     durable=True,
 )
 
@@ -106,6 +145,11 @@ POWER_CUT = Contract(
     ),
     source="advice; https://www.sqlite.org/pragma.html#pragma_synchronous for SQLite",
     wrong="PRAGMA synchronous=OFF, or a file that is replaced without fsync",
+    matters="After a power cut the store is damaged, or has a later step without an earlier one.",
+    fix=(
+        "For SQLite, use WAL with `synchronous=FULL` (or NORMAL, if the last commits may go); for "
+        "files, fsync the new file and its folder around `os.replace`."
+    ),
     durable=True,
     implies=frozenset({"durability/power-cut-loses-nothing"}),
 )

@@ -15,6 +15,13 @@ SAME_RUN = Contract(
     ),
     source="`langgraph.pregel.Pregel`; `langgraph.checkpoint.memory.InMemorySaver`",
     wrong="any flaw that only a run through LangGraph's loop brings out",
+    matters=(
+        "An agent that worked with the memory saver in development acts differently in production."
+    ),
+    fix=(
+        "Mend the simpler contracts that are broken first; what is left shows the step at which "
+        "the two runs part."
+    ),
 )
 
 FUNCTIONAL_API = Contract(
@@ -25,6 +32,14 @@ FUNCTIONAL_API = Contract(
     ),
     source="`langgraph.func.entrypoint`; `langgraph.func.task`",
     wrong="writes of a task are lost when its interrupt is stored under the same task id",
+    matters=(
+        "A @task that was done (a payment, an e-mail) is done a second time when the workflow is "
+        "resumed."
+    ),
+    fix=(
+        "Keep all writes of a task under their own index: interrupt and results share a task id "
+        "and must not displace one another."
+    ),
 )
 
 REPLAY_SUBGRAPH = Contract(
@@ -35,6 +50,8 @@ REPLAY_SUBGRAPH = Contract(
     ),
     source="`langgraph._internal._replay.ReplayState.get_checkpoint`",
     wrong="`before` is ignored when its id belongs to another namespace",
+    matters="Replaying from an earlier point runs subgraphs on a state from the future.",
+    fix="Honour `before` in `list` by its id alone, whatever namespace that id is from.",
     needs=frozenset({Capability.HISTORY}),
 )
 

@@ -14,6 +14,11 @@ PUT_RETURNS_ADDRESS = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.put`: 'Updated configuration'",
     wrong="put returns the config that it was given, which names the parent",
+    matters=(
+        "The next checkpoint gets the wrong parent, and a user who keeps the config to come back "
+        "later comes back to another state."
+    ),
+    fix="Return a new config with thread id, namespace and the id of the checkpoint that was put.",
 )
 
 TUPLE_ADDRESSES_ITSELF = Contract(
@@ -25,6 +30,8 @@ TUPLE_ADDRESSES_ITSELF = Contract(
     ),
     source="`langgraph.checkpoint.memory.InMemorySaver.get_tuple`",
     wrong="the latest is returned with the caller's config, which holds no checkpoint id",
+    matters="Time travel and forks start from another state than the one that was shown.",
+    fix="Build the config of each tuple from its own row, not from the caller's config.",
 )
 
 PARENT = Contract(
@@ -38,6 +45,14 @@ PARENT = Contract(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history` walks it"
     ),
     wrong="the parent is taken to be the next lower id, which is wrong after a fork",
+    matters=(
+        "After a fork the history jumps between branches, and delta channels are rebuilt from the "
+        "wrong ancestors."
+    ),
+    fix=(
+        'Store `config["configurable"].get("checkpoint_id")` of the put as the parent; never guess '
+        "it from the order of ids."
+    ),
     needs=frozenset({Capability.HISTORY}),
 )
 
@@ -49,6 +64,10 @@ UNKNOWN_IS_NONE = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.get_tuple`: 'None if not found'",
     wrong="an unknown id falls back to the latest checkpoint, or raises KeyError",
+    matters=(
+        "A new conversation fails on its first message, or starts with the state of another one."
+    ),
+    fix="Return None, or an empty iterator, if no row fits; fall back to nothing.",
     implies=frozenset(
         {
             "lifecycle/any-first-operation",
@@ -71,6 +90,11 @@ NONE_ID_IS_LATEST = Contract(
         "`langgraph.checkpoint.memory.InMemorySaver.get_tuple`"
     ),
     wrong='`"checkpoint_id" in configurable` decides, so that None is looked up as an id',
+    matters=(
+        "LangGraph asks for subgraphs with `checkpoint_id: None`; their memory is not found, and "
+        "they start anew at each call."
+    ),
+    fix='Test the value and not the key: `if checkpoint_id := configurable.get("checkpoint_id")`.',
 )
 
 EMPTY_ID = Contract(
@@ -82,6 +106,11 @@ EMPTY_ID = Contract(
         "an id that means nothing is better refused than looked up"
     ),
     wrong="an empty id raises ValueError",
+    matters=(
+        "Configs that come from forms or query strings, where a missing id is an empty text, are "
+        "refused."
+    ),
+    fix="Treat '' as None.",
 )
 
 GET_DEFAULTS_TO_ROOT = Contract(
@@ -92,6 +121,8 @@ GET_DEFAULTS_TO_ROOT = Contract(
         "`langgraph.checkpoint.memory.InMemorySaver.get_tuple`"
     ),
     wrong="without a namespace the newest checkpoint of any namespace is returned",
+    matters="The state of a subgraph is taken for the state of the agent when a thread is resumed.",
+    fix="Read the namespace with the default '' and always compare it.",
 )
 
 LIST_SELECTS = Contract(
@@ -106,6 +137,13 @@ LIST_SELECTS = Contract(
         "`langgraph.checkpoint.memory.InMemorySaver.list`"
     ),
     wrong="the root namespace '' is falsy and taken for no namespace, or an id is ignored",
+    matters=(
+        "The history of an agent has checkpoints of its subgraphs in it, or of other conversations."
+    ),
+    fix=(
+        "Add a condition for each of thread, namespace and id that the config names, and test with "
+        "`is not None`, for '' is the root namespace."
+    ),
 )
 
 LIST_WITHOUT_NAMESPACE = Contract(
@@ -118,6 +156,8 @@ LIST_WITHOUT_NAMESPACE = Contract(
         "`langgraph._internal._replay.ReplayState.get_checkpoint`)"
     ),
     wrong="without a namespace only the root's checkpoints are listed",
+    matters="Tools that list all of a thread, for an export or a search, miss its subgraphs.",
+    fix="Leave out the condition on the namespace if the config has no such key.",
 )
 
 LOOP_CONFIGS = Contract(
@@ -132,6 +172,14 @@ LOOP_CONFIGS = Contract(
         "`langgraph.pregel.Pregel.get_state_history`"
     ),
     wrong="the whole config is serialized along with the checkpoint",
+    matters=(
+        "Saving fails, or is very slow, as soon as the saver runs inside a real graph, for "
+        "LangGraph's configs hold objects that cannot be serialized."
+    ),
+    fix=(
+        "Take the few keys that you need from the config and store nothing else of it; accept None "
+        "for filter, before and limit."
+    ),
 )
 
 INPUTS_UNTOUCHED = Contract(
@@ -142,6 +190,11 @@ INPUTS_UNTOUCHED = Contract(
         "and config after the save was submitted"
     ),
     wrong='`checkpoint.pop("channel_values")` on the caller\'s dict',
+    matters=(
+        "The running agent loses a part of its state while it is saved, and fails or goes astray "
+        "in a later step."
+    ),
+    fix="Work on copies: `{**checkpoint}`, `dict(metadata)`; never `pop` from an argument.",
 )
 
 SNAPSHOTS = Contract(
@@ -154,6 +207,11 @@ SNAPSHOTS = Contract(
         "values are shared with the running graph"
     ),
     wrong="objects are kept in a dict or a cache without a copy",
+    matters=(
+        "What was saved changes afterwards, since the running graph goes on with the same objects: "
+        "the history shows values that never were."
+    ),
+    fix="Serialize when the call comes in, and deserialize at each read; keep no live objects.",
 )
 
 TABLE = FamilyTable(

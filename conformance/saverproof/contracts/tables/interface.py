@@ -13,6 +13,14 @@ COMPLETE = Contract(
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver`: methods without a default",
     wrong="delete_thread is left to the base class, which only raises NotImplementedError",
+    matters=(
+        "An agent cannot be saved, resumed or deleted at all through a method that is missing; it "
+        "fails with NotImplementedError in the middle of a run."
+    ),
+    fix=(
+        "Implement all five operations in at least one of the two APIs; if a method is only "
+        "inherited from the base class, write it."
+    ),
 )
 
 TABLE = FamilyTable(

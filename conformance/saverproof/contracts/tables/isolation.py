@@ -13,6 +13,13 @@ THREADS = Contract(
         "`langgraph.checkpoint.conformance.spec.test_put.test_put_multiple_threads_isolated`"
     ),
     wrong="values are keyed by channel and version without the thread",
+    matters=(
+        "One user sees what another one said, or one user's agent goes on with another one's state."
+    ),
+    fix=(
+        "Put the thread id into every key and into every WHERE, those of values and writes "
+        "included."
+    ),
     implies=frozenset(
         {"deletion/thread-all", "isolation/hostile-identifiers", "pending-writes/scoped"}
     ),
@@ -30,6 +37,11 @@ NAMESPACES = Contract(
         "test_get_tuple_respects_namespace`"
     ),
     wrong="a put ends the pending writes of the whole thread",
+    matters=(
+        "A subgraph overwrites or ends the work of its parent, or of another subgraph; agents made "
+        "of several agents mix up their states."
+    ),
+    fix="Put checkpoint_ns into every key and every WHERE.",
     implies=frozenset({"isolation/nested-namespaces", "pending-writes/scoped"}),
 )
 
@@ -46,6 +58,8 @@ SAME_ID_IN_NAMESPACES = Contract(
         "namespaces of a thread share one"
     ),
     wrong="the primary key is thread and id",
+    matters="Data brought over from elsewhere, with ids of its own, overwrites itself.",
+    fix="Make thread, namespace and checkpoint id the key, all three.",
 )
 
 NESTED_NAMESPACES = Contract(
@@ -60,6 +74,8 @@ NESTED_NAMESPACES = Contract(
         "`langgraph.pregel.Pregel._own_checkpoint_config`"
     ),
     wrong="a namespace is matched by prefix, or split at ':' when a key is taken apart",
+    matters="Subgraphs in subgraphs, or two calls of one subgraph, share their memory.",
+    fix="Compare namespaces as whole texts; no prefixes, no splitting at ':' or '|'.",
 )
 
 HOSTILE_IDENTIFIERS = Contract(
@@ -74,6 +90,15 @@ HOSTILE_IDENTIFIERS = Contract(
         "user's data to another user"
     ),
     wrong="a case-insensitive collation, LIKE or KEYS patterns, or keys joined with ':'",
+    matters=(
+        "A user who may choose a thread id, or whose id comes from a name, reads or deletes "
+        "another user's conversation."
+    ),
+    fix=(
+        "Compare ids exactly: parameters instead of pasted SQL, a binary collation, no LIKE, KEYS "
+        "or paths made of raw ids, and separators escaped in joined keys; refuse what you cannot "
+        "store."
+    ),
 )
 
 HOSTILE_FILTER_KEYS = Contract(
@@ -84,6 +109,14 @@ HOSTILE_FILTER_KEYS = Contract(
     ),
     source="CVE-2025-67644 (GHSA-9rwj-6rc7-p77c)",
     wrong="the key is pasted into the SQL text of json_extract",
+    matters=(
+        "Someone who may choose what is searched for reads other users' checkpoints, or changes "
+        "the database (CVE-2025-67644)."
+    ),
+    fix=(
+        "Bind keys as parameters; where the path is text, as in json_extract, allow a small "
+        "alphabet or quote strictly."
+    ),
 )
 
 WORKSPACES = Contract(
@@ -94,6 +127,13 @@ WORKSPACES = Contract(
     ),
     source="saverproof: two deployments that share one server must not share threads",
     wrong="a key prefix is used for writing but not for listing or deleting",
+    matters=(
+        "Staging and production, or two customers on one server, see each other's conversations."
+    ),
+    fix=(
+        "Use the prefix, schema or database for every operation: reading, listing and deleting as "
+        "well as writing."
+    ),
 )
 
 PRIVATE_FILES = Contract(
@@ -102,6 +142,11 @@ PRIVATE_FILES = Contract(
     statement="Files that the saver creates are readable by their owner alone.",
     source="advice: checkpoints hold whole conversations, and the usual umask lets all read",
     wrong="sqlite3.connect creates the database with mode 0644",
+    matters="Every account of the machine can read the users' conversations.",
+    fix=(
+        "Create files with mode 0600: `os.open(path, os.O_CREAT | os.O_RDWR, 0o600)` before the "
+        "database opens them."
+    ),
     durable=True,
 )
 

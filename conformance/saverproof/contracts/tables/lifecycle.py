@@ -14,6 +14,8 @@ REOPEN = Contract(
         "and across interactions"
     ),
     wrong="a part of the state lives in memory alone, or is written only by an explicit flush",
+    matters="After a restart or a new deployment the conversations are gone, in whole or in part.",
+    fix="Commit in every operation, and keep nothing in memory that the store does not have.",
     durable=True,
     implies=frozenset(
         {
@@ -33,6 +35,8 @@ SETUP_IDEMPOTENT = Contract(
     statement="Setting up a store that exists already changes nothing in it.",
     source="`langgraph.checkpoint.sqlite.SqliteSaver.setup` makes tables only if absent",
     wrong="setup drops and creates the tables, or raises because they exist",
+    matters="A second worker, or the next start, empties the store or fails.",
+    fix="Use `CREATE TABLE IF NOT EXISTS` and numbered migrations, each applied once.",
     durable=True,
 )
 
@@ -43,6 +47,11 @@ ANY_FIRST_OPERATION = Contract(
     ),
     source="saverproof: which operation comes first is up to the application",
     wrong="tables are created in put, so that a list or delete before it raises",
+    matters=(
+        "A fresh installation fails for the first user who looks at a history, or deletes a "
+        "conversation."
+    ),
+    fix="Create the tables in setup, not in put.",
     implies=frozenset({"lifecycle/any-first-operation-before-setup"}),
 )
 
@@ -57,6 +66,8 @@ ANY_FIRST_OPERATION_BEFORE_SETUP = Contract(
         "advice; `langgraph.checkpoint.sqlite.SqliteSaver.cursor` sets the store up on first use"
     ),
     wrong="put sets the store up, and delete_thread does not",
+    matters="A fresh installation fails if nobody called setup.",
+    fix="Call setup in every operation, guarded by a flag that is set once it has succeeded.",
 )
 
 ABANDONED_LIST = Contract(
@@ -67,6 +78,13 @@ ABANDONED_LIST = Contract(
     ),
     source="`langgraph._internal._replay.ReplayState.get_checkpoint` returns at the first item",
     wrong="the generator holds a lock or a cursor until it is exhausted",
+    matters=(
+        "After one replayed subgraph the saver blocks, and all conversations of the server with it."
+    ),
+    fix=(
+        "Read the rows into a list before the first yield, or hold locks and cursors in a `with` "
+        "that ends with the generator; never across a yield on the main connection."
+    ),
 )
 
 SHALLOW_CLONE = Contract(
@@ -80,6 +98,14 @@ SHALLOW_CLONE = Contract(
         "`langgraph.pregel.Pregel._apply_checkpointer_allowlist`"
     ),
     wrong="`__del__` closes the connection that the copy shares with its original",
+    matters=(
+        "Compiling a graph with an allowlist breaks the saver of all graphs when the copy is "
+        "collected."
+    ),
+    fix=(
+        "Do not close what copies share in `__del__`; copies made by `copy.copy` must work, with "
+        "locks and connections shared."
+    ),
     since="4.1",
     needs=frozenset({Capability.SERIALIZER}),
 )
@@ -90,6 +116,8 @@ CLOSE_IDEMPOTENT = Contract(
     statement="Closing a saver twice is fine.",
     source="advice; close of a Python file, and of sqlite3.Connection, can be repeated",
     wrong="close deletes its connection attribute and raises AttributeError the second time",
+    matters="A clean shutdown logs an error, and hides the real one.",
+    fix="Remember that it is closed, and return.",
 )
 
 TABLE = FamilyTable(

@@ -19,6 +19,14 @@ SAME_ANSWERS = Contract(
         "the asynchronous form of its twin"
     ),
     wrong="a fix was made in put_writes but not in aput_writes, or each has its own cache",
+    matters=(
+        "The same agent behaves differently behind an async server than in a script, and bugs "
+        "cannot be repeated."
+    ),
+    fix=(
+        "Keep one implementation and let the other API call it (`asyncio.to_thread`, or a loop in "
+        "a thread), with no cache of its own."
+    ),
     needs=_BOTH,
 )
 
@@ -33,6 +41,11 @@ NO_EVENT_LOOP_HANG = Contract(
         "InvalidStateError there"
     ),
     wrong="run_coroutine_threadsafe(...).result() waits for the loop that it blocks",
+    matters="A server stops answering altogether when someone calls the sync method in async code.",
+    fix=(
+        "Raise a clear error if the call comes on the saver's own event loop; do not wait there "
+        "for a future of that loop."
+    ),
     needs=_BOTH,
     implies=frozenset({"parity/no-event-loop-hang-in-writes"}),
 )
@@ -46,6 +59,8 @@ NO_EVENT_LOOP_HANG_IN_WRITES = Contract(
     ),
     source="advice; issue langchain-ai/langgraph#7857 (AsyncSqliteSaver hangs)",
     wrong="the guard of get_tuple was forgotten in put and put_writes",
+    matters="A server stops answering altogether when a sync graph runs inside async code.",
+    fix="Use the guard of get_tuple in put and put_writes as well.",
     needs=_BOTH,
 )
 

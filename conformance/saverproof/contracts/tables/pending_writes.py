@@ -14,6 +14,14 @@ COMPLETE = Contract(
     ),
     source="`langgraph.pregel._loop.PregelLoop.put_writes`; `langgraph.pregel._task_status`",
     wrong="writes are keyed by channel, so that a second write to a channel replaces the first",
+    matters=(
+        "Results of nodes that had finished before a crash are missing or changed on resume: their "
+        "updates are lost, or they run again."
+    ),
+    fix=(
+        "Key writes by thread, namespace, checkpoint, task and index, store None like any value, "
+        "and return them all."
+    ),
     implies=frozenset({"pending-writes/same-in-list"}),
 )
 
@@ -25,6 +33,14 @@ SPECIAL_INDEX = Contract(
     ),
     source="`langgraph.checkpoint.base.WRITES_IDX_MAP`",
     wrong="the index is always the position in the batch: an interrupt overwrites write 0",
+    matters=(
+        "An interrupt overwrites the first result of its own task, and a node's output is gone "
+        "after the human has answered."
+    ),
+    fix=(
+        "Take the index as `WRITES_IDX_MAP.get(channel, position)`, where position counts all "
+        "writes of the batch."
+    ),
     implies=frozenset(
         {
             "ordering/writes-sorted",
@@ -45,6 +61,14 @@ SCOPED = Contract(
     ),
     source="`langgraph.checkpoint.memory.InMemorySaver.put_writes` (outer key)",
     wrong="the namespace is missing from the key of the writes, or from the WHERE that reads",
+    matters=(
+        "A result of one run, subgraph or conversation appears in another; the other skips a node "
+        "that it has never run."
+    ),
+    fix=(
+        "Put thread, namespace and checkpoint id into the key of the writes and into every WHERE "
+        "that reads or deletes them."
+    ),
     implies=frozenset({"isolation/namespaces", "isolation/threads"}),
 )
 
@@ -59,6 +83,14 @@ EARLY_WRITES_KEPT = Contract(
         "order between them"
     ),
     wrong="a foreign key from writes to checkpoints rejects them, or put clears old writes",
+    matters=(
+        "LangGraph saves a checkpoint and the writes on it at the same time; now and then the "
+        "results of finished nodes are lost, and the nodes run twice."
+    ),
+    fix=(
+        "Store writes whether or not their checkpoint is there: no foreign key, no clean-up of "
+        "writes in put."
+    ),
     needs=frozenset({Capability.EARLY_WRITES}),
 )
 
@@ -73,6 +105,11 @@ LATE_WRITES = Contract(
         "`langgraph.pregel._loop.PregelLoop._put_exit_delta_writes`"
     ),
     wrong="put_writes goes to the thread's latest checkpoint, whatever id the config names",
+    matters=(
+        "A change made to an earlier state (`update_state`, a fork from the history) lands on "
+        "another checkpoint, or nowhere."
+    ),
+    fix="Write to the checkpoint id in the config, never to the latest one.",
     needs=frozenset({Capability.HISTORY}),
 )
 
@@ -87,6 +124,11 @@ ONE_TASK_TWO_PATHS = Contract(
         "`langgraph.checkpoint.memory.InMemorySaver.put_writes` keeps the path of each write"
     ),
     wrong="the task path is stored once per task, so that the last batch moves all its writes",
+    matters=(
+        "The order of a task's results changes on resume, and with it the order of messages in the "
+        "state."
+    ),
+    fix="Store the task path with every write, not once for a task.",
     since="4.3",
 )
 
@@ -98,6 +140,8 @@ EMPTY_BATCH = Contract(
         "empty a batch"
     ),
     wrong="`writes[0]` is looked at, or an INSERT without rows is sent to the database",
+    matters="A node that writes nothing that is tracked ends the run with an error.",
+    fix="Return at once when the batch is empty.",
 )
 
 SAME_IN_LIST = Contract(
@@ -108,6 +152,11 @@ SAME_IN_LIST = Contract(
         "`langgraph.checkpoint.conformance.spec.test_list.test_list_includes_pending_writes`"
     ),
     wrong="list leaves pending_writes empty to save a query",
+    matters=(
+        "`get_state_history` shows interrupts and tasks other than `get_state` does: a user "
+        "interface built on the history has no questions to show."
+    ),
+    fix="Read the writes by the same code in `list` and in `get_tuple`.",
 )
 
 ACCEPTS_TASK_PATH = Contract(
@@ -119,6 +168,14 @@ ACCEPTS_TASK_PATH = Contract(
         "`langgraph.pregel._checkpoint.put_writes_accepts_task_path` looks at the signature"
     ),
     wrong="the signature ends at task_id, or takes *args: LangGraph then never sends the path",
+    matters=(
+        "LangGraph looks at the signature and leaves the path out, so that writes of nested tasks "
+        "may be sorted wrongly."
+    ),
+    fix=(
+        'Declare `put_writes(self, config, writes, task_id, task_path="")`, and the same for '
+        "aput_writes."
+    ),
 )
 
 NAMESPACE_DEFAULTS = Contract(
@@ -127,6 +184,8 @@ NAMESPACE_DEFAULTS = Contract(
     statement="put_writes takes a config without a namespace as the root namespace.",
     source="`langgraph.checkpoint.memory.InMemorySaver.put_writes`",
     wrong='`config["configurable"]["checkpoint_ns"]` raises KeyError',
+    matters="Tools that write to the root without naming the namespace fail with KeyError.",
+    fix='Read `configurable.get("checkpoint_ns", "")`.',
 )
 
 TABLE = FamilyTable(

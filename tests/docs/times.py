@@ -1,0 +1,46 @@
+"""The table of docs/time.md, from the estimates that a run's header states.
+
+``python -m tests.docs.times`` writes it anew.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import cast
+
+from saverproof.contracts.registry import TABLES
+from saverproof.facts import Facts
+from saverproof.suite.timing import in_words, time_plan
+
+PAGE = Path(__file__).parents[2] / "docs" / "time.md"
+MARKED = re.compile(r"(?<=<!-- times -->\n).*?(?=<!-- end of times -->)", flags=re.DOTALL)
+PROFILES = {
+    "quick": "every push",
+    "default": "before a merge, and while you work",
+    "deep": "nights and releases",
+}
+SPEEDS = {"local": (0.1, 2.0), "near": (2.0, 30.0), "far": (20.0, 200.0)}
+"""What a saver is called here -> milliseconds of a call and of an opening."""
+
+
+def table() -> str:
+    """The table as Markdown: a row for each profile."""
+    speeds = [f"{name}, {count}" for name in SPEEDS for count in ("one core", "two")]
+    rows = [["profile", *speeds, "for"], ["---", *["--:"] * len(speeds), "---"]]
+    for profile, purpose in PROFILES.items():
+        times = [told(profile, speed, workers) for speed in SPEEDS for workers in (1, 2)]
+        rows.append([f"`{profile}`", *times, purpose])
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def told(profile: str, speed: str, workers: int) -> str:
+    """How long a saver of that speed takes in all families through both APIs, in words."""
+    call_ms, opens_ms = SPEEDS[speed]
+    facts = cast(Facts, {"call_ms": call_ms, "opens_ms": opens_ms})
+    items = [(table.name, api) for table in TABLES for api in table.apis(("sync", "async"))]
+    return in_words(time_plan(facts, items, profile, None, workers).estimate_s)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(MARKED.sub(lambda _: table(), PAGE.read_text("utf-8")), "utf-8")
