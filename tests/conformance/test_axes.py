@@ -13,6 +13,7 @@ from saverproof.contracts.registry import contract
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.family import FunctionalJudging
 from saverproof.families.tally import Tally
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Touched
@@ -27,7 +28,7 @@ from saverproof.values import Value
 from saverproof_savers import targets
 
 ABLE = frozenset({*Capability, table.DURABLE, table.OWN_STORE})
-families = pytest.mark.parametrize("family", CROSSED)
+families = pytest.mark.parametrize("family", sorted({*CROSSED} & {*FUNCTIONAL_FAMILIES}))
 
 
 def touched(program: Program) -> Counter[Touched]:

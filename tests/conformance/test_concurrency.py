@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,15 +12,17 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
 from tests.wrong_savers.in_threads import InThreads
+from tests.wrong_savers.registry import WorkspaceLike
 
 from saverproof import target
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract, contracts
 from saverproof.facts import METHODS
 from saverproof.families.concurrency import reporting
-from saverproof.families.concurrency.contract_ids import ITERATION, NOTHING
+from saverproof.families.concurrency.contract_ids import INSTANCES, ITERATION, NOTHING
 from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
 from saverproof.families.concurrency.judging import judge_history
@@ -46,7 +49,8 @@ SHORT = SceneEffort(shared=8, instances=3, processes=2, races=2)
 FOR = {
     "threads-lose-nothing": SceneEffort(shared=8, instances=2, processes=1, races=0),
     "no-torn-reads": SceneEffort(shared=8, instances=2, processes=1, races=0),
-    "linearizable": SceneEffort(shared=2, instances=3, processes=2, races=0),
+    "linearizable": SceneEffort(shared=8, instances=1, processes=0, races=0),
+    "instances-agree": SceneEffort(shared=0, instances=1, processes=0, races=0),
     "processes-lose-nothing": SceneEffort(shared=2, instances=2, processes=2, races=2),
     "first-use-race": SceneEffort(shared=1, instances=1, processes=1, races=2),
     "iteration-does-not-block": SceneEffort(shared=4, instances=1, processes=1, races=0),
@@ -228,3 +232,57 @@ def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleti
     known = Problem(ITERATION, "", "", f"the next item: raised {error}")
     judging.record.saw([known], {})
     assert judging._others(problems) == []
+
+
+class KeepsWhatIsTrue(SqliteReference):
+    """Keeps answers for as long as neither it nor anyone else has changed the database."""
+
+    def _kept(self) -> dict[Any, Any]:
+        kept: dict[Any, Any] = self.__dict__.setdefault("kept", {})
+        ((version,),) = self.database.rows("PRAGMA data_version")
+        own = self.database.connection.total_changes
+        if kept.get("at") != (version, own):
+            kept.clear()
+        kept["at"] = (version, own)
+        return kept
+
+    def _find(self, config: Any) -> Any:
+        asked = (self._thread_of(config), self._get_ns(config), self._asked_id(config))
+        kept = self._kept()
+        if asked not in kept:
+            kept[asked] = super()._find(config)
+        return kept[asked]
+
+
+keeps_what_is_true = target(name="keeps-what-is-true")(opener(KeepsWhatIsTrue))
+
+
+def opens_once(workspace: WorkspaceLike) -> AbstractContextManager[Any]:
+    """Refuse a second saver beside the first, as a database with one owner does."""
+    (workspace.path / "owned").touch(exist_ok=False)
+    return opener(SqliteReference)(workspace)
+
+
+owned = target(name="owned")(opens_once)
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_cache_that_asks_whether_it_still_holds_is_right(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency:keeps_what_is_true"
+    outcome = judged(where, tmp_path, api, monkeypatch, SCENES_ALONE, INSTANCES)
+    assert (outcome.findings, outcome.unknown) == ((), {})
+    assert outcome.checked[INSTANCES] > 200
+    axes = outcome.extra["axes"]
+    assert axes["untouched"] == []
+    assert axes["pairs"]["covered"] == axes["pairs"]["of"]
+
+
+def test_a_store_that_one_saver_owns_has_nobody_to_agree_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency:owned"
+    outcome = judged(where, tmp_path, "sync", monkeypatch, SCENES_ALONE, INSTANCES)
+    assert outcome.findings == ()
+    assert "beside the first" in outcome.inapplicable[INSTANCES]

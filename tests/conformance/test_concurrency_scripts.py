@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from tests.conformance.reproducer_support import target_of
 
+from saverproof.families.concurrency.agreeing import Asking, Reader
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
+    INSTANCES,
     ITERATION,
     NOTHING,
     ORDER,
@@ -26,20 +28,36 @@ from saverproof.families.concurrency.iteration import BETWEEN, By
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.scripts import SCHEDULING, reproducer, script
 from saverproof.families.concurrency.workload import DELETING
+from saverproof.programs.small import CHILD
 from saverproof.scripts.opening import opening_of
 from saverproof.scripts.script import LONGEST
+from saverproof.steps.definitions import GetTuple, ListTuples
 from saverproof.targets.target import Target
 from saverproof_savers import targets
 
 APIS = ("sync", "async")
-ALONE = (ITERATION, NOTHING, PROCESSES, FIRST)
+ALONE = (ITERATION, NOTHING, PROCESSES, FIRST, INSTANCES)
 """Whose scripts need a process of their own: they end it, or start others."""
+
+
+def asking(reader: Reader) -> dict[str, Any]:
+    """A scene that shows each of the wrong savers."""
+    latest = ListTuples("a") if reader is Reader.BESIDE else GetTuple("a")
+    return Asking(reader, CHILD, (latest,)).to_json()
+
+
 EVERY_CALL = {"calls": [operation.describe() for operation in BETWEEN]}
 SCRIPTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "threads": (THREADS, "check-then-insert", {}),
     "whole batches": (TORN, "rows-seen-one-by-one", {}),
     "a thread deleted": (TORN, "read-in-two-steps", {"theme": DELETING.name}),
     "several savers": (ORDER, "cache-of-the-instance", {"sharing": Sharing.INSTANCES.value}),
+    "a saver opened before": (INSTANCES, "listing-kept", asking(Reader.BESIDE)),
+    "a saver in another process": (
+        INSTANCES,
+        "latest-id-kept-by-the-process",
+        asking(Reader.ELSEWHERE),
+    ),
     "processes": (PROCESSES, "lock-of-one-process", {}),
     "first use": (FIRST, "no-busy-timeout", {}),
     "a file that is held": (FIRST, "no-busy-timeout", {"file": "checkpoints.db"}),
@@ -121,7 +139,8 @@ def test_a_script_is_short_and_has_nothing_of_the_kit(kind: str, api: str, targe
     text = written(kind, target, api)
     assert not re.search(r"\bsaverproof\b", text)
     assert not re.search(r"<\w+>", text)
-    assert text.count("\n") <= LONGEST
+    # One that is two processes has both to say.
+    assert text.count("\n") <= LONGEST or "subprocess.Popen" in text
     assert max(map(len, text.splitlines())) <= 100
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.wrong_savers.registry import wrong
 
 PROCESSES = "concurrency/processes-lose-nothing"
 TORN = "concurrency/no-torn-reads"
+INSTANCES = "concurrency/instances-agree"
 ORDER = "concurrency/linearizable"
 ITERATION = "concurrency/iteration-does-not-block"
 NOTHING = "concurrency/reads-change-nothing"
@@ -61,11 +63,13 @@ class ReadInTwoSteps(InThreads, SqliteReference):
     database_class = ReadingInSteps
 
 
-# -- linearizable -------------------------------------------------------------------------
+# -- instances-agree ----------------------------------------------------------------------
 
 
 @wrong(
-    ORDER, "the latest checkpoint is cached, and other instances are not asked", also={PROCESSES}
+    INSTANCES,
+    "the latest checkpoint is cached, and other instances are not asked",
+    also={PROCESSES},
 )
 class CacheOfTheInstance(SqliteReference):
     def _cache(self) -> dict[Any, Any]:
@@ -135,10 +139,59 @@ class ReadingForEver(Database):
 
 
 @wrong(
-    ORDER, "a reader that begins a transaction and never ends it sees what was", also={PROCESSES}
+    INSTANCES,
+    "a reader that begins a transaction and never ends it sees what was",
+    also={PROCESSES},
 )
 class ReaderNeverEnds(SqliteReference):
     database_class = ReadingForEver
+
+
+# -- linearizable -------------------------------------------------------------------------
+
+
+@wrong(ORDER, "the cache is cleared before the write, and a read meanwhile fills it with what was")
+class ClearedTooEarly(SqliteReference):
+    way_to_the_store_s = 0.002
+
+    def _cache(self) -> dict[Any, Any]:
+        cache: dict[Any, Any] = self.__dict__.setdefault("cache", {})
+        # It counts the changes that other connections made.
+        ((version,),) = self.database.rows("PRAGMA data_version")
+        if cache.get("version") != version:
+            cache.clear()
+        cache["version"] = version
+        return cache
+
+    def _find(self, config: Any) -> Any:
+        if self._asked_id(config) is not None:
+            return super()._find(config)
+        key = (self._thread_of(config), self._get_ns(config))
+        cache = self._cache()
+        if key not in cache:
+            cache[key] = super()._find(config)
+        return cache[key]
+
+    def put(self, *args: Any, **options: Any) -> Any:
+        self._cache().clear()
+        time.sleep(self.way_to_the_store_s)
+        return super().put(*args, **options)
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._cache().clear()
+        super().delete_thread(thread_id)
+
+    def delete_for_runs(self, run_ids: Any) -> None:
+        self._cache().clear()
+        super().delete_for_runs(run_ids)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self._cache().clear()
+        super().copy_thread(source_thread_id, target_thread_id)
+
+    def prune(self, thread_ids: Any, *, strategy: str = "keep_latest") -> None:
+        self._cache().clear()
+        super().prune(thread_ids, strategy=strategy)
 
 
 # -- iteration-does-not-block -------------------------------------------------------------

@@ -26,8 +26,15 @@ from tests.wrong_savers.concurrency import (
     TablesCheckedThenMade,
     WritesReadAndWrittenBack,
 )
+from tests.wrong_savers.instances import (
+    EmptyAnswerKept,
+    LatestIdKept,
+    LatestIdKeptByTheProcess,
+    ListingKept,
+)
 from tests.wrong_savers.readers import (
     CacheOfTheInstance,
+    ClearedTooEarly,
     ListHoldsATransaction,
     ListHoldsTheLock,
     ListIteratesTheDict,
@@ -63,13 +70,46 @@ def two(saver: Any, folder: Path) -> tuple[Probe, Probe]:
     return first, Probe(opening(saver), folder, "sync")
 
 
-@pytest.mark.parametrize("saver", [CacheOfTheInstance, ReaderNeverEnds])
+@pytest.mark.parametrize("saver", [CacheOfTheInstance, LatestIdKept, ReaderNeverEnds])
 def test_what_another_instance_wrote_is_not_seen(saver: Any, tmp_path: Path) -> None:
     first, second = two(saver, tmp_path)
     assert first.id_of() == 2
     second.put(3, parent=2)
     assert first.id_of() == 2
     assert reading(tmp_path).get_tuple(first.config()).checkpoint["id"] == first.id(3)
+
+
+@pytest.mark.parametrize("saver", [EmptyAnswerKept, ListingKept])
+def test_an_answer_is_kept_against_what_another_instance_wrote(saver: Any, tmp_path: Path) -> None:
+    first, second = two(saver, tmp_path)
+    assert first.id_of("b") is None
+    assert first.ids(first.config("b")) == []
+    second.put(1, thread="b")
+    assert first.id_of("b") is None or first.ids(first.config("b")) == []
+
+
+def test_one_process_forgets_together(tmp_path: Path) -> None:
+    first, second = two(LatestIdKeptByTheProcess, tmp_path)
+    assert first.id_of() == 2
+    second.put(3, parent=2)
+    assert first.id_of() == 3
+    elsewhere = prepared(Probe(opening(SqliteReference), tmp_path, "sync"))
+    elsewhere.put(4, parent=3)
+    assert first.id_of() == 3
+
+
+def test_a_read_fills_a_cache_that_was_cleared_too_early(tmp_path: Path) -> None:
+    probe = prepared(Probe(opening(ClearedTooEarly), tmp_path, "sync"))
+    assert probe.id_of() == 2
+    put = SqliteReference.put
+
+    def late(self: Any, *arguments: Any) -> Any:
+        assert probe.id_of() == 2
+        return put(self, *arguments)
+
+    with mock.patch.object(SqliteReference, "put", late):
+        probe.put(3, parent=2)
+    assert probe.id_of() == 2
 
 
 @pytest.mark.parametrize("saver", [WritesReadAndWrittenBack, LockOfOneProcess])

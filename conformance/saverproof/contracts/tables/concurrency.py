@@ -63,12 +63,36 @@ NO_TORN_READS = Contract(
     implies=_LINEARIZABLE,
 )
 
+INSTANCES_AGREE = Contract(
+    id="concurrency/instances-agree",
+    statement=(
+        "What one saver acknowledged, a saver that was already open on the same store, in the "
+        "same process or another, answers with at once; nothing that it answered before, an "
+        "empty answer included, is kept against it."
+    ),
+    source=(
+        "`langgraph.pregel._loop.SyncPregelLoop.__enter__` begins a thread anew where the saver "
+        "has nothing, and goes on from whatever it gives; workers of one server share a store"
+    ),
+    wrong="the latest checkpoint, or that there is none, is cached by the instance that read it",
+    matters=(
+        "A worker that serves the next message of a conversation does not know what another one "
+        "has saved: it starts anew, or from an old state."
+    ),
+    fix=(
+        "Ask the store each time, or keep an answer only with what tells that nothing has changed "
+        "since (SQLite: `PRAGMA data_version`)."
+    ),
+    durable=True,
+    implies=_LINEARIZABLE,
+)
+
 LINEARIZABLE = Contract(
     id="concurrency/linearizable",
     level=Level.SHOULD,
     statement="The history of each key has a legal order that respects real time.",
     source="advice; Herlihy and Wing, 'Linearizability', TOPLAS 1990",
-    wrong="reads are answered from a replica or a cache that is behind",
+    wrong="a cache is cleared before the write, and a read meanwhile fills it again",
     matters=(
         "A state that was just saved is not there when it is read a moment later, so that a run "
         "starts from an old one."

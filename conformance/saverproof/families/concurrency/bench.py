@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from saverproof.families.concurrency import child, firstuse, iteration, lockheld, read_side_effects
+from saverproof.families.concurrency import (
+    child,
+    firstuse,
+    instances,
+    iteration,
+    lockheld,
+    read_side_effects,
+)
 from saverproof.families.concurrency.watching import LIMIT_S
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import ItemPlan
@@ -19,7 +26,7 @@ from saverproof_faults.kill import Body, Harness, TrialResult, View, Writer
 DEADLINE_S = LIMIT_S + 6.0
 """Longer than any scene watches itself: a process that gets here could not even run its watch."""
 
-CHILDREN = (child, firstuse, iteration, lockheld, read_side_effects)
+CHILDREN = (child, firstuse, instances, iteration, lockheld, read_side_effects)
 """The modules whose functions run in processes of their own."""
 
 

@@ -7,6 +7,7 @@ from saverproof.contracts.tables import concurrency
 THREADS = concurrency.THREADS_LOSE_NOTHING.id
 PROCESSES = concurrency.PROCESSES_LOSE_NOTHING.id
 TORN = concurrency.NO_TORN_READS.id
+INSTANCES = concurrency.INSTANCES_AGREE.id
 ORDER = concurrency.LINEARIZABLE.id
 ITERATION = concurrency.ITERATION_DOES_NOT_BLOCK.id
 NOTHING = concurrency.READS_CHANGE_NOTHING.id

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from saverproof.capability import Capability
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.axes import able_of as points_of
+from saverproof.families.axes import tell_of_axes
+from saverproof.families.concurrency.agreeing import Reader, agree
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
+    INSTANCES,
     ITERATION,
     NOTHING,
     ORDER,
@@ -40,6 +45,7 @@ from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.families.concurrency.workload import Able, able_of
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
+from saverproof.programs.axes.log import AxisLog
 from saverproof.targets.target import Target
 
 HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
@@ -106,6 +112,8 @@ class ConcurrencyJudging:
                     self.tally.beat()
             if NOTHING in self.tally.wanted:
                 ask(bench, self.record)
+            if INSTANCES in self.tally.wanted:
+                self._instances(bench)
             if FIRST in self.tally.wanted:
                 file = None
                 for number in self.tally.budget.within(range(effort.races), "races"):
@@ -113,6 +121,15 @@ class ConcurrencyJudging:
                     self.tally.beat()
             if self.tally.wanted & HISTORIES:
                 self._histories(bench, effort)
+
+    def _instances(self, bench: CallerBench) -> None:
+        able = points_of(self.plan, self.target).union(self._operations())
+        log = AxisLog()
+        for reader in Reader:
+            if reader is Reader.BESIDE or Capability.MANY_PROCESSES in able:
+                agree(bench, reader, able, self.record, log)
+                self.tally.beat()
+        tell_of_axes(self.tally, log, able, heavy=False)
 
     def _operations(self) -> list[str]:
         operations: list[str] = self.plan.facts["operations"][self.plan.api]

@@ -27,6 +27,7 @@ STEPS = 24
 _WAIT_S = 0.05
 _LONGEST_S = 1.0
 _NAP_S = 0.0005
+_WAITS_FOR_ANOTHER_S = 30.0
 _HOLD_S = 0.4
 _LONGEST_HOLD_S = 4.0
 _LONGEST_OWN_S = 5.0
@@ -120,6 +121,12 @@ class Meeting:
         """How far another process is; very far if it has ended."""
         steps: int = _CELL.unpack_from(self._cells, number * _CELL.size)[0]
         return steps
+
+    def await_other(self, number: int, steps: int) -> None:
+        """Wait until another process is so far, or for a long time."""
+        deadline = time.monotonic() + _WAITS_FOR_ANOTHER_S
+        while self.of(number) < steps and time.monotonic() < deadline:
+            time.sleep(_NAP_S)
 
     def step(self) -> None:
         """Make the next call not before all the others have come as far, unless they are stopped,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ from saverproof_faults.sqlite import raw
 CALLER, HOLDER = 0, 1
 _READY, _CALLING = 1, 2
 _HELD, _RELEASED = 1, 2
-_WAITS_S = 30.0
-_NAP_S = 0.001
 
 
 def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,10 +29,10 @@ def call(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
         with meeting, scene.saver() as saver:
             scene.alone(saver, BEFORE, operations_in(arguments["before"]))
             meeting.tell(_READY)
-            _until(lambda: meeting.of(HOLDER) >= _HELD)
+            meeting.await_other(HOLDER, _HELD)
             meeting.tell(_CALLING)
             scene.alone(saver, 0, operations_in(arguments["held"]))
-            _until(lambda: meeting.of(HOLDER) >= _RELEASED)
+            meeting.await_other(HOLDER, _RELEASED)
             scene.alone(saver, 1, operations_in(arguments["released"]))
             with scene.saver() as fresh:
                 scene.alone(fresh, AFTER, operations_in(arguments["after"]))
@@ -48,7 +46,7 @@ def hold(acks: Acks, arguments: Mapping[str, Any]) -> bool:
     Gives whether there was a file to be locked.
     """
     with Meeting(Path(arguments["meeting"]), HOLDER, 2) as meeting:
-        _until(lambda: meeting.of(CALLER) >= _READY)
+        meeting.await_other(CALLER, _READY)
         file = next(sqlite_files(Path(arguments["path"])), None)
         if file is None:
             return False
@@ -58,13 +56,7 @@ def hold(acks: Acks, arguments: Mapping[str, Any]) -> bool:
             except sqlite3.OperationalError:
                 return False
             meeting.tell(_HELD)
-            _until(lambda: meeting.of(CALLER) >= _CALLING)
+            meeting.await_other(CALLER, _CALLING)
             time.sleep(arguments["hold_s"])
             connection.execute("ROLLBACK")
     return True
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _WAITS_S
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(_NAP_S)

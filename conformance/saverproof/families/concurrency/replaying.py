@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
+from saverproof.families.concurrency import agreeing
+from saverproof.families.concurrency.agreeing import Asking
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
@@ -72,6 +74,8 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: SceneRecord) -> int:
     """How often it was played."""
     match data["scene"]:
+        case agreeing.SCENE:
+            agreeing.again(bench, Asking.from_json(data), record)
         case "iteration":
             iterate(bench, By(data["by"]), record)
         case "unknown reads":

@@ -7,14 +7,17 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from saverproof.families.concurrency.agreeing import Asking
 from saverproof.families.concurrency.contract_ids import (
     FIRST,
+    INSTANCES,
     ITERATION,
     NOTHING,
     ORDER,
     PROCESSES,
 )
 from saverproof.families.concurrency.histories import Sharing
+from saverproof.families.concurrency.instance_scripts import instances_script
 from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.script_calls import listing_words
 from saverproof.families.concurrency.workload import DELETING
@@ -53,6 +56,8 @@ def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], a
     if name in (PROCESSES, FIRST) and api == "sync" and opening.managed:
         # The saver lives on a loop, and is called from other threads.
         return ""
+    if name == INSTANCES:
+        return instances_script(target, opening, Asking.from_json(scene), api)
     words: dict[str, Any] = {
         "durable": target.durable,
         "shared": scene.get("sharing") == Sharing.SHARED,

@@ -17,8 +17,8 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.tables import isolation, lifecycle, serialization
 from saverproof.execution.store import Store
 from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.axes import able_of, tell_of_axes
 from saverproof.families.budget import Budget
-from saverproof.families.functional.axes import able_of, tell_of_axes
 from saverproof.families.functional.effort import EFFORTS, ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis

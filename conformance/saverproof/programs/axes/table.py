@@ -96,20 +96,39 @@ VERSION = axis(
 )
 READER = axis(
     "reader",
-    "identity/put-returns-address lifecycle/reopen parity/same-answers",
+    "identity/put-returns-address lifecycle/reopen parity/same-answers concurrency/instances-agree",
     Point("the same saver", families=frozenset({"identity", "lifecycle"})),
     Point("the saver opened again", needs=DURABLE, families=frozenset({"lifecycle"})),
     Point("the other API", families=frozenset({"parity"})),
+    Point("a saver opened before", needs=DURABLE, families=frozenset({"concurrency"})),
+    Point("another process", needs=Capability.MANY_PROCESSES, families=frozenset({"concurrency"})),
+)
+CHANGE = axis(
+    "what another saver changes",
+    "concurrency/instances-agree",
+    *(
+        *("first checkpoint", "newer checkpoint", "checkpoint put again", "writes"),
+        Point("older checkpoint", needs=Capability.HISTORY),
+        Point("early writes", needs=Capability.EARLY_WRITES),
+        Point("copy_thread", needs=Capability.COPY_THREAD),
+        Point("delete_for_runs", needs=Capability.DELETE_FOR_RUNS),
+        Point("prune", needs=Capability.PRUNE),
+        Point("delete_thread", needs=Capability.DELETE_THREAD),
+    ),
 )
 READ = axis(
     "form of a read",
     "identity/list-selects identity/put-returns-address "
     "ordering/latest-is-greatest-id pending-writes/complete "
     "pending-writes/same-in-list upsert/put-replaces parity/same-answers "
-    "lifecycle/reopen",
+    "lifecycle/reopen concurrency/instances-agree",
     *("the newest", "by id", "list of a namespace", "list of a thread"),
     Point("list of an id", families=frozenset({"identity"})),
-    Point("list of everything", needs=OWN_STORE, families=frozenset({"identity", "ordering"})),
+    Point(
+        "list of everything",
+        needs=OWN_STORE,
+        families=frozenset({"identity", "ordering", "concurrency"}),
+    ),
     Point("pages", families=frozenset({"ordering"})),
 )
 LIMIT = axis(
@@ -171,6 +190,7 @@ ASKED_ALIKE = axis("filter values that print alike", "filter/equality", *_ALIKE)
 AXES: tuple[Axis, ...] = (
     *(PARENT, TIMES, VALUE, WRITE, CHANNELS, LENGTH, BATCH, MOMENT, DELTA, SNAPSHOT, DEPTH),
     *(VERSIONS, VERSION, READER, READ, LIMIT, BEFORE, FILTER, FORM, NAMESPACE, REMOVAL),
+    CHANGE,
     *(THREAD_TEXT, NAMESPACE_TEXT, FILTER_KEY_TEXT, CHANNEL_TEXT, NODE_TEXT),
     *(METADATA_KEY_TEXT, METADATA_TEXT, FILTER_TEXT, STORED_ALIKE, ASKED_ALIKE),
 )
@@ -187,6 +207,7 @@ CROSSED: dict[str, tuple[Axis, ...]] = {
     "delta-history": (DELTA, SNAPSHOT, DEPTH, PARENT, TIMES),
     "parity": (READ, VALUE, WRITE, BATCH),
     "lifecycle": (READER, READ, VALUE, WRITE, BATCH),
+    "concurrency": (READER, CHANGE, READ),
 }
 """Family -> the axes whose points each of its arrays brings together two by two."""
 

@@ -1,0 +1,285 @@
+"""Plays two savers on one store, one of which writes, and judges whether the other keeps up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.families.concurrency import instances
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import INSTANCES
+from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.model.store import Model
+from saverproof.programs.axes import table
+from saverproof.programs.axes.axis import Touched
+from saverproof.programs.axes.log import AxisLog
+from saverproof.programs.legality import objection
+from saverproof.programs.small import batch
+from saverproof.programs.spans import without_spans
+from saverproof.steps import definitions as steps
+from saverproof.steps.codec import from_json, to_json
+from saverproof.steps.describing import describe
+from saverproof.values import Value
+from saverproof_faults.kill import DiedBy, TrialResult, View
+
+SCENE = "instances"
+
+
+class Reader(StrEnum):
+    """Where the saver is that is asked; its names are those of points of an axis."""
+
+    BESIDE = "a saver opened before"
+    ELSEWHERE = "another process"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A step, the point of an axis that it touches, and what a saver needs for it."""
+
+    point: Touched
+    step: steps.Step
+    needs: str | None = None
+
+
+def _put(
+    thread: str,
+    number: int,
+    parent: int | None = None,
+    namespace: str = "",
+    *,
+    run: str = "run-1",
+    seed: int = 0,
+) -> steps.Put:
+    changes = (("notes", Value("list", number + seed)),)
+    metadata = {"source": "loop", "run_id": run}
+    return steps.Put(thread, namespace, number, parent, changes=changes, metadata=metadata)
+
+
+CHANGES = (
+    Part(table.CHANGE.at("first checkpoint"), _put("a", 1)),
+    Part(table.CHANGE.at("newer checkpoint"), _put("a", 2, 1)),
+    Part(table.CHANGE.at("first checkpoint"), _put("a", 9, namespace="child")),
+    Part(table.CHANGE.at("writes"), batch("a", 2, 1, 3)),
+    Part(table.CHANGE.at("early writes"), batch("a", 4, 1, 2), Capability.EARLY_WRITES),
+    Part(table.CHANGE.at("newer checkpoint"), _put("a", 4, 2, run="run-2")),
+    Part(table.CHANGE.at("older checkpoint"), _put("a", 3, 1), Capability.HISTORY),
+    Part(table.CHANGE.at("checkpoint put again"), _put("a", 4, 2, run="run-2", seed=77)),
+    Part(table.CHANGE.at("copy_thread"), steps.CopyThread("a", "b"), Capability.COPY_THREAD),
+    Part(
+        table.CHANGE.at("delete_for_runs"),
+        steps.DeleteForRuns(("run-2",)),
+        Capability.DELETE_FOR_RUNS,
+    ),
+    Part(table.CHANGE.at("prune"), steps.Prune(("a",), "keep_latest"), Capability.PRUNE),
+    Part(table.CHANGE.at("delete_thread"), steps.DeleteThread("a"), Capability.DELETE_THREAD),
+    Part(table.CHANGE.at("first checkpoint"), _put("c", 1)),
+)
+QUESTIONS = (
+    *(Part(table.READ.at("the newest"), steps.GetTuple(thread)) for thread in ("a", "b", "c")),
+    Part(table.READ.at("the newest"), steps.GetTuple("a", "child")),
+    *(Part(table.READ.at("by id"), steps.GetTuple("a", "", number)) for number in (2, 4)),
+    Part(table.READ.at("list of a namespace"), steps.ListTuples("a", "")),
+    Part(table.READ.at("list of a namespace"), steps.ListTuples("a", "", limit=1)),
+    Part(
+        table.READ.at("list of a namespace"), steps.ListTuples("a", "", filter={"source": "loop"})
+    ),
+    Part(table.READ.at("list of a thread"), steps.ListTuples("a")),
+    Part(table.READ.at("list of everything"), steps.ListTuples(None), table.OWN_STORE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A scene: what is changed and asked, and by whom; of a single question in an artefact."""
+
+    reader: Reader
+    changes: steps.Program
+    questions: steps.Program
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, for an artefact."""
+        changes, questions = to_json(self.changes), to_json(self.questions)
+        return {
+            "scene": SCENE,
+            "reader": self.reader.value,
+            "changes": changes,
+            "questions": questions,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Asking:
+        """What :meth:`to_json` gave."""
+        changes, questions = from_json(data["changes"]), from_json(data["questions"])
+        return cls(Reader(data["reader"]), changes, questions)
+
+
+def agree(
+    bench: CallerBench, reader: Reader, able: Collection[str], record: SceneRecord, log: AxisLog
+) -> None:
+    """Let one saver make every change, and ask another every question after each."""
+    changes, questions = (
+        [one for one in parts if one.needs is None or one.needs in able]
+        for parts in (CHANGES, QUESTIONS)
+    )
+    asking = Asking(
+        reader, tuple(one.step for one in changes), tuple(one.step for one in questions)
+    )
+    seen = play(bench, asking, record)
+    by = table.READER.at(reader)
+    for change, question in seen["compared"]:
+        points = Counter([by, changes[change].point, questions[question].point])
+        log.add(points, table.CROSSED["concurrency"])
+    if seen["stale"]:
+        _show(bench, asking, seen["stale"], record)
+
+
+def again(bench: CallerBench, asking: Asking, record: SceneRecord) -> None:
+    """Play what an artefact has."""
+    for stale in play(bench, asking, record)["stale"]:
+        if _is_sure(asking, stale):
+            record.saw([problem_of(asking, stale)], asking.to_json())
+            return
+
+
+def play(bench: CallerBench, asking: Asking, record: SceneRecord) -> Mapping[str, Any]:
+    """What the processes saw, and why nothing, or not all, is known where that is so."""
+    tally = record.tally
+    record.scenes[f"changes seen by {asking.reader.value}"] += 1
+    results = list(_results(bench, asking))
+    for result in results:
+        if result.died_by is not DiedBy.FINISHED:
+            why = f"{result.ending()} {result.stacks}".strip()
+            tally.unknown.setdefault(INSTANCES, why[:1_000])
+    values = _values(results)
+    for value in values:
+        if still := value["standstill"]:
+            why = f"not over after {still['seconds']:g} s, with {asking.reader.value}"
+            tally.unknown.setdefault(INSTANCES, f"{why}\n{still['stacks']}"[:1_000])
+        elif value["trouble"]:
+            tally.unknown.setdefault(INSTANCES, value["trouble"])
+        if value["refused"]:
+            why = f"no second saver can be opened beside the first: {value['refused']}"
+            tally.rule_out(INSTANCES, why[:600])
+    compared = [pair for value in values for pair in value["compared"]]
+    tally.agreed(INSTANCES, len(compared))
+    tally.operations += len(compared) + len(asking.changes)
+    return {"compared": compared, "stale": _stale(values)}
+
+
+def _results(bench: CallerBench, asking: Asking) -> Iterator[TrialResult | View]:
+    with bench.store() as store:
+        arguments = store | asking.to_json()
+        if asking.reader is Reader.BESIDE:
+            yield bench.played(instances.in_one_process, arguments)
+            return
+        meeting = bench.folder / "meeting-of-instances"
+        Meeting.prepare(meeting, 2)
+        arguments |= {"meeting": str(meeting)}
+        yield from bench.writers([(instances.write, arguments), (instances.read, arguments)])
+        yield bench.looked(instances.look, arguments)
+        for file in bench.folder.glob(f"{meeting.name}*"):
+            file.unlink()
+
+
+def _values(results: Iterable[TrialResult | View]) -> list[Mapping[str, Any]]:
+    return [result.value for result in results if result.died_by is DiedBy.FINISHED]
+
+
+def _stale(values: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers that differed, those after the last change with what a third process says."""
+    answers: list[list[str]] = next(
+        (value["answers"] for value in values if "answers" in value), []
+    )
+    found = []
+    for stale in (one for value in values for one in value["stale"]):
+        number = stale["at"][1]
+        found.append({**stale, "third": answers[number][0] if number < len(answers) else None})
+    return found
+
+
+def _is_sure(asking: Asking, stale: Mapping[str, Any]) -> bool:
+    """Whether one that is not the reader has decided that the writer is right."""
+    last = stale["at"][0] == len(asking.changes) - 1
+    return asking.reader is Reader.BESIDE or (last and stale["third"] == stale["said"])
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+_MOST_TRIED = 3
+
+
+def _show(
+    bench: CallerBench, asking: Asking, found: Sequence[Mapping[str, Any]], record: SceneRecord
+) -> None:
+    """Keep the first of them that is sure, by the shortest program."""
+    for stale in found[:_MOST_TRIED]:
+        shown = _shortened(bench, asking, stale)
+        if shown is not None:
+            record.saw([problem_of(*shown)], shown[0].to_json())
+            return
+    why = "two processes are answered otherwise, and a third like neither"
+    record.tally.unknown.setdefault(INSTANCES, f"{why}: {problem_of(asking, found[0]).steps}"[:900])
+
+
+def _shortened(
+    bench: CallerBench, asking: Asking, stale: Mapping[str, Any]
+) -> tuple[Asking, Mapping[str, Any]] | None:
+    """The shortest program whose last change shows it, by one question; None: not sure."""
+    change, question = stale["at"]
+    known = [(asking, stale)] if _is_sure(asking, stale) else []
+
+    def attempt(changes: steps.Program) -> steps.Program | None:
+        if not changes or not _is_legal(changes):
+            return None
+        candidate = Asking(asking.reader, changes, (asking.questions[question],))
+        for one in _stale(_values(_results(bench, candidate))):
+            if one["at"][0] == len(changes) - 1 and _is_sure(candidate, one):
+                known.append((candidate, one))
+                return changes
+        return None
+
+    first = attempt(asking.changes[: change + 1])
+    if first is not None:
+        without_spans(first, attempt)
+    return known[-1] if known else None
+
+
+def _is_legal(program: steps.Program) -> bool:
+    model = Model()
+    for step in program:
+        if objection(step, model) is not None or _has_lost_its_parent(step, model):
+            return False
+        model.apply(step)
+    return True
+
+
+def _has_lost_its_parent(step: steps.Step, model: Model) -> bool:
+    if not isinstance(step, steps.Put) or step.parent is None:
+        return False
+    return step.parent not in model.history(step.thread, step.namespace)
+
+
+def problem_of(asking: Asking, stale: Mapping[str, Any]) -> Problem:
+    """A stale answer as a breach, with all that was done before."""
+    change, number = stale["at"]
+    question = describe(asking.questions[number])
+    where = "in another process" if asking.reader is Reader.ELSEWHERE else "on the same store"
+    steps_before = [
+        "a first saver is opened",
+        f"a second one is opened {where}, and asked after each change",
+        *(f"first: {describe(step)}" for step in asking.changes[: change + 1]),
+        f"second: {question}  -> {stale['observed']}",
+    ]
+    return Problem(
+        INSTANCES,
+        f"{question} of {asking.reader.value} does not show what another saver acknowledged",
+        f"{stale['expected']}: so the saver that wrote says, and one that is opened now",
+        stale["observed"],
+        steps=tuple(steps_before),
+    )

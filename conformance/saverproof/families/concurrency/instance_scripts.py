@@ -1,0 +1,73 @@
+"""Standalone scripts of two savers on one store, of which one writes and the other is asked."""
+
+from __future__ import annotations
+
+from saverproof.families.concurrency.agreeing import Asking, Reader
+from saverproof.families.concurrency.contract_ids import INSTANCES
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.helpers import helpers
+from saverproof.scripts.opening import Opening, looks_of
+from saverproof.scripts.script import complaint, main, promise_of, script
+from saverproof.scripts.statements import NoScriptError, lines_of, read
+from saverproof.scripts.writer import Manner, ScriptWriter
+from saverproof.steps import definitions as steps
+from saverproof.targets.target import Target
+
+
+def instances_script(target: Target, opening: Opening, asking: Asking, api: str) -> str:
+    """The source of a script of the scene; "" if it cannot be written down."""
+    calls = CallSource(api, opening.managed)
+    writer = ScriptWriter(calls, looks_of(target, asking.changes, calls), Manner("list"))
+    try:
+        question = _expression(asking.questions[0], writer)
+        changes = [lines_of(step, writer) for step in asking.changes]
+    except (NoScriptError, KeyError):
+        return ""
+    beside = asking.reader is Reader.BESIDE
+    ask = f"{calls.wait}asked(reader)" if beside else "elsewhere()"
+    lines = [
+        *(line for change in changes for line in (ask, *change)),
+        f"expected, observed = {calls.wait}asked(saver), {ask}",
+        "if observed != expected:",
+        f"    {complaint('{expected}', '{observed}')}",
+    ]
+    if beside:
+        lines = opening.opened(opening.opened(lines, "reader"))
+    else:
+        other = f"with subprocess.Popen({_COMMAND}, {_PIPES}, text=True) as other:"
+        lines = opening.opened([other, *indented([*_ELSEWHERE, *lines])])
+    lines = [*([] if beside else _asked_by_others(calls, opening)), *opening.in_folder(lines)]
+    body = [
+        *helpers(writer, opening),
+        f"{calls.define} asked(saver):",
+        f"    return repr({question})",
+        *main(lines, coroutine=calls.in_coroutine),
+    ]
+    return script(promise_of(INSTANCES), target.name, opening, body, writer.imports)
+
+
+_COMMAND = "[sys.executable, __file__, path]"
+_PIPES = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
+_ELSEWHERE = (
+    "def elsewhere():",
+    "    print(file=other.stdin, flush=True)",
+    "    return other.stdout.readline()[:-1]",
+)
+
+
+def _asked_by_others(calls: CallSource, opening: Opening) -> list[str]:
+    """What the script does as another process: it answers whenever it is asked."""
+    answering = ["for _ in sys.stdin:", f"    print({calls.wait}asked(saver), flush=True)"]
+    answering = ["path = sys.argv[1]", *opening.opened(answering), "sys.exit()"]
+    return ["if len(sys.argv) > 1:  # the other process", *indented(answering)]
+
+
+def _expression(question: steps.Step, writer: ScriptWriter) -> str:
+    """The question as an expression."""
+    match question:
+        case steps.GetTuple():
+            return read(question, writer)
+        case steps.ListTuples():
+            return writer.listing(*writer.list_arguments(question))
+    raise NoScriptError(f"no expression for a {type(question).__name__} step")

@@ -1,0 +1,263 @@
+"""What runs in the processes of two savers on one store, of which one writes, and the other, which
+was opened before and has been asked before, is asked again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from saverproof.errors import OpeningError, describe
+from saverproof.execution.calls import get_config, list_arguments
+from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.settled_calls import Calls, SettledCall, perform
+from saverproof.execution.versions import versions_of
+from saverproof.execution.view import canonical, contents_of
+from saverproof.families.concurrency.child import Scene
+from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.steps import definitions as steps
+from saverproof.steps.codec import encode, from_json
+from saverproof.steps.identifiers import mint
+from saverproof_faults.kill import Acks
+
+PATIENCE_S = 11.0
+"""Longer than the common patience of a database whose lock is held by another."""
+
+WRITER, READER = 0, 1
+_NUMBERS = {mint(number): number for number in range(1, 100)}
+_LONGEST = 300
+"""Characters of answers that differ in no more than what checkpoints hold."""
+
+Answer: TypeAlias = list[str]
+"""A text that equal answers share, and what the answer is in a few words."""
+
+
+def in_one_process(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Both savers here. See :meth:`_Part.told`."""
+    part = _Part(arguments)
+
+    def play() -> None:
+        with part.scene.saver() as writer, ExitStack() as stack:
+            reader = part.opened_beside(stack)
+            calls = part.settled(writer)
+            part.ask(reader)
+            for number, call in enumerate(calls):
+                part.change(writer, call)
+                part.compare(number, reader, part.ask(writer), part.ask_fresh)
+
+    return part.told(play)
+
+
+def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The process that writes; it tells the other one what it is answered itself."""
+    part = _Part(arguments)
+
+    def play() -> None:
+        with part.meeting(WRITER) as meeting, part.scene.saver() as writer:
+            calls = part.settled(writer)
+            meeting.tell(1)
+            for number, call in enumerate(calls):
+                meeting.await_other(READER, number + 1)
+                part.change(writer, call)
+                part.answers_at(number).write_text(json.dumps(part.ask(writer)))
+                meeting.tell(number + 2)
+
+    return part.told(play)
+
+
+def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The process that reads."""
+    part = _Part(arguments)
+
+    def play() -> None:
+        with part.meeting(READER) as meeting, ExitStack() as stack:
+            # Not both at once: that is a race for a new store.
+            meeting.await_other(WRITER, 1)
+            reader = part.opened_beside(stack)
+            part.ask(reader)
+            for number in range(len(part.changes)):
+                meeting.tell(number + 1)
+                meeting.await_other(WRITER, number + 2)
+                if not part.answers_at(number).exists():
+                    # Why it got no further is told there.
+                    return
+                answers = json.loads(part.answers_at(number).read_text())
+                part.compare(number, reader, answers, None)
+
+    return part.told(play)
+
+
+def look(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A third process: what a saver answers that is opened in the end, as "answers"."""
+    part = _Part(arguments)
+    answers: list[Answer] = []
+
+    def play() -> None:
+        answers.extend(map(part.ask_fresh, part.questions))
+
+    return part.told(play) | {"answers": answers}
+
+
+class _RefusedError(Exception):
+    """No second saver can be opened beside the first."""
+
+
+class _Part:
+    """One process's part: ``changes`` and ``questions`` are steps."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self.scene = Scene(
+            {**arguments, "schedule": encode(Schedule("")), "patience_s": PATIENCE_S}
+        )
+        self.changes = from_json(arguments["changes"])
+        self.questions = from_json(arguments["questions"])
+        self._meeting = arguments.get("meeting", "")
+        self._refused: str | None = None
+        self._compared: list[list[int]] = []
+        self._stale: list[dict[str, Any]] = []
+
+    def told(self, play: Callable[[], object]) -> dict[str, Any]:
+        """Play it under the watch.
+
+        Gives "compared": the numbers of changes and questions whose answers were compared;
+        "stale": those that the reader answered otherwise, with what was "said", "expected" and
+        "observed"; "refused": why no second saver could be opened; "trouble"; "standstill".
+        """
+
+        def guarded() -> None:
+            try:
+                play()
+            except _RefusedError as error:
+                self._refused = str(error)
+
+        seen = self.scene.played(guarded)
+        return seen | {
+            "compared": self._compared,
+            "stale": self._stale,
+            "refused": self._refused,
+        }
+
+    def meeting(self, number: int) -> Meeting:
+        """Where the two processes tell each other how far they are."""
+        return Meeting(Path(self._meeting), number, 2)
+
+    def answers_at(self, number: int) -> Path:
+        """Where the writer notes what it is answered after a change."""
+        return Path(f"{self._meeting}-{number}.json")
+
+    def opened_beside(self, stack: ExitStack) -> Any:
+        """A saver beside one that is open.
+
+        Raises:
+            _RefusedError: there can be none.
+        """
+        try:
+            return stack.enter_context(self.scene.saver())
+        except OpeningError as error:
+            raise _RefusedError(error.message) from error
+
+    # --- changes ---------------------------------------------------------------------------
+
+    def settled(self, writer: Any) -> tuple[SettledCall, ...]:
+        """The calls of all changes."""
+        return Calls(versions_of(writer)).settle(self.changes)
+
+    def change(self, writer: Any, call: SettledCall) -> None:
+        """Make one."""
+        perform(self._driver(writer), call)
+        self.scene.progress.tick()
+
+    # --- questions -------------------------------------------------------------------------
+
+    def ask(self, saver: Any) -> list[Answer]:
+        """All questions."""
+        return [self._answer(saver, question) for question in self.questions]
+
+    def ask_fresh(self, question: steps.Step) -> Answer:
+        """A saver that is opened now."""
+        with self.scene.saver() as fresh:
+            return self._answer(fresh, question)
+
+    def compare(
+        self,
+        change: int,
+        reader: Any,
+        expected: list[Answer],
+        fresh: Callable[[steps.Step], Answer] | None,
+    ) -> None:
+        """Ask the reader what the writer was asked; a fresh saver decides between the two, or is
+        left to another process, since all savers of this one may keep the same answers.
+        """
+        for number, (question, said) in enumerate(zip(self.questions, expected, strict=True)):
+            shown = self._answer(reader, question)
+            if shown[0] == said[0]:
+                self._compared.append([change, number])
+            elif _is_error(said) or (fresh and fresh(question)[0] != said[0]):
+                # Whatever that is, the reader is not alone with it.
+                continue
+            elif not _is_error(shown) or self._answer(reader, question)[0] != said[0]:
+                # Not one that was locked, say, and said so.
+                self._stale.append(
+                    {"at": [change, number], "said": said[0], **_in_words(said, shown)}
+                )
+
+    def _answer(self, saver: Any, question: steps.Step) -> Answer:
+        driver = self._driver(saver)
+        try:
+            answer = _asked(driver, question)
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            said = f"{_RAISED}{describe(error)}"
+            answer = [said, said]
+        self.scene.progress.tick()
+        return answer
+
+    def _driver(self, saver: Any) -> ApiDriver:
+        return driver_of(saver, self.scene.api, self.scene.loop, self.scene.ids)
+
+
+_RAISED = "raised "
+
+
+def _is_error(answer: Answer) -> bool:
+    return answer[0].startswith(_RAISED)
+
+
+def _asked(driver: ApiDriver, question: steps.Step) -> Answer:
+    match question:
+        case steps.GetTuple():
+            found = driver.get_tuple(get_config(question, question.thread))
+            return _answer_of([] if found is None else [found])
+        case steps.ListTuples():
+            listed = driver.list_tuples(*list_arguments(question, question.thread))
+            # Nothing orders the checkpoints of different namespaces.
+            return _answer_of(sorted(listed, key=lambda one: contents_of(one)[0][:2]))
+    raise NotImplementedError(f"no question for a {type(question).__name__} step")
+
+
+def _answer_of(found: list[Any]) -> Answer:
+    contents = [contents_of(one) for one in found]
+    return [canonical(contents), "; ".join(_words(contents)) or "nothing"]
+
+
+def _words(found: list[Any]) -> Iterator[str]:
+    for (thread, namespace, checkpoint), shown in found:
+        within = f", namespace {namespace!r}" if namespace else ""
+        writes = f" with {len(shown['writes'])} writes" if shown["writes"] else ""
+        number = _NUMBERS.get(checkpoint, checkpoint)
+        yield f"checkpoint {number} of thread {thread!r}{within}{writes}"
+
+
+def _in_words(expected: Answer, observed: Answer) -> dict[str, str]:
+    said, shown = expected[1], observed[1]
+    if said == shown:
+        # What differs is in what a checkpoint holds.
+        pairs = zip(expected[0], observed[0], strict=False)
+        begin = max(next((n for n, (a, b) in enumerate(pairs) if a != b), 0) - _LONGEST // 3, 0)
+        said, shown = (
+            f"{words}: …{whole[begin : begin + _LONGEST]}…" for whole, words in (expected, observed)
+        )
+    return {"expected": said, "observed": shown}

@@ -1,0 +1,88 @@
+"""Savers that keep an answer which another saver on the same store has made untrue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from tests.reference.sqlite import SqliteReference
+from tests.reference.store import CheckpointRow
+from tests.wrong_savers.registry import wrong
+
+INSTANCES = "concurrency/instances-agree"
+
+
+class Keeping(SqliteReference):
+    """Keeps answers until it writes itself."""
+
+    def _kept(self) -> dict[Any, Any]:
+        kept: dict[Any, Any] = self.__dict__.setdefault("kept", {})
+        return kept
+
+    def put(self, *args: Any, **options: Any) -> Any:
+        answer = super().put(*args, **options)
+        self._kept().clear()
+        return answer
+
+    def put_writes(self, *args: Any, **options: Any) -> None:
+        super().put_writes(*args, **options)
+        self._kept().clear()
+
+    def delete_thread(self, thread_id: str) -> None:
+        super().delete_thread(thread_id)
+        self._kept().clear()
+
+    def delete_for_runs(self, run_ids: Any) -> None:
+        super().delete_for_runs(run_ids)
+        self._kept().clear()
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        super().copy_thread(source_thread_id, target_thread_id)
+        self._kept().clear()
+
+    def prune(self, thread_ids: Any, *, strategy: str = "keep_latest") -> None:
+        super().prune(thread_ids, strategy=strategy)
+        self._kept().clear()
+
+
+@wrong(INSTANCES, "that there is nothing of a namespace is kept by the instance that was told so")
+class EmptyAnswerKept(Keeping):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        place = (self._thread_of(config), self._get_ns(config))
+        if place in self._kept():
+            return None
+        found = super()._find(config)
+        if found is None and self._asked_id(config) is None:
+            self._kept()[place] = True
+        return found
+
+
+@wrong(INSTANCES, "the id of the latest checkpoint is kept by the instance that read it")
+class LatestIdKept(Keeping):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config) is not None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        known = self._kept().get(place)
+        rows = self._rows("thread = ? AND ns = ? AND id = ?", *place, known) if known else []
+        found = rows[0] if rows else super()._find(config)
+        if found is not None:
+            self._kept()[place] = found.id
+        return found
+
+
+@wrong(INSTANCES, "a listing is kept by the instance that made it")
+class ListingKept(Keeping):
+    def list(self, config: Any, **options: Any) -> Iterator[Any]:
+        asked = repr((config and config["configurable"], options))
+        if asked not in self._kept():
+            self._kept()[asked] = [*super().list(config, **options)]
+        yield from self._kept()[asked]
+
+
+@wrong(INSTANCES, "what the instances of one process keep, another process does not clear")
+class LatestIdKeptByTheProcess(LatestIdKept):
+    shared: ClassVar[dict[Any, dict[Any, Any]]] = {}
+
+    def _kept(self) -> dict[Any, Any]:
+        return self.shared.setdefault(self.database.path, {})
