@@ -43,8 +43,22 @@ if TYPE_CHECKING:
     from saverproof.targets.target import Target as Target
     from saverproof.targets.target import target as target
     from saverproof.workspace import Workspace as Workspace
+    from saverproof_faults.servers.kinds import Places as Places
+    from saverproof_faults.servers.kinds import ServerKind as ServerKind
+    from saverproof_faults.servers.mariadb_places import MariaDB as MariaDB
+    from saverproof_faults.servers.postgres_places import Postgres as Postgres
+    from saverproof_faults.servers.redis_places import Redis as Redis
+    from saverproof_faults.servers.redis_places import Valkey as Valkey
+    from saverproof_faults.servers.server import ServerUnavailable as ServerUnavailable
 
 _HOME = {
+    "ServerUnavailable": "saverproof_faults.servers.server",
+    "Places": "saverproof_faults.servers.kinds",
+    "ServerKind": "saverproof_faults.servers.kinds",
+    "Valkey": "saverproof_faults.servers.redis_places",
+    "Redis": "saverproof_faults.servers.redis_places",
+    "Postgres": "saverproof_faults.servers.postgres_places",
+    "MariaDB": "saverproof_faults.servers.mariadb_places",
     "AtomicityMachine": "saverproof.families.atomicity.machine",
     "fault_rule": "saverproof.families.atomicity.fault_rules",
     "Capability": "saverproof.capability",
@@ -94,15 +108,22 @@ __all__ = [
     "InterfaceMachine",
     "IsolationMachine",
     "LifecycleMachine",
+    "MariaDB",
     "OrderingMachine",
     "ParityMachine",
     "PendingWritesMachine",
+    "Places",
+    "Postgres",
+    "Redis",
     "Report",
     "SaverMachine",
     "SaverproofError",
     "SerializationMachine",
+    "ServerKind",
+    "ServerUnavailable",
     "Target",
     "UpsertMachine",
+    "Valkey",
     "Workspace",
     "booleans",
     "checkpoints",

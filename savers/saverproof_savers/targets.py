@@ -3,7 +3,7 @@
 This is the one module of the package that imports the kit. The ``opening`` of each target is source
 text for a reproducer that has nothing of the kit: import lines, and as its last line an expression
 for ``with ... as saver:`` (``async with`` for the async saver), in which ``path`` is the
-workspace's folder as text.
+workspace's folder as text, and ``dsn`` its place in a server.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from saverproof import Capability, Workspace, target
+from saverproof import Capability, Postgres, Workspace, target
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -172,6 +172,54 @@ async def langgraph_sqlite_async(
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncSqliteSaver.from_conn_string(str(workspace.path / _FILE)) as saver:
+        yield saver
+
+
+@target(
+    name="langgraph-postgres",
+    server=Postgres(),
+    opening="""\
+from contextlib import contextmanager
+from langgraph.checkpoint.postgres import PostgresSaver
+@contextmanager
+def postgres(dsn):
+    with PostgresSaver.from_conn_string(dsn) as saver:
+        saver.setup()
+        yield saver
+postgres(dsn)""",
+)
+@contextlib.contextmanager
+def langgraph_postgres(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
+    """The official PostgreSQL saver on one connection, sync API."""
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    with PostgresSaver.from_conn_string(workspace.dsn) as saver:
+        saver.setup()
+        yield saver
+
+
+@target(
+    name="langgraph-postgres-async",
+    server=Postgres(),
+    opening="""\
+from contextlib import asynccontextmanager
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+@asynccontextmanager
+async def postgres(dsn):
+    async with AsyncPostgresSaver.from_conn_string(dsn) as saver:
+        await saver.setup()
+        yield saver
+postgres(dsn)""",
+)
+@contextlib.asynccontextmanager
+async def langgraph_postgres_async(
+    workspace: Workspace,
+) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    """The official PostgreSQL saver on one connection, async API."""
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+    async with AsyncPostgresSaver.from_conn_string(workspace.dsn) as saver:
+        await saver.setup()
         yield saver
 
 

@@ -13,6 +13,7 @@ from tests.conformance.plugin_support import BAD, TOY
 from saverproof.errors import TargetError
 from saverproof.facts import Facts
 from saverproof.process.environment import Setting
+from saverproof.process.servers import Servers
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.finding import find
 from saverproof.targets.probe_absent import absent_capabilities
@@ -56,7 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
-    return probe(find(saver, folder), Setting.current(folder), silence_s)
+    with Servers() as servers:
+        return probe(find(saver, folder), Setting.current(folder), servers, silence_s)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from saverproof_reports import write_report
 from saverproof_savers.__main__ import import_command
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-TRIED_ELSEWHERE = {"machines.md", "extending.md", "savers.md"}
+TRIED_ELSEWHERE = {"machines.md", "extending.md", "savers.md", "servers.md"}
 ONLY_READ = {"init", "verify", "replay", "known"}
 COMMANDS = list(commands())
 FILES = [one for one in blocks("python") if one.page not in TRIED_ELSEWHERE]

@@ -2,7 +2,8 @@
 
 import ast
 import asyncio
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from saverproof import Workspace
+from saverproof_faults.servers import ServerUnavailable, dsn_for, serving
 from saverproof_savers import targets
 from tests.savers.helpers import at, make, number_of
 
@@ -30,7 +32,7 @@ def test_each_is_offered_under_its_name() -> None:
 
 async def use(saver: Any, number: int) -> list[int]:
     """Put one checkpoint, by the API that the saver has, and list them all."""
-    if type(saver).__name__ == "AsyncSqliteSaver":
+    if type(saver).__name__.startswith("Async"):
         await saver.aput(at(), make(number), {}, {})
         return [number_of(each) async for each in saver.alist(at())]
     saver.put(at(), make(number), {}, {})
@@ -45,18 +47,33 @@ async def enter(manager: Any, number: int) -> list[int]:
         return await use(saver, number)
 
 
+@pytest.fixture(scope="module")
+def servers() -> Iterator[ExitStack]:
+    """Where a server is entered that several tests use."""
+    with ExitStack() as stack:
+        yield stack
+
+
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
-def test_a_target_opens_the_store_that_its_opening_text_opens(tmp_path: Path, name: str) -> None:
+def test_a_target_opens_the_store_that_its_opening_text_opens(
+    tmp_path: Path, name: str, servers: ExitStack
+) -> None:
     target = TARGETS[name]
     workspace = Workspace(tmp_path, "abc")
+    if target.server is not None:
+        try:
+            servers.enter_context(serving(target.server))
+        except ServerUnavailable as reason:
+            pytest.skip(str(reason))
+        workspace = Workspace(tmp_path, "abc", dsn_for(target.server, tmp_path))
     assert asyncio.run(enter(target(workspace), 1)) == [1]
     assert target.opening is not None
-    *imports, expression = target.opening.splitlines()
-    assert all(isinstance(ast.parse(line).body[0], ast.Import | ast.ImportFrom) for line in imports)
-    names: dict[str, Any] = {"path": str(tmp_path)}
-    exec("\n".join(imports), names)
-    again = asyncio.run(enter(eval(expression, names), 2))
+    *before, last = ast.parse(target.opening).body
+    assert isinstance(last, ast.Expr)
+    names: dict[str, Any] = {"path": str(tmp_path), "dsn": workspace.dsn}
+    exec("\n".join(map(ast.unparse, before)), names)
+    again = asyncio.run(enter(eval(ast.unparse(last), names), 2))
     assert again == ([2, 1] if target.durable else [2])
     if target.check is not None:
         assert target.check(workspace) == []

@@ -17,6 +17,7 @@ from saverproof.families.requests import JUDGING
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
+from saverproof.process.servers import Servers
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
@@ -67,8 +68,8 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     promised = _promised(recorded, artefact)
     setting = Setting.current()
     ref = _target(recorded, saver, Path(setting.folder), artefact)
-    with working(f"replaying {promised.id} on {one_line(ref.saver, 80)}"):
-        facts = probe(ref, setting)
+    with working(f"replaying {promised.id} on {one_line(ref.saver, 80)}"), Servers() as servers:
+        facts = probe(ref, setting, servers)
         with scratch_folder() as folder, JudgeProcess(setting, JUDGING) as process:
             answer = run_again(process, recorded, facts, folder, silence_s=watchdog)
     for line in _changed(recorded["versions"], facts):

@@ -12,6 +12,7 @@ import click
 
 from saverproof.cli._console import told, working
 from saverproof.execution.sqlite_files import sqlite_files
+from saverproof.facts import Facts
 from saverproof.families.durability import child, graph_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KillOutcome
@@ -21,10 +22,12 @@ from saverproof.families.durability.sweep import Subject, trial_of, trouble_of
 from saverproof.families.durability.workloads import workloads
 from saverproof.items import ItemPlan
 from saverproof.process.environment import Setting
+from saverproof.process.servers import Servers
 from saverproof.steps.definitions import PutWrites
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
 from saverproof.targets.probing import probe
+from saverproof.targets.reference import TargetRef
 from saverproof_faults.kill import DiedBy, KillAt
 from saverproof_reports.text import harmless, one_line
 
@@ -51,8 +54,13 @@ def command(saver: str) -> None:
     setting = Setting.current()
     setting.apply()
     ref = find(saver, Path(setting.folder))
-    with working(f"probing {one_line(saver, 80)}"):
-        facts = probe(ref, setting)
+    with Servers() as servers:
+        with working(f"probing {one_line(saver, 80)}"):
+            facts = probe(ref, setting, servers)
+        _verify(ref, facts)
+
+
+def _verify(ref: TargetRef, facts: Facts) -> None:
     if not facts["durable"]:
         raise click.ClickException(f"{facts['name']} keeps its data in memory: nothing to verify")
     with tempfile.TemporaryDirectory(prefix="saverproof-verify-") as folder:

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from saverproof.errors import one_line
 from saverproof.known.staleness import stale
 from saverproof.plugin import options, summary
 from saverproof.plugin.contract_reports import contract_reports
 from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
 from saverproof.process.scratch import remove_scratch
+from saverproof.process.servers import Servers
 from saverproof.suite.planning import chosen, saver_event
 from saverproof_reports.github import annotations
 from saverproof_reports.junit import run_properties
@@ -33,10 +36,17 @@ class Controlling:
     workers.
     """
 
-    def __init__(self, config: pytest.Config, run: Run, earlier: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        run: Run,
+        earlier: Mapping[str, Any] | None,
+        servers: Servers,
+    ) -> None:
         self._config = config
         self._run = run
         self._earlier = earlier
+        self._servers = servers
         self._started = time.monotonic()
         self._results = Results(run.report, run.report_always)
         self._report: dict[str, Any] | None = None
@@ -179,6 +189,8 @@ class Controlling:
     def pytest_unconfigure(self) -> None:
         """Remove what workers left that were killed: all of them are gone by now."""
         remove_scratch(self._run.token)
+        for line in self._servers.end():
+            sys.stderr.write(f"saverproof: could not be removed: {one_line(line)}\n")
 
     def _add_to_junit(self, report: Mapping[str, Any]) -> None:
         """Properties of the whole suite, where pytest writes JUnit XML."""

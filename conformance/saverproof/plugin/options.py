@@ -7,7 +7,7 @@ import pytest
 
 PROFILES = ("quick", "default", "deep")
 APIS = ("both", "sync", "async")
-SUITE_OPTIONS = {
+SUITE_OPTIONS: dict[str, Any] = {
     "saver_profile": "default",
     "saver_api": "both",
     "saver_families": None,
@@ -18,6 +18,7 @@ SUITE_OPTIONS = {
     "saver_budget": None,
     "saver_strict": False,
     "saver_in_process": False,
+    "saver_dsn": [],
     "saver_watchdog": 10.0,
 }
 """The options that mean nothing without ``--saver``, and their defaults."""
@@ -92,6 +93,15 @@ def add(parser: pytest.Parser) -> None:
         action="store_true",
         help="judge in pytest's own process, for debuggers: a saver that hangs or crashes takes "
         "pytest with it",
+    )
+    group.addoption(
+        "--saver-dsn",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="use this server instead of starting a private one; stores get databases of their own "
+        "in it, which are removed afterwards (repeatable; or by environment variable, such as "
+        "SAVERPROOF_POSTGRES_DSN)",
     )
     group.addoption(
         "--saver-watchdog",

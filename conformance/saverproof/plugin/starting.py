@@ -26,6 +26,7 @@ from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Child
 from saverproof.process.scratch import new_token
+from saverproof.process.servers import Servers
 from saverproof.suite.planning import chosen
 from saverproof.suite.timing import TimePlan, time_plan
 from saverproof.targets.finding import find
@@ -49,15 +50,21 @@ def start(config: pytest.Config) -> None:
     """
     worker_input = getattr(config, "workerinput", None)
     if worker_input is None:
+        servers = Servers(config.getoption("saver_dsn"))
         try:
             earlier = _earlier(config)
-            run = _prepare(config, earlier)
+            run = _prepare(config, earlier, servers)
         except SaverproofError as error:
+            servers.end()
             if isinstance(error, OpeningError) and config.getoption("tbstyle") in _FULL_TRACEBACKS:
                 sys.stderr.write(error.details)
             # Only here: a worker's usage error would vanish.
             raise pytest.UsageError(error.message) from error
-        config.pluginmanager.register(Controlling(config, run, earlier), "saverproof-controlling")
+        except BaseException:
+            servers.end()
+            raise
+        controlling = Controlling(config, run, earlier, servers)
+        config.pluginmanager.register(controlling, "saverproof-controlling")
     else:
         run = Run.from_text(worker_input[WORKER_INPUT])
     if str(run.folder) not in sys.path[:1]:
@@ -78,7 +85,7 @@ def _start_of_children(config: pytest.Config, run: Run) -> Callable[[], Child]:
     return start
 
 
-def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
+def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: Servers) -> Run:
     folder = Path(config.invocation_params.dir)
     families = _families(config.getoption("saver_families"))
     selected = _contracts(config.getoption("saver_contracts"))
@@ -90,7 +97,8 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None) -> Run:
     setting = Setting.current(folder)
     # Each probe waits for a child most of the time.
     with ThreadPoolExecutor(max_workers=4) as pool:
-        savers = tuple(pool.map(lambda ref: probe(ref, setting), refs))
+        savers = tuple(pool.map(lambda ref: probe(ref, setting, servers), refs))
+    servers.check_all_used()
     _check_names(savers)
     _check_slugs(savers)
     _check_apis(savers, config.getoption("saver_api"))

@@ -11,6 +11,7 @@ from saverproof.facts import Facts
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
+from saverproof.process.servers import Servers
 from saverproof.scaffold.rendering import TARGET_FILE, UNKNOWN, Opening, function_name, target_text
 from saverproof.scaffold.requests import INSPECT, INSPECTING, ClassName, SaverClass
 from saverproof.targets.probing import probe
@@ -72,13 +73,14 @@ def opening_of(
 def _tried(kind: SaverClass, opening: Opening, setting: Setting) -> Facts:
     # It works in the scratch folder, so that a path which the class has of its own, relative to
     # the working folder, is not the store that its author uses.
-    with scratch_folder() as folder:
+    with scratch_folder() as folder, Servers() as servers:
         file = folder / TARGET_FILE
         text = target_text(kind, opening, "candidate", Path())
         file.write_text(text.replace("    known=", "    # known="), encoding="utf-8")
         return probe(
             TargetRef("candidate", module=None, file=str(file), attribute=function_name(kind)),
             replace(setting, folder=str(folder)),
+            servers,
         )
 
 

@@ -24,6 +24,9 @@ from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults.servers.kinds import ServerKind
+
+_SERVING = "from saverproof_faults.servers.keeping import dsn_for, serving"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Opening:
     ``managed`` says that it gives an asynchronous context manager. ``imports`` stand at the top of
     the script, then ``folders`` are put on its path for the imports that are ``local``, and the
     statements ``before`` follow. ``drop`` is a call that removes what lies outside of ``path``,
-    which stands in it as ``{0}``.
+    which stands in it as ``{0}``. ``server`` is an expression for the kind of server that it needs.
     """
 
     expression: str
@@ -43,6 +46,7 @@ class Opening:
     local: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     drop: str = ""
+    server: str = ""
 
     @property
     def keyword(self) -> str:
@@ -61,6 +65,8 @@ class Opening:
         ``more`` are context managers that are entered with it.
         """
         managers, block = list(more), list(lines)
+        if self.server:
+            managers.append(f"serving({self.server})")
         if self.drop:
             managers.append("contextlib.ExitStack() as cleanup")
             block = [f"cleanup.callback(lambda: {self.drop.format('path')})", *block]
@@ -86,13 +92,27 @@ def opening_of(target: Target) -> Opening | None:
     """How a script opens this target; None if it cannot be imported by any name."""
     found = None
     if target.opening is not None:
-        found = _by_text(target.opening)
+        found = _by_text(target.opening, target.server)
     elif target.ref is not None:
         found = _by_import(target)
     return found and replace(found, managed=_opens_asynchronously(target))
 
 
-def _by_text(text: str) -> Opening | None:
+class _InServer(ast.NodeTransformer):
+    """Writes what ``dsn`` stands for where an expression has it."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.parse(_dsn(self._server), mode="eval").body if node.id == "dsn" else node
+
+
+def _dsn(server: str) -> str:
+    return f"dsn_for({server}, path)"
+
+
+def _by_text(text: str, server: ServerKind | None) -> Opening | None:
     """Statements, and in the end an expression."""
     source = inspect.cleandoc(text)
     try:
@@ -102,9 +122,15 @@ def _by_text(text: str) -> Opening | None:
     if not isinstance(last, ast.Expr):
         return None
     imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    kind = ""
+    if server is not None:
+        kind = f"{type(server).__name__}()" if server == type(server)() else repr(server)
+        servers = f"from {type(server).__module__} import {type(server).__name__}\n{_SERVING}"
+        imports += [node for node in ast.parse(servers).body if isinstance(node, ast.ImportFrom)]
     folders = {node: _folder_of(_package(node)) for node in imports}
     return Opening(
-        ast.unparse(last.value),
+        ast.unparse(_InServer(kind).visit(last.value) if kind else last.value),
+        server=kind,
         imports=tuple(ast.unparse(node) for node in imports if folders[node] is None),
         before=tuple(
             line
@@ -129,9 +155,12 @@ def _by_import(target: Target) -> Opening | None:
     if module is None:
         return None
     function = ".".join((first, *rest))
+    kind = f"{function}.server" if target.server is not None else ""
+    dsn = f", {_dsn(kind)}" if kind else ""
     return Opening(
-        f"{function}(Workspace(Path(path), Path(path).name))",
-        imports=("from pathlib import Path",),
+        f"{function}(Workspace(Path(path), Path(path).name{dsn}))",
+        server=kind,
+        imports=("from pathlib import Path", *([_SERVING] if kind else [])),
         folders=(str(folder),) if folder else (),
         local=("from saverproof import Workspace", f"from {module} import {first}"),
         drop=f"{function}.drop(Workspace(Path({{0}}), Path({{0}}).name))" if target.drop else "",

@@ -10,11 +10,12 @@ gc.disable()
 
 from saverproof.process.requests import Handlers
 from saverproof.process.server import serve
-from saverproof.targets.probe_child import look, survey
-from saverproof.targets.requests import LOOK, PROBE
+from saverproof.targets.probe_child import look, need, survey
+from saverproof.targets.requests import LOOK, NEED, PROBE
 
 if __name__ == "__main__":
     handlers = Handlers()
+    handlers.add(NEED, need)
     handlers.add(PROBE, survey)
     handlers.add(LOOK, look)
     serve(handlers, *(int(argument) for argument in sys.argv[1:]))

@@ -4,7 +4,7 @@ import inspect
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from saverproof.errors import OpeningError, describe
 from saverproof.targets.event_loop import Loop
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults.servers import ServerError, ServerUnavailable, place
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -106,24 +107,38 @@ def _kind(value: object) -> str:
 
 @contextmanager
 def fresh_workspace(folder: Path, target: Target) -> Iterator[Workspace]:
-    """A new, empty, private workspace below ``folder``; afterwards it is dropped and its folder
-    removed.
+    """A new, empty, private workspace below ``folder``; afterwards it is dropped, and its folder
+    and its place in a server are removed.
 
     Raises:
-        OpeningError: the target's ``drop`` raised.
+        OpeningError: the server makes no place, or the target's ``drop`` raised.
     """
-    name = f"sp_{secrets.token_hex(8)}"
-    path = folder / name
-    path.mkdir(mode=0o700, parents=True)
-    try:
-        yield Workspace(path, name)
-    finally:
+    with _name_and_dsn(target) as (name, dsn):
+        path = folder / name
+        path.mkdir(mode=0o700, parents=True)
+        workspace = Workspace(path, name, dsn)
         try:
-            drop(target, Workspace(path, name))
+            yield workspace
         finally:
-            # A saver's thread may still be writing here. What it leaves goes with the item's own
-            # folder.
-            shutil.rmtree(path, ignore_errors=True)
+            try:
+                drop(target, workspace)
+            finally:
+                # A saver's thread may still be writing here. What it leaves goes with the item's
+                # own folder.
+                shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _name_and_dsn(target: Target) -> Iterator[tuple[str, str]]:
+    if target.server is None:
+        yield f"sp_{secrets.token_hex(8)}", ""
+        return
+    with ExitStack() as stack:
+        try:
+            here = stack.enter_context(place(target.server))
+        except (ServerUnavailable, ServerError) as error:
+            raise OpeningError(f"target {target.name!r}: {error}") from None
+        yield here.name, here.dsn
 
 
 def drop(target: Target, workspace: Workspace) -> None:

@@ -14,6 +14,7 @@ from saverproof.facts import Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.requests import Progress
+from saverproof.process.servers import learn
 from saverproof.targets import probe_calls
 from saverproof.targets.distribution import distribution_of, missing_extra, versions
 from saverproof.targets.event_loop import EventLoop, Loop
@@ -26,6 +27,8 @@ from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import FORGETS, LOOK, PROBING, Unknown, Written
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults.servers.keeping import Need, announced
+from saverproof_faults.servers.server import ServerUnavailable
 
 THREAD = "probe-kept"
 _TIMED_OPENINGS = 5
@@ -46,6 +49,22 @@ class Survey:
         return probe_calls.Prober(saver, self.loop, self.stage)
 
 
+def need(ref: TargetRef, progress: Progress) -> Need | None:
+    """The server that a target needs.
+
+    Raises:
+        TargetError: the target cannot be used.
+    """
+    progress({"stage": "importing the target"})
+    target = load(ref)
+    if target.server is None:
+        return None
+    try:
+        return Need.of(target.server)
+    except ServerUnavailable as error:
+        raise TargetError(f"target {target.name!r}: server: {error}") from None
+
+
 def survey(data: Unknown, progress: Progress) -> Facts:
     """Find out everything that ``Facts`` holds.
 
@@ -58,6 +77,7 @@ def survey(data: Unknown, progress: Progress) -> Facts:
 
     stage("importing the target")
     target = load(data.ref)
+    learn(dict(data.keepers))
     with EventLoop() as loop:
         try:
             return _facts(Survey(target, loop, stage), Path(data.folder))
@@ -114,8 +134,15 @@ def _facts(work: Survey, folder: Path) -> Facts:
         shares=shares,
         drops=target.drop is not None,
         known=_known_file(target, ref),
-        packages=versions(distribution),
+        packages=versions(distribution) | _server_version(target),
     )
+
+
+def _server_version(target: Target) -> dict[str, str]:
+    if target.server is None:
+        return {}
+    kept = announced()[Need.of(target.server).key]
+    return {f"{target.server.title} (server)": kept.version}
 
 
 def _reopen(work: Survey, workspace: Workspace, api: str) -> None:
@@ -166,7 +193,7 @@ def _alone(work: Survey, workspace: Workspace, api: str) -> str | None:
 
 def _look_elsewhere(target: Target, workspace: Workspace, api: str) -> bool:
     assert target.ref is not None  # load() sets it
-    written = Written(target.ref, str(workspace.path), workspace.name, api)
+    written = Written(target.ref, workspace.to_json(), api)
     with JudgeProcess(Setting.current(), PROBING) as other:
         return other.ask(LOOK, written, silence_s=_PATIENCE_S)
 
@@ -178,7 +205,7 @@ def look(data: Written, progress: Progress) -> bool:
         TargetError: the saver cannot be opened here.
     """
     target = load(data.ref)
-    workspace = Workspace(Path(data.path), data.name)
+    workspace = Workspace.from_json(data.workspace)
     with EventLoop() as loop, opened(target, workspace, loop) as saver:
         prober = probe_calls.Prober(saver, loop, lambda stage: progress({"stage": stage}))
         return probe_calls.reads_back(prober, data.api, THREAD)

@@ -9,15 +9,20 @@ from saverproof.facts import Facts
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import in_memory, scratch_folder
+from saverproof.process.servers import Servers, keepers_as_json
 from saverproof.targets.reference import TargetRef
-from saverproof.targets.requests import PROBE, PROBING, Unknown
+from saverproof.targets.requests import NEED, PROBE, PROBING, Unknown
 
 PROBE_SILENCE_S = 30.0
 """Seconds that each stage of getting to know a target may take while nothing moves."""
 
 
-def probe(ref: TargetRef, setting: Setting, silence_s: float = PROBE_SILENCE_S) -> Facts:
+def probe(
+    ref: TargetRef, setting: Setting, servers: Servers, silence_s: float = PROBE_SILENCE_S
+) -> Facts:
     """Import the target in a child process, open it, write, open it again, and call its methods.
+
+    The server that it needs is there from now on, until ``servers`` are ended.
 
     Raises:
         TargetError: it cannot be judged as it is; the one line says why.
@@ -31,7 +36,11 @@ def probe(ref: TargetRef, setting: Setting, silence_s: float = PROBE_SILENCE_S) 
     try:
         # Where most families judge: what an operation costs is to be what it costs there.
         with scratch_folder(root=in_memory()) as folder, JudgeProcess(setting, PROBING) as child:
-            return child.ask(PROBE, Unknown(ref, str(folder)), silence_s=silence_s, listener=listen)
+            need = child.ask(NEED, ref, silence_s=silence_s, listener=listen)
+            if need is not None:
+                servers.provide(need, ref.saver)
+            unknown = Unknown(ref, str(folder), keepers_as_json())
+            return child.ask(PROBE, unknown, silence_s=silence_s, listener=listen)
     except JudgeGone as gone:
         raise TargetError(
             f"--saver {ref.saver}: {gone.reason} while {stage}{_last_words(gone)}"

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from saverproof.facts import Facts
 from saverproof.process.requests import Request, Service, as_it_is
 from saverproof.targets.reference import TargetRef
+from saverproof_faults.servers.keeping import Need
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A target that is to be got to know, and a scratch folder for its workspaces."""
+    """A target that is to be got to know, and a scratch folder for its workspaces.
+
+    ``keepers`` are those of the servers that the run has (``saverproof_faults.servers.keeping``).
+    """
 
     ref: TargetRef
     folder: str
+    keepers: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """What ``asdict`` gave."""
-        return cls(TargetRef.from_json(data["ref"]), data["folder"])
+        return cls(TargetRef.from_json(data["ref"]), data["folder"], data["keepers"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,7 @@ class Written:
     """A workspace in which a checkpoint was put, to be read through ``api`` by another process."""
 
     ref: TargetRef
-    path: str
-    name: str
+    workspace: Mapping[str, Any]
     api: str
 
     @classmethod
@@ -42,6 +46,10 @@ class Written:
 PROBING = Service(f"{__package__}")
 """``python -m saverproof.targets``."""
 
+NEED: Request[TargetRef, Any] = Request(
+    PROBING, "need", TargetRef.from_json, lambda answer: answer and Need.from_json(answer)
+)
+"""The server that a target needs (``Need``), or None."""
 PROBE: Request[Unknown, Facts] = Request(PROBING, "probe", Unknown.from_json, as_it_is)
 LOOK: Request[Written, bool] = Request(PROBING, "look", Written.from_json, bool)
 """Whether a second process sees what a first one wrote."""

@@ -13,6 +13,7 @@ from saverproof.capability import Capability
 from saverproof.errors import TargetError
 from saverproof.targets.reference import TargetRef
 from saverproof.workspace import Workspace
+from saverproof_faults.servers.kinds import ServerKind
 
 ManagerOfSaver = AbstractContextManager[Any] | AbstractAsyncContextManager[Any]
 Opener = Callable[[Workspace], ManagerOfSaver]
@@ -43,6 +44,8 @@ class Target:
     """Path of a known-violations file, relative to the file that defines the target."""
     opening: str | None = None
     """Source text that opens the saver in a reproducer without the kit."""
+    server: ServerKind | None = None
+    """Where each workspace has a place of its own."""
     ref: TargetRef | None = None
 
     def __post_init__(self) -> None:
@@ -57,6 +60,13 @@ class Target:
             not isinstance(self.opening, str) or not self.opening.strip()
         ):
             raise _wrong(self.name, "opening", self.opening, "source text, or None")
+        if self.server is not None and not isinstance(self.server, ServerKind):
+            raise _wrong(self.name, "server", self.server, "a server such as Postgres(), or None")
+
+    @property
+    def keeps_elsewhere(self) -> bool:
+        """Whether what it keeps is known not to lie in the folder of its workspace."""
+        return self.drop is not None or self.server is not None
 
     def __call__(self, workspace: Workspace) -> Any:
         """The context manager that the author's function gives for ``workspace``."""
@@ -80,6 +90,7 @@ def target(
     drivers: Iterable[object] = (),
     known: str | PathLike[str] | None = None,
     opening: str | None = None,
+    server: ServerKind | None = None,
 ) -> Callable[[Opener], Target]: ...
 def target(
     name: str | Opener | None = None,
@@ -91,6 +102,7 @@ def target(
     drivers: Iterable[object] = (),
     known: str | PathLike[str] | None = None,
     opening: str | None = None,
+    server: ServerKind | None = None,
 ) -> Target | Callable[[Opener], Target]:
     """Make a context-manager function into a target that ``pytest --saver`` can judge.
 
@@ -109,7 +121,10 @@ def target(
         check: the store's own integrity check; returns one line for each thing that is wrong.
         drivers: names of database drivers that the kit cannot see by itself, or hooks for them.
         known: a known-violations file (TOML), relative to the file that defines the target.
-        opening: source text that opens the saver in a reproducer without the kit.
+        opening: source text that opens the saver in a reproducer without the kit; ``path`` is the
+            folder of the workspace, ``dsn`` its place in the server.
+        server: the sort of server that it needs, such as ``Postgres()``: ``workspace.dsn`` is a
+            place in it that is empty at first, belongs to the workspace and is removed with it.
 
     Raises:
         TargetError: an argument is not what it must be; the one line names it.
@@ -129,6 +144,7 @@ def target(
             drivers=_drivers(label, drivers),
             known=_path(label, known),
             opening=opening,
+            server=server,
         )
 
     if name is None or isinstance(name, str):

@@ -9,27 +9,50 @@
         ...                                       # through proxy.port
         assert proxy.fired
 
+    with place(Postgres()) as here:               # an empty database, gone afterwards
+        store = open_store(here.dsn)
+
 A server runs in a folder of its own under a user without privileges, behind a random password;
 nothing of it is left, not even when the process that started it is killed.
 """
 
+from saverproof_faults.servers.keeping import Keeper, Kept, Lease, Need, dsn_for, place, serving
+from saverproof_faults.servers.kinds import NoPlaceError, Places, RunningServer, ServerKind
 from saverproof_faults.servers.mariadb import MariaDbServer
+from saverproof_faults.servers.mariadb_places import MariaDB
 from saverproof_faults.servers.postgres import PostgresServer
+from saverproof_faults.servers.postgres_places import Postgres
 from saverproof_faults.servers.proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
 from saverproof_faults.servers.redis import AppendSync, RedisServer, ValkeyServer
+from saverproof_faults.servers.redis_places import Redis, Valkey
 from saverproof_faults.servers.server import Server, ServerError, ServerUnavailable
 
 __all__ = [
     "AppendSync",
     "Direction",
+    "Keeper",
+    "Kept",
+    "Lease",
+    "MariaDB",
     "MariaDbServer",
+    "Need",
     "NetworkFault",
     "NetworkHarm",
+    "NoPlaceError",
+    "Places",
+    "Postgres",
     "PostgresServer",
+    "Redis",
     "RedisServer",
+    "RunningServer",
     "Server",
     "ServerError",
+    "ServerKind",
     "ServerUnavailable",
     "TcpProxy",
+    "Valkey",
     "ValkeyServer",
+    "dsn_for",
+    "place",
+    "serving",
 ]

@@ -1,7 +1,7 @@
 """A private MariaDB."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from saverproof_faults.servers.server import HOST, Server
@@ -11,11 +11,24 @@ _GREETING = 10
 
 
 class MariaDbServer(Server):
-    """MariaDB 10.4 or newer; 'root' may do everything, and a database 'test' is there."""
+    """MariaDB 10.4 or newer; 'root' may do everything, and a database 'test' is there.
+
+    ``settings`` are options of the server, without the dashes.
+    """
 
     programs = ("mariadbd", "mariadb-install-db")
     places = ("usr/sbin", "usr/libexec", "usr/local/libexec")
     users = ("mysql", "nobody")
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, str] | None = None,
+        binaries: Path | None = None,
+        scratch: Path | None = None,
+    ) -> None:
+        super().__init__(binaries=binaries, scratch=scratch)
+        self._settings = [f"--{key}={value}" for key, value in (settings or {}).items()]
 
     @property
     def url(self) -> str:
@@ -48,6 +61,7 @@ class MariaDbServer(Server):
             *(f"--bind-address={HOST}", f"--port={self.port}", "--skip-name-resolve"),
             *(f"--socket={self.folder / 'socket'}", f"--pid-file={self.folder / 'pid'}"),
             f"--init-file={self._first}",
+            *self._settings,
         ]
 
     def is_ready(self) -> bool:

@@ -1,8 +1,9 @@
 """A private PostgreSQL."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from saverproof_faults.servers.server import HOST, Server
 
@@ -14,13 +15,24 @@ class PostgresServer(Server):
     """PostgreSQL 10 or newer. A role and a database 'postgres' are there.
 
     A SIGKILL leaves one small System V segment, which the next start removes; leaving the server
-    after one therefore starts and stops it once more.
+    after one therefore starts and stops it once more. ``settings`` are those of postgresql.conf.
     """
 
     programs = ("postgres", "initdb")
     places = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql*/bin")
     users = ("postgres", "nobody")
     stop_signal = signal.SIGINT
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, str] | None = None,
+        binaries: Path | None = None,
+        scratch: Path | None = None,
+    ) -> None:
+        super().__init__(binaries=binaries, scratch=scratch)
+        given = (f"{key}={value}" for key, value in (settings or {}).items())
+        self._settings = (*_SETTINGS, *given)
 
     @property
     def url(self) -> str:
@@ -38,7 +50,7 @@ class PostgresServer(Server):
         )
 
     def command(self) -> Sequence[str]:
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        settings = [part for setting in self._settings for part in ("-c", setting)]
         return [
             self.program("postgres"),
             *("-D", str(self.folder / "data")),

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from saverproof_faults.servers.server import HOST, Server
 
+_DATABASES = 64
+
 
 class AppendSync(StrEnum):
     """When Redis flushes its log of writes to the disk."""
@@ -45,6 +47,7 @@ class RedisServer(Server):
             "appendonly yes",
             f"appendfsync {self._sync}",
             'save ""',
+            f"databases {_DATABASES}",
             "daemonize no",
             # Not on the command line, which everybody can read.
             f"requirepass {self.password}",

@@ -119,7 +119,7 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
             databases = ()
         store = PreparedStore(settled, workspace.path, databases)
         # What is elsewhere is not copied with the files.
-        if target.drop is not None or ids or not _same(store, before, bench):
+        if target.keeps_elsewhere or ids or not _same(store, before, bench):
             store = PreparedStore(settled, None, databases)
         yield store
 

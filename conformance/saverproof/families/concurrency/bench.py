@@ -61,8 +61,7 @@ class CallerBench:
             yield {
                 "target": self.plan.target,
                 "api": self.plan.api,
-                "path": str(workspace.path),
-                "name": workspace.name,
+                **workspace.to_json(),
             }
 
     def played(self, body: Body, arguments: Mapping[str, Any]) -> TrialResult:

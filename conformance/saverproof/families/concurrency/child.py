@@ -9,7 +9,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from saverproof.errors import OpeningError, describe
@@ -42,7 +41,7 @@ class Scene:
 
     def __init__(self, arguments: Arguments) -> None:
         self.api: str = arguments["api"]
-        self.workspace = Workspace(Path(arguments["path"]), arguments["name"])
+        self.workspace = Workspace.from_json(arguments)
         self.progress = Progress()
         self.callers: list[Caller] = []
         self.trouble: str | None = None

@@ -78,8 +78,7 @@ class KillBench:
         return {
             "target": self.plan.target,
             "api": self.plan.api,
-            "path": str(workspace.path),
-            "name": workspace.name,
+            **workspace.to_json(),
             "afterwards": to_json(_AFTERWARDS),
         }
 

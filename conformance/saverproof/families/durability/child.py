@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from saverproof.errors import describe
@@ -47,7 +46,7 @@ def saver_for(arguments: Arguments) -> Iterator[tuple[ApiDriver, Loop]]:
 
 def workspace_of(arguments: Arguments) -> Workspace:
     """The workspace that the arguments name."""
-    return Workspace(Path(arguments["path"]), arguments["name"])
+    return Workspace.from_json(arguments)
 
 
 def settled(driver: ApiDriver, arguments: Arguments) -> tuple[tuple[SettledCall, ...], list[Any]]:

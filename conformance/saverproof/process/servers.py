@@ -1,0 +1,107 @@
+"""The servers of a run: found or started when the first target needs one, ended with the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import asdict
+from threading import Lock
+from typing import Any, Self
+
+from saverproof.errors import SaverproofError, TargetError, one_line
+from saverproof.process.scratch import in_memory
+from saverproof_faults.servers.keeping import Keeper, Kept, Need, announce, announced
+from saverproof_faults.servers.server import ServerUnavailable
+
+OPTION = "--saver-dsn"
+
+
+class Servers:
+    """One server for each kind that is needed, shared by all processes of the run.
+
+    ``dsns`` are those that the user gave; a kind is reached at the first that begins as its DSNs
+    do, else at the one in its environment variable, else a private server is started. Child
+    processes started from now on know of it. Until the block ends.
+    """
+
+    def __init__(self, dsns: Iterable[str] = ()) -> None:
+        self._dsns = tuple(dsns)
+        self._unused = set(self._dsns)
+        self._stack = ExitStack()
+        self._keepers: list[tuple[Need, Keeper]] = []
+        self._lock = Lock()
+        self._before: dict[str, Kept] = {}
+
+    def __enter__(self) -> Self:
+        self._before = announced()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.end()
+
+    def provide(self, need: Need, saver: str) -> Kept:
+        """The server for a need, started or connected to if that was not done yet.
+
+        Raises:
+            TargetError: there is none; the one line says what to install.
+        """
+        with self._lock:
+            there = announced()
+            if need.key in there:
+                return there[need.key]
+            dsn, source = self._dsn_for(need)
+            try:
+                keeper = self._stack.enter_context(Keeper(need, dsn, in_memory()))
+            except ServerUnavailable as reason:
+                raise TargetError(
+                    f"--saver {saver}: {_advice(need, str(reason), source)}"
+                ) from None
+            self._keepers.append((need, keeper))
+            announce({**there, need.key: keeper.kept})
+            return keeper.kept
+
+    def check_all_used(self) -> None:
+        """Say so if a DSN that the user gave is for no server of the run.
+
+        Raises:
+            SaverproofError: one is.
+        """
+        for dsn in self._dsns:
+            if dsn in self._unused:
+                scheme = one_line(dsn.partition("://")[0], 40)
+                raise SaverproofError(
+                    f"{OPTION} {scheme}://...: no target of this run takes such a server "
+                    "(target(server=...))"
+                )
+
+    def end(self) -> list[str]:
+        """Remove all that was made in the servers, end the private ones; what is left, in lines."""
+        announce(self._before)
+        self._stack.close()
+        left = [f"{need.title}: {line}" for need, keeper in self._keepers for line in keeper.left]
+        self._keepers.clear()
+        return left
+
+    def _dsn_for(self, need: Need) -> tuple[str | None, str]:
+        for dsn in self._dsns:
+            if dsn.partition("://")[0] in need.schemes:
+                self._unused.discard(dsn)
+                return dsn, OPTION
+        return os.environ.get(need.variable) or None, need.variable
+
+
+def keepers_as_json() -> dict[str, Any]:
+    """The servers that this process knows of, for a child that runs already."""
+    return {key: asdict(kept) for key, kept in announced().items()}
+
+
+def learn(keepers: dict[str, Any]) -> None:
+    """Know of the servers that ``keepers_as_json`` gave."""
+    announce({**announced(), **{key: Kept(**kept) for key, kept in keepers.items()}})
+
+
+def _advice(need: Need, reason: str, source: str) -> str:
+    if source == OPTION or os.environ.get(need.variable):
+        return f"{reason} (from {source})"
+    return f"{reason}; install {need.title}, or give {OPTION} or {need.variable}"

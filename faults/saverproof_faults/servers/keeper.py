@@ -1,0 +1,277 @@
+"""The process that looks after a server for a run: starts it, makes places in it, removes all.
+
+It outlives whoever started it by as long as that takes: when its standard input ends, for whatever
+reason, it drops every place and ends the server. What it is told on standard input, once: the
+pickled kind of server as text, the DSN to use or null, and where private servers keep their
+data. It answers with one line: where it listens, or why it cannot. On its socket, each connection
+is one lease: it gets a place of its own, and gives it back when it is closed, however that comes.
+One that begins with a label gets the place that all with this label share, until the end.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from saverproof_faults.servers.kinds import NoPlaceError, Places, ServerKind
+from saverproof_faults.servers.server import ServerError, ServerUnavailable
+
+_LONGEST_PATH = 90
+_PATIENCE_S = 60.0
+_PAUSE_S = 0.05
+
+
+def main() -> None:
+    """Be the keeper, until standard input ends."""
+    order = json.loads(sys.stdin.readline())
+    sys.path[:] = order["path"]
+    scratch = None if order["scratch"] is None else Path(order["scratch"])
+    with ExitStack() as stack:
+        try:
+            kind: ServerKind = pickle.loads(base64.b64decode(order["kind"]))
+            given: str | None = order["dsn"]
+            dsn = given or stack.enter_context(kind.private(scratch)).url
+            places = stack.enter_context(kind.places(dsn))
+        except (ServerUnavailable, ServerError) as reason:
+            _say({"refused": str(reason)})
+            return
+        except Exception as error:  # noqa: BLE001 - an author's kind; whoever asked is told
+            _say({"refused": f"{type(error).__name__}: {error}"})
+            return
+        stock = _Stock(places)
+        folder = Path(stack.enter_context(_short_folder()))
+        with _listening(folder / "leases", stock) as address:
+            _say({"address": address, "version": places.version, "private": given is None})
+            sys.stdin.read()
+        _say({"left": stock.close()})
+
+
+def _say(answer: dict[str, Any]) -> None:
+    # Whoever is gone need not be told.
+    with suppress(BrokenPipeError):
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _short_folder() -> tempfile.TemporaryDirectory[str]:
+    """A private folder whose path leaves room for a socket's name."""
+    usual = tempfile.gettempdir()
+    return tempfile.TemporaryDirectory(
+        prefix="saverproof-keeper-", dir=usual if len(usual) < _LONGEST_PATH - 30 else "/tmp"
+    )
+
+
+class _Stock:
+    """Places ready to be used, and those to be removed; one thread does both, beside the run."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._run = secrets.token_hex(4)
+        self._count = 0
+        self._ready: deque[tuple[str, str]] = deque()
+        self._used: set[str] = set()
+        self._labelled: dict[str, tuple[str, str]] = {}
+        self._labelling = threading.Lock()
+        self._returned: deque[str] = deque()
+        self._asked: deque[Callable[[], None]] = deque()
+        self._waiting = 0
+        self._trouble: Exception | None = None
+        self._closing = False
+        self._changed = threading.Condition()
+        self._worker = threading.Thread(target=self._work, name="places")
+        self._worker.start()
+
+    def take(self) -> tuple[str, str]:
+        """Name and DSN of an empty place.
+
+        Raises:
+            Exception: what kept the server from making one.
+        """
+        with self._changed:
+            self._waiting += 1
+            self._trouble = None
+            self._changed.notify_all()
+            self._changed.wait_for(
+                lambda: self._ready or self._trouble or self._closing, _PATIENCE_S
+            )
+            self._waiting -= 1
+            if not self._ready:
+                raise self._trouble or NoPlaceError("the server made no place in time")
+            name, dsn = self._ready.popleft()
+            self._used.add(name)
+            self._changed.notify_all()
+            return name, dsn
+
+    def labelled(self, label: str) -> tuple[str, str]:
+        """Name and DSN of the place with a label, empty the first time.
+
+        Raises:
+            Exception: what kept the server from making one.
+        """
+        with self._labelling:
+            if label not in self._labelled:
+                self._labelled[label] = self.take()
+            return self._labelled[label]
+
+    def give_back(self, name: str) -> None:
+        """Have a place removed."""
+        with self._changed:
+            self._used.discard(name)
+            self._returned.append(name)
+            self._changed.notify_all()
+
+    def end_sessions(self, name: str) -> None:
+        """Have the server end the sessions of a place; returns when it has been told.
+
+        Raises:
+            Exception: what the server answered.
+        """
+        done = threading.Event()
+        errors: list[Exception] = []
+
+        def end() -> None:
+            try:
+                self._places.end_sessions(name)
+            except Exception as error:  # noqa: BLE001 - raised where it was asked for
+                errors.append(error)
+            done.set()
+
+        with self._changed:
+            self._asked.append(end)
+            self._changed.notify_all()
+        done.wait(_PATIENCE_S)
+        if errors:
+            raise errors[0]
+
+    def close(self) -> list[str]:
+        """Remove every place; what could not be removed, and why."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._worker.join()
+        left = []
+        for name in [*self._returned, *self._used, *(name for name, _ in self._ready)]:
+            try:
+                self._places.drop(name)
+            except Exception as error:  # noqa: BLE001 - told to whoever reports the run
+                left.append(f"{name}: {_first_line(error)}")
+        return left
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            job()
+
+    def _next(self) -> Callable[[], None] | None:
+        with self._changed:
+            while not self._closing:
+                if self._asked:
+                    return self._asked.popleft()
+                missing = len(self._ready) < self._places.ahead
+                if self._waiting and not self._ready and self._trouble is None:
+                    return self._make
+                if self._returned:
+                    return self._drop
+                if missing and self._trouble is None:
+                    return self._make
+                self._changed.wait()
+            return None
+
+    def _make(self) -> None:
+        self._count += 1
+        name = f"sp_{self._run}_{self._count}"
+        try:
+            dsn = self._places.make(name)
+        except Exception as error:  # noqa: BLE001 - raised to whoever waits for a place
+            with self._changed:
+                # Places that come back make room for this one.
+                room_will_come = isinstance(error, NoPlaceError) and self._returned
+                self._trouble = None if room_will_come else error
+                self._changed.notify_all()
+            return
+        with self._changed:
+            self._ready.append((name, dsn))
+            self._changed.notify_all()
+
+    def _drop(self) -> None:
+        name = self._returned[0]
+        try:
+            self._places.drop(name)
+        except Exception:  # noqa: BLE001 - tried again at the end, and reported then
+            with self._changed:
+                self._used.add(name)
+        with self._changed:
+            self._returned.popleft()
+
+
+@contextmanager
+def _listening(path: Path, stock: _Stock) -> Iterator[str]:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(64)
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    threading.Thread(target=_lease, args=(connection, stock), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield str(path)
+        finally:
+            # Closing alone would leave the other thread waiting.
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def _lease(connection: socket.socket, stock: _Stock) -> None:
+    """Give a place to whoever is at the other end, and take it back when they are gone."""
+    with connection, connection.makefile("rw", encoding="utf-8") as talk:
+
+        def answer(fields: dict[str, Any]) -> None:
+            talk.write(json.dumps(fields) + "\n")
+            talk.flush()
+
+        try:
+            label = json.loads(talk.readline())
+            name, dsn = stock.take() if label is None else stock.labelled(label)
+        except Exception as error:  # noqa: BLE001 - told to whoever asked
+            with suppress(OSError):
+                answer({"refused": _first_line(error)})
+            return
+        try:
+            with suppress(OSError, ValueError):
+                answer({"name": name, "dsn": dsn})
+                for line in talk:
+                    if json.loads(line) == "end sessions":
+                        answer(_outcome(lambda: stock.end_sessions(name)))
+        finally:
+            if label is None:
+                stock.give_back(name)
+
+
+def _outcome(action: Callable[[], None]) -> dict[str, Any]:
+    try:
+        action()
+    except Exception as error:  # noqa: BLE001 - told to whoever asked
+        return {"refused": _first_line(error)}
+    return {"done": True}
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0]
+
+
+if __name__ == "__main__":
+    main()

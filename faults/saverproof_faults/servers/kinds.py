@@ -1,0 +1,110 @@
+"""What a test needs of a server: to reach or start one, and a clean place in it for each store."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+from urllib.parse import urlsplit
+
+from saverproof_faults.servers.server import ServerUnavailable
+
+
+class RunningServer(Protocol):
+    """A private server (see ``Server``)."""
+
+    @property
+    def url(self) -> str:
+        """How a driver reaches it."""
+
+    def kill(self) -> None:
+        """End it and all its processes by SIGKILL."""
+
+    def start(self) -> None:
+        """Start it again on the same data."""
+
+
+class Places(Protocol):
+    """Makes databases, schemas, key spaces: whatever is empty at first and belongs to one store.
+
+    Used by one thread. Every method may raise what the driver raises.
+    """
+
+    version: str
+    """The server's."""
+    ahead: int
+    """How many places are to be kept ready."""
+
+    def make(self, name: str) -> str:
+        """Make an empty place, and say how a driver reaches it. ``name`` was never used before.
+
+        Raises:
+            NoPlaceError: none is free at the moment.
+        """
+
+    def drop(self, name: str) -> None:
+        """Remove a place with all that is in it, whoever may still be connected to it."""
+
+    def end_sessions(self, name: str) -> None:
+        """Have the server end every session in a place, as an administrator does."""
+
+
+class NoPlaceError(Exception):
+    """All the places that a server has are in use."""
+
+
+class ServerKind(ABC):
+    """A sort of server, for ``target(server=...)``.
+
+    Subclasses are defined where they can be imported, and their objects can be pickled: the process
+    that looks after the server is another one.
+    """
+
+    title: ClassVar[str]
+    """What people call it."""
+    schemes: ClassVar[tuple[str, ...]]
+    """What its DSNs begin with, the usual one first."""
+    variable: ClassVar[str]
+    """The environment variable whose DSN is used instead of a private server."""
+
+    def private(self, scratch: Path | None) -> AbstractContextManager[RunningServer]:
+        """A private server that is running, in a folder of its own below ``scratch``.
+
+        Raises:
+            ServerUnavailable: what it takes is not installed.
+        """
+        raise ServerUnavailable(f"{self.title} cannot be started here")
+
+    @abstractmethod
+    def places(self, dsn: str) -> AbstractContextManager[Places]:
+        """The places of the server at ``dsn``.
+
+        Raises:
+            ServerUnavailable: it cannot be used; one line that does not have the password.
+        """
+
+
+def driver(module: str, install: str) -> Any:
+    """A driver's module; ``install`` is what pip calls its distribution.
+
+    Raises:
+        ServerUnavailable: it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ServerUnavailable(
+            f"the driver {module} is missing ({error}); pip install '{install}'"
+        ) from None
+
+
+def where(dsn: str) -> str:
+    """A DSN's host and port, which is all of it that may be shown."""
+    return urlsplit(dsn).netloc.rpartition("@")[2] or "its socket"
+
+
+def within(dsn: str, place: str) -> str:
+    """The DSN of another database of the same server."""
+    return urlsplit(dsn)._replace(path=f"/{place}").geturl()

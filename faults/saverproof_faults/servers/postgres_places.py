@@ -1,0 +1,86 @@
+"""PostgreSQL as a server for stores: a database for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from saverproof_faults.servers.kinds import Places, RunningServer, ServerKind, driver, where, within
+from saverproof_faults.servers.postgres import PostgresServer
+from saverproof_faults.servers.server import ServerUnavailable
+
+_QUICK = {
+    # What a process leaves that is killed is in the system's hands; only a power cut would tell.
+    "fsync": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "max_connections": "200",
+}
+_PATIENCE_S = 10
+_COPIES = 150000
+"""The first version that lets files be copied instead of being written to the log page by page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postgres(ServerKind):
+    """PostgreSQL: each workspace is a database of its own, ``workspace.dsn`` its URL.
+
+    Args:
+        oldest: the oldest major version that will do.
+    """
+
+    oldest: int = 13
+
+    title = "PostgreSQL"
+    schemes = ("postgresql", "postgres")
+    variable = "SAVERPROOF_POSTGRES_DSN"
+
+    @contextmanager
+    def private(self, scratch: Path | None) -> Iterator[RunningServer]:
+        with PostgresServer(scratch=scratch, settings=_QUICK) as server:
+            yield server
+
+    @contextmanager
+    def places(self, dsn: str) -> Iterator[Places]:
+        psycopg = driver("psycopg", "psycopg[binary]")
+        try:
+            connection = psycopg.connect(dsn, autocommit=True, connect_timeout=_PATIENCE_S)
+        except psycopg.Error as error:
+            said = " ".join(str(error).splitlines()[:1]) or type(error).__name__
+            raise ServerUnavailable(f"PostgreSQL at {where(dsn)}: {said}") from None
+        with connection:
+            if connection.info.server_version < self.oldest * 10_000:
+                raise ServerUnavailable(
+                    f"PostgreSQL at {where(dsn)}: found version "
+                    f"{connection.info.parameter_status('server_version')}, "
+                    f"expected {self.oldest} or newer"
+                )
+            yield _Databases(dsn, connection)
+
+
+class _Databases:
+    ahead = 4
+
+    def __init__(self, dsn: str, connection: Any) -> None:
+        self._dsn = dsn
+        self._connection = connection
+        self.version = str(connection.info.parameter_status("server_version"))
+        self._strategy = " STRATEGY file_copy" if connection.info.server_version >= _COPIES else ""
+
+    def make(self, name: str) -> str:
+        # template0: nobody can be connected to it, which would keep it from being copied.
+        self._connection.execute(
+            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'{self._strategy}"
+        )
+        return within(self._dsn, name)
+
+    def drop(self, name: str) -> None:
+        self._connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def end_sessions(self, name: str) -> None:
+        self._connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+        )

@@ -1,0 +1,302 @@
+"""Stores get places of their own in servers, which are gone afterwards, however that comes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg
+import pymysql
+import pytest
+import redis
+
+from saverproof_faults.servers import (
+    Keeper,
+    Kept,
+    Lease,
+    MariaDB,
+    Need,
+    Postgres,
+    Redis,
+    ServerError,
+    ServerKind,
+    ServerUnavailable,
+    Valkey,
+    dsn_for,
+    place,
+    serving,
+)
+from saverproof_faults.servers.kinds import within
+
+HOLDER = Path(__file__).with_name("place_holder.py")
+PATIENCE_S = 60.0
+
+
+class InSql:
+    """What the tests ask of an SQL database."""
+
+    def __init__(self, connection: Any, databases: str) -> None:
+        self._connection = connection
+        self._databases = databases
+
+    def run(self, statement: str) -> list[Any]:
+        with closing(self._connection.cursor()) as cursor:
+            cursor.execute(statement)
+            return [] if cursor.description is None else [row[0] for row in cursor.fetchall()]
+
+    def write(self) -> None:
+        self.run("CREATE TABLE t (x INT)")
+
+    def is_empty(self) -> bool:
+        try:
+            self.run("SELECT x FROM t")
+        except (psycopg.Error, pymysql.MySQLError):
+            return True
+        return False
+
+    def others(self) -> set[str]:
+        return set(self.run(self._databases))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class InRedis:
+    """The same of Redis."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def write(self) -> None:
+        self._client.set("x", 1)
+
+    def is_empty(self) -> bool:
+        return bool(self._client.dbsize() == 0)
+
+    def others(self) -> set[str]:
+        return set(self._client.info("keyspace"))
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def in_postgres(dsn: str) -> InSql:
+    connection = psycopg.connect(dsn, autocommit=True)
+    return InSql(connection, "SELECT datname FROM pg_database WHERE datname LIKE 'sp%'")
+
+
+def in_mariadb(dsn: str) -> InSql:
+    url = urlsplit(dsn)
+    connection = pymysql.connect(
+        host=str(url.hostname),
+        port=int(url.port or 0),
+        user=str(url.username),
+        password=str(url.password),
+        database=url.path[1:],
+    )
+    return InSql(connection, "SHOW DATABASES LIKE 'sp%'")
+
+
+def in_redis(dsn: str) -> InRedis:
+    return InRedis(redis.Redis.from_url(dsn))
+
+
+CLIENTS: dict[ServerKind, Callable[[str], Any]] = {
+    Postgres(): in_postgres,
+    MariaDB(): in_mariadb,
+    Redis(): in_redis,
+    Valkey(): in_redis,
+}
+
+
+@contextmanager
+def there(kind: ServerKind) -> Iterator[Kept]:
+    """A server of this kind for the tests of a module."""
+    try:
+        with serving(kind) as kept:
+            yield kept
+    except ServerUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module", params=CLIENTS, ids=lambda kind: type(kind).__name__)
+def kind(request: pytest.FixtureRequest) -> Iterator[ServerKind]:
+    with there(request.param):
+        yield request.param
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[ServerKind]:
+    """The server that starts fastest."""
+    with there(Redis()):
+        yield Redis()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[ServerKind]:
+    with there(Postgres()):
+        yield Postgres()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_each_place_is_empty_and_shows_nothing_of_another(kind: ServerKind) -> None:
+    with place(kind) as one, place(kind) as two:
+        assert one.name != two.name
+        with closing(CLIENTS[kind](one.dsn)) as first, closing(CLIENTS[kind](two.dsn)) as second:
+            first.write()
+            assert not first.is_empty()
+            assert second.is_empty()
+            # In mid-transaction, as far as the driver has begun one.
+            second.write()
+
+
+def test_a_place_that_was_given_back_is_removed(kind: ServerKind) -> None:
+    client = CLIENTS[kind]
+    with place(kind) as watch, closing(client(watch.dsn)) as watching:
+        with place(kind) as gone, closing(client(gone.dsn)) as store:
+            store.write()
+            here = f"db{urlsplit(gone.dsn).path[1:]}"
+            assert watching.others() & {gone.name, here}
+        wait_until(lambda: not watching.others() & {gone.name, here})
+
+
+def test_a_label_names_one_place(kind: ServerKind) -> None:
+    dsn = dsn_for(kind, "one")
+    with closing(CLIENTS[kind](dsn)) as store:
+        store.write()
+    assert dsn_for(kind, "one") == dsn
+    assert dsn_for(kind, "two") != dsn
+    with closing(CLIENTS[kind](dsn)) as store:
+        assert not store.is_empty()
+
+
+def test_the_server_ends_the_sessions_of_one_place(kind: ServerKind) -> None:
+    with (
+        place(kind) as one,
+        place(kind) as other,
+        closing(CLIENTS[kind](other.dsn)) as spared,
+        closing(CLIENTS[kind](one.dsn)) as ended,
+    ):
+        ended.write()
+        one.end_sessions()
+        spared.write()
+        if kind == Postgres():
+            with pytest.raises(psycopg.OperationalError, match="terminating connection"):
+                ended.others()
+
+
+def test_of_a_server_that_is_used_by_others_only_empty_places_are_taken(
+    redis_server: ServerKind,
+) -> None:
+    with place(redis_server) as theirs:
+        with closing(in_redis(within(theirs.dsn, "9"))) as store:
+            store.write()
+            with Keeper(Need.of(redis_server), theirs.dsn) as keeper:
+                leases = [Lease(keeper.kept.address) for _ in range(12)]
+                taken = {urlsplit(lease.dsn).path for lease in leases}
+                for lease in leases:
+                    lease.close()
+            assert keeper.left == ()
+            assert not store.is_empty()
+        assert len(taken) == 12
+        assert "/9" not in taken
+
+
+def test_a_server_without_an_empty_place_says_so(redis_server: ServerKind) -> None:
+    with place(redis_server) as theirs:
+        for number in range(64):
+            with closing(in_redis(within(theirs.dsn, str(number)))) as store:
+                store.write()
+        refused = pytest.raises(ServerError, match="no empty database among 64")
+        with Keeper(Need.of(redis_server), theirs.dsn) as keeper, refused:
+            Lease(keeper.kept.address)
+        for number in range(64):
+            with closing(redis.Redis.from_url(within(theirs.dsn, str(number)))) as client:
+                client.flushdb()
+
+
+def test_databases_made_in_a_given_server_are_removed_at_the_end(postgres: ServerKind) -> None:
+    with place(postgres) as theirs:
+        with Keeper(Need.of(postgres), theirs.dsn) as keeper:
+            lease = Lease(keeper.kept.address)
+            assert not keeper.kept.private
+            prefix = lease.name.rpartition("_")[0]
+            # Neither given back nor closed when the keeper ends.
+            store = in_postgres(lease.dsn)
+        assert keeper.left == ()
+        with closing(in_postgres(theirs.dsn)) as client:
+            assert not [name for name in client.others() if name.startswith(prefix)]
+        store.close()
+        lease.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_nothing_is_left_when_who_uses_it_is_killed(tmp_path: Path) -> None:
+    with there(Redis()):
+        pass
+    told = tmp_path / "told"
+    environment = {**os.environ, "SAVERPROOF_KEEPERS": "{}"}
+    with subprocess.Popen([sys.executable, HOLDER, "Redis", told], env=environment) as holder:
+        wait_until(lambda: told.exists() or holder.poll() is not None)
+        family = psutil.Process(holder.pid).children(recursive=True)
+        assert len(family) >= 3  # keeper, guard, server
+        holder.send_signal(signal.SIGKILL)
+    wait_until(lambda: not any(one.is_running() and one.status() != "zombie" for one in family))
+    assert not Path(told.read_text()).parent.exists()
+
+
+REFUSALS: dict[str, tuple[ServerKind, str, str]] = {
+    "nobody there": (Postgres(), "postgresql://u:secret@127.0.0.1:1/x", "Connection refused"),
+    "nobody there, MariaDB": (MariaDB(), "mysql://u:secret@127.0.0.1:1/x", "Connection refused"),
+    "nobody there, Redis": (Redis(), "redis://:secret@127.0.0.1:1/0", "Connection refused"),
+    "no such host": (Postgres(), "postgresql://u:secret@host.invalid/x", "host.invalid"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_server_that_cannot_be_reached_is_refused_in_one_line(case: str) -> None:
+    kind, dsn, said = REFUSALS[case]
+    with pytest.raises(ServerUnavailable, match=said) as refused, Keeper(Need.of(kind), dsn):
+        pass
+    assert "\n" not in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_wrong_password_is_refused_in_one_line(kind: ServerKind) -> None:
+    with place(kind) as here:
+        url = urlsplit(here.dsn)
+        wrong = url._replace(netloc=f"{url.username or ''}:no@{url.hostname}:{url.port}").geturl()
+        with pytest.raises(ServerUnavailable, match=r"(?i)password|denied") as refused:
+            Keeper(Need.of(kind), wrong).__enter__()
+    assert "\n" not in str(refused.value)
+
+
+def test_an_old_server_is_refused_in_one_line(postgres: ServerKind) -> None:
+    refused = pytest.raises(ServerUnavailable, match=r"found version 1.*, expected 99 or newer$")
+    with place(postgres) as here, refused:
+        Keeper(Need.of(Postgres(oldest=99)), here.dsn).__enter__()
+
+
+def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ServerUnavailable, match=r"pip install 'psycopg\[binary\]'"):
+        Postgres().places("postgresql://127.0.0.1:1/x").__enter__()
+
+
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ServerUnavailable, match="no redis-server in the PATH"):
+        Keeper(Need.of(Redis())).__enter__()
