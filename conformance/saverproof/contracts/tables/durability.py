@@ -166,6 +166,13 @@ POWER_CUT_LOSES_NOTHING = Contract(
         "reach the entry in its folder"
     ),
     wrong="the folder is not synced after a rename, or synchronous=NORMAL with SQLite's WAL",
+    matters=(
+        "After a power cut the last steps that users were told are done are gone, and run again."
+    ),
+    fix=(
+        "Sync before you return: `synchronous=FULL` for SQLite's WAL; for files, fsync the new "
+        "file before `os.replace`, and its folder after it."
+    ),
     durable=True,
 )
 
