@@ -25,7 +25,8 @@ from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
 from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
-from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.atomicity.repeated_faults import faults_in_a_row
 from saverproof.families.atomicity.replay import replay

@@ -39,7 +39,7 @@ from saverproof.families.atomicity.random_programs import (
     StepSource,
     fault_theme,
 )
-from saverproof.families.atomicity.random_trial import ProgramViolation
+from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.worker import UnansweredError
 from saverproof.machines.broken import ContractBroken, told
 from saverproof.machines.choices import PHASES, SEEDS, SeededChoices

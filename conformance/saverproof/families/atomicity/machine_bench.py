@@ -17,7 +17,8 @@ from saverproof.families.atomicity.judging import USABLE, FaultVerdict
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
-from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.replay import read_random
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
 from saverproof.families.atomicity.worker import UnansweredError

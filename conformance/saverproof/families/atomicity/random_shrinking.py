@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_programs import PlannedStep, RecordedSteps
-from saverproof.families.atomicity.random_trial import ProgramViolation, RandomTrial
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.worker import UnansweredError
 from saverproof.programs.simplifying import simpler
 from saverproof.programs.spans import with_simpler_items, without_spans

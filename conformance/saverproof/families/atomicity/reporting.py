@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from saverproof.contracts.registry import contract
 from saverproof.families.atomicity.random_programs import OUTAGE
-from saverproof.families.atomicity.random_trial import ProgramViolation
+from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.families.atomicity.script_program import long_reproducer

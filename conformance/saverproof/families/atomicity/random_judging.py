@@ -1,0 +1,73 @@
+"""Judges one call of a random program by what is seen before and after it.
+
+What should be seen is taken from the store beside it, which no fault has met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from saverproof.execution.view import Snapshot
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.judging import (
+    CANCELLED,
+    LATE,
+    LOST_CONNECTION,
+    SILENT,
+    USABLE,
+    WHOLE,
+    FaultVerdict,
+)
+from saverproof.families.atomicity.observation import TrialObservation
+from saverproof.families.atomicity.random_violation import broken
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is seen without the call, and with all of it."""
+
+    before: Snapshot
+    after: Snapshot
+
+
+def unusable_after(injection: Injection | None) -> str:
+    """The contract by which a saver works again after a fault of this kind."""
+    if injection is not None and injection.disconnects:
+        return LOST_CONNECTION
+    return CANCELLED if _cancelled(injection) else USABLE
+
+
+def judged_without_fault(ended: TrialObservation, *, right: bool) -> FaultVerdict | None:
+    """Of a call that met no fault; ``right`` says whether what is seen after it is."""
+    if not ended.returned:
+        return broken(USABLE, "a step without a fault fails", "to work", ended.said)
+    if not right:
+        return broken(LATE, "a step without a fault stores something else", "", ended.said)
+    return None
+
+
+def judged_under_fault(
+    ended: TrialObservation,
+    injection: Injection | None,
+    expected: Expected,
+    seen: Snapshot,
+    *,
+    locked: bool,
+) -> FaultVerdict | None:
+    """Of a call that met its fault; ``locked`` says that nobody else could write afterwards."""
+    unusable = unusable_after(injection)
+    if seen.unreadable is not None:
+        return broken(unusable, "it failed, and reading fails", "", seen.unreadable)
+    if ended.returned and seen != expected.after:
+        contract = CANCELLED if _cancelled(injection) else SILENT
+        return broken(contract, "it returned, and is not stored", "all of it", ended.said)
+    if seen not in (expected.before, expected.after):
+        contract = CANCELLED if _cancelled(injection) else WHOLE
+        return broken(contract, "it failed, and part of it is seen", "nothing", ended.said)
+    if locked:
+        return broken(unusable, "it failed, and nobody else can write", "", ended.said)
+    return None
+
+
+def _cancelled(injection: Injection | None) -> bool:
+    return injection is not None and injection.kind == "cancellation"

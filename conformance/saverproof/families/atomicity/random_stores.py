@@ -1,0 +1,131 @@
+"""The store that a random program fails, and the one beside it that never is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from saverproof.execution.driver import ApiDriver
+from saverproof.execution.settled_calls import Calls, SettledCall
+from saverproof.execution.view import Snapshot, Wanted, snapshot
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.scenarios import UNRELATED
+from saverproof.model.store import Model
+from saverproof.programs.small import unrelated
+from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.workspace import Workspace
+
+
+@dataclass(slots=True)
+class _Opened:
+    """What there is while the stores are open."""
+
+    workspace: Workspace
+    driver: ApiDriver
+    reference: ApiDriver
+    calls: Calls
+
+
+@dataclass(slots=True)
+class RandomStores:
+    """Two savers on workspaces of their own. Everything here happens on the worker's thread."""
+
+    bench: FaultBench
+    _open: _Opened | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Self:
+        """Open the saver under test, and the one beside it that is never failed."""
+        with ExitStack() as stack:
+            workspace, driver = self._opened(stack)
+            _, reference = self._opened(stack)
+            next_version = reference.saver.get_next_version
+            calls = Calls(lambda current: next_version(current, None))
+            self._open = _Opened(workspace, driver, reference, calls)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._stack.close()
+
+    def _opened(self, stack: ExitStack) -> tuple[Workspace, ApiDriver]:
+        workspace = stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
+        return workspace, self._driver_of(workspace, stack)
+
+    def _driver_of(self, workspace: Workspace, stack: ExitStack) -> ApiDriver:
+        saver: Any = stack.enter_context(opened(self.bench.target, workspace, self.bench.loop))
+        return self.bench.driver(saver, workspace)
+
+    @property
+    def _now(self) -> _Opened:
+        assert self._open is not None, "asked only while it is open"
+        return self._open
+
+    @property
+    def workspace(self) -> Workspace:
+        """Of the saver that is failed."""
+        return self._now.workspace
+
+    @property
+    def driver(self) -> ApiDriver:
+        """Of the saver that is failed."""
+        return self._now.driver
+
+    @property
+    def reference(self) -> ApiDriver:
+        """Of the saver that is never failed."""
+        return self._now.reference
+
+    @property
+    def calls(self) -> Calls:
+        """Make calls of steps, which both savers take."""
+        return self._now.calls
+
+    @property
+    def model(self) -> Model:
+        """What the saver that is never failed holds."""
+        return self.calls.model
+
+    def seen(self, wanted: Wanted) -> Snapshot:
+        """What the saver that is failed shows."""
+        return snapshot(self.driver, wanted)
+
+    def expected(self, wanted: Wanted) -> Snapshot:
+        """What the saver that is never failed shows."""
+        return snapshot(self.reference, wanted)
+
+    def fresh(self) -> Workspace:
+        """An empty workspace for a copy of the files."""
+        return self._stack.enter_context(fresh_workspace(self.bench.folder, self.bench.target))
+
+    def go_on_in(self, workspace: Workspace) -> None:
+        """Open the saver under test anew, on the copy that a workspace holds."""
+        self._now.workspace = workspace
+        self._now.driver = self._driver_of(workspace, self._stack)
+
+    @property
+    def unrelated(self) -> tuple[SettledCall, ...]:
+        """What is written to a thread that no program names."""
+        version: Callable[..., Any] = self.reference.saver.get_next_version
+        return Calls(lambda current: version(current, None)).settle(unrelated(UNRELATED))
+
+    @property
+    def databases(self) -> list[str]:
+        """The files of the workspace that connections of the saver are open to."""
+        injector = self.bench.injector
+        if injector.engine_unavailable is not None or self._open is None:
+            return []
+        opened_to = {os.path.realpath(one.path) for one in injector.watch.connections if one.path}
+        return sorted(path for path in opened_to if path.startswith(self._folder))
+
+    @property
+    def database_names(self) -> tuple[str, ...]:
+        """The same, relative to the workspace."""
+        return tuple(path.removeprefix(self._folder) for path in self.databases)
+
+    @property
+    def _folder(self) -> str:
+        return f"{os.path.realpath(self.workspace.path)}/"
