@@ -10,9 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from saverproof.process import heartbeat
+from saverproof.process.silence import Silence
 
 PATIENCE_S = 20.0
-"""Seconds that a script may take in a process of its own; most are the imports of LangGraph."""
+"""Seconds for which nothing may move in the process of a script before it is ended. One that is at
+work, or would be if the machine had not much else to do, is given six times as long.
+"""
+_LOOK_S = 1.0
 
 
 def complains(text: str, promise: str) -> bool:
@@ -47,7 +51,7 @@ def complains_here(text: str) -> bool:
 def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> bool:
     """Whether the script, in a process of its own, ends with 1 and a message with the promise.
 
-    One that takes longer than ``patience_s`` seconds is ended, and shows nothing.
+    One in which nothing moves for ``patience_s`` seconds is ended, and shows nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
@@ -70,11 +74,14 @@ def first_to_complain(texts: Iterable[str], promise: str) -> str:
 
 def _said(process: subprocess.Popen[bytes], patience_s: float) -> str:
     """What the script says; it is killed if it takes too long."""
-    end = time.monotonic() + patience_s
+    silence = Silence(process.pid, patience_s)
     while True:
         heartbeat.beat(0)
+        began = time.monotonic()
         try:
-            return process.communicate(timeout=min(1.0, patience_s))[1].decode("utf-8", "replace")
+            return process.communicate(timeout=min(_LOOK_S, patience_s))[1].decode(
+                "utf-8", "replace"
+            )
         except subprocess.TimeoutExpired:
-            if time.monotonic() >= end:
+            if silence.last(time.monotonic() - began) is not None:
                 process.kill()
