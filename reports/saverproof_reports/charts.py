@@ -10,7 +10,7 @@ from typing import Any
 from saverproof_reports.sections import recoveries
 
 MOST_CELLS = 300
-"""Cells of one row of the fault map; above that only those that are not clean are drawn."""
+"""Cells of one row of places; above that only those at which something went wrong are drawn."""
 
 MOST_BARS = 40
 """Bars of one chart; what is less than all of them is added up in one more."""
@@ -20,6 +20,11 @@ LEAST_SHARE = 1.5
 
 COUNT = ""
 """The name of a segment that is a mere count, neither good nor bad."""
+
+_UNHARMED = frozenset({"clean", "absent", "whole"})
+_AFTER = "after "
+_IN_ORDER = ("statement", "io", "system call", "call", "acknowledged", "instant")
+"""Kinds of places of a kill: those inside an operation, its end, and any time."""
 
 _STEPS = (1, 1.5, 2, 3, 5, 7)
 _BOUNDS = (0.0, *(step * 10.0**power for power in range(-1, 6) for step in _STEPS), inf)
@@ -53,8 +58,8 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultRow:
-    """The places of one operation that were failed in one way, in order."""
+class PlaceRow:
+    """The places of one operation at which one kind of thing was done to it, in order."""
 
     kind: str
     cells: tuple[Mapping[str, Any], ...]
@@ -84,16 +89,6 @@ def lengths(counts: Mapping[str, int]) -> list[Bar]:
         rest = greatest_first[MOST_BARS:]
         kept[f"{len(rest):,} others"] = sum(counts[label] for label in rest)
     return [_length(label, count, COUNT, kept.values()) for label, count in kept.items() if count]
-
-
-def kill_bars(trials: Sequence[Mapping[str, Any]], order: Iterable[str]) -> list[Bar]:
-    """For each operation and kind of place, what was found after the kills there."""
-    outcomes = tuple(order)
-    counted: dict[str, Counter[str]] = {}
-    for trial in trials:
-        row = counted.setdefault(f"{trial['operation']}, {trial['kind']}", Counter())
-        row[trial["outcome"]] += trial.get("count", 1)
-    return [composition(label, counts, outcomes) for label, counts in sorted(counted.items())]
 
 
 def power_bars(by_lost: Mapping[str, int]) -> list[Bar]:
@@ -133,20 +128,36 @@ def recovery_columns(trials: Sequence[Mapping[str, Any]]) -> list[Column]:
     ]
 
 
-def fault_map(places: Sequence[Mapping[str, Any]]) -> dict[str, list[FaultRow]]:
+def fault_map(places: Sequence[Mapping[str, Any]]) -> dict[str, list[PlaceRow]]:
     """The fault map: for each operation a row for each kind of fault, as they first come."""
+    return _map(places)
+
+
+def kill_timeline(trials: Sequence[Mapping[str, Any]]) -> dict[str, list[PlaceRow]]:
+    """The kills: for each operation a row for each kind of place, in the order in which the
+    operation passes them. After it had returned counts as its end.
+    """
+    in_order = sorted(trials, key=lambda trial: trial.get("at", 0))
+    ended = [{**one, "operation": one["operation"].removeprefix(_AFTER)} for one in in_order]
+    kinds = {kind: number for number, kind in enumerate(_IN_ORDER)}
+    found = _map(sorted(ended, key=lambda one: kinds.get(one["kind"], len(kinds))))
+    ranks = {"opening": -1, "between operations": 1, "closing": 2}
+    return dict(sorted(found.items(), key=lambda entry: ranks.get(entry[0], 0)))
+
+
+def _map(places: Iterable[Mapping[str, Any]]) -> dict[str, list[PlaceRow]]:
     found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for place in places:
         found.setdefault(place["operation"], {}).setdefault(place["kind"], []).append(place)
     return {
-        operation: [_fault_row(kind, cells) for kind, cells in kinds.items()]
+        operation: [_row(kind, cells) for kind, cells in kinds.items()]
         for operation, kinds in found.items()
     }
 
 
-def _fault_row(kind: str, cells: list[Mapping[str, Any]]) -> FaultRow:
+def _row(kind: str, cells: list[Mapping[str, Any]]) -> PlaceRow:
     total = sum(cell.get("count", 1) for cell in cells)
     drawn = cells
     if len(cells) > MOST_CELLS:
-        drawn = [cell for cell in cells if cell["outcome"] != "clean"][:MOST_CELLS]
-    return FaultRow(kind, tuple(drawn), total, len(cells) - len(drawn))
+        drawn = [cell for cell in cells if cell["outcome"] not in _UNHARMED][:MOST_CELLS]
+    return PlaceRow(kind, tuple(drawn), total, len(cells) - len(drawn))

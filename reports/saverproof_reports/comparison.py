@@ -14,9 +14,12 @@ _NOT_JUDGED = ("unknown", "not-exercised", "not-applicable")
 
 
 class VerdictChange(StrEnum):
-    """How the verdict on one contract changed; in the order in which reports show them."""
+    """How the verdict on one contract changed, or that a must is broken as before; in the order in
+    which reports show them.
+    """
 
     WORSE = "got worse"
+    STILL = "still broken"
     ADVICE = "advice"
     BETTER = "got better"
     LISTED = "now listed as known"
@@ -28,6 +31,7 @@ class VerdictChange(StrEnum):
 
 MEANINGS = {
     VerdictChange.WORSE: "broken now, and not in the old report, which knew the contract",
+    VerdictChange.STILL: "broken in both: nothing got worse by that",
     VerdictChange.ADVICE: "a contract of level should is broken now: it fails nothing",
     VerdictChange.BETTER: "was broken, and holds now",
     VerdictChange.LISTED: "broken, and now in the known-violations file",
@@ -41,7 +45,8 @@ MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The verdicts on one contract, where they differ; None in a report that has it not.
+    """The verdicts on one contract that there is something to say of; None in a report that has it
+    not.
 
     ``note`` tells more: what was seen, or why it is not judged.
     """
@@ -180,12 +185,10 @@ def _kind(old: Contract | None, new: Contract | None) -> VerdictChange | None:
         return VerdictChange.ADDED if old is None else VerdictChange.REMOVED
     before, after = old["verdict"], new["verdict"]
     if after == "violated":
-        worse = not all(excused(old, violation["api"]) for violation in new["violations"])
-        return (
-            (VerdictChange.WORSE if new["level"] == "must" else VerdictChange.ADVICE)
-            if worse
-            else None
-        )
+        must = new["level"] == "must"
+        if all(excused(old, violation["api"]) for violation in new["violations"]):
+            return VerdictChange.STILL if must else None
+        return VerdictChange.WORSE if must else VerdictChange.ADVICE
     if before == after:
         return None
     if after in _NOT_JUDGED:

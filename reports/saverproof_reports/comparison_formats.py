@@ -81,7 +81,7 @@ def _markdown(saver: SaverComparison) -> Iterator[str]:
 
 
 def _line(change: Change) -> str:
-    verdicts = f"{change.old or 'absent'} → {change.new or 'absent'}"
+    verdicts = " → ".join(dict.fromkeys((change.old or "absent", change.new or "absent")))
     note = f": {one_line(change.note)}" if change.note else ""
     return f"{change.kind.value}: {change.contract} ({change.level}, {verdicts}){note}"
 

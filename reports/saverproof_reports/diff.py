@@ -1,4 +1,7 @@
-"""Expected against observed, line by line, with what changed inside a line marked."""
+"""What was observed against what was expected, line by line, what differs in a line marked.
+
+As in a patch that would mend it: what was wrong is red wherever diffs have colours.
+"""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ _LONGEST_MARKED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a diff: ``mark`` is ``-`` (expected only), ``+`` (observed only) or a space.
+    """One line of a diff: ``mark`` is ``-`` (observed only), ``+`` (expected only) or a space.
 
     ``parts`` are its pieces of text, each with whether it is what differs.
     """
@@ -24,9 +27,9 @@ class Line:
         return "".join(text for text, _ in self.parts)
 
 
-def diff(expected: str, observed: str) -> list[Line]:
+def diff(observed: str, expected: str) -> list[Line]:
     """The lines of both texts, in order, those that only one has marked as such."""
-    old, new = expected.splitlines(), observed.splitlines()
+    old, new = observed.splitlines(), expected.splitlines()
     lines: list[Line] = []
     for kind, start, end, other, other_end in SequenceMatcher(None, old, new).get_opcodes():
         removed, added = old[start:end], new[other:other_end]

@@ -7,7 +7,7 @@ from typing import Any
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import families, tally, with_verdict
-from saverproof_reports.markup import block, code, folded, plain, table
+from saverproof_reports.markup import block, code, folded, linked, plain, prose, table, web
 from saverproof_reports.summary import VERDICTS
 from saverproof_reports.wording import MARKS, MEANINGS, figures, saver_sentence, sentence
 
@@ -68,7 +68,7 @@ def _saver(judged: Mapping[str, Any]) -> list[str]:
     if figures(judged):
         parts.append("\n".join(f"- {plain(line)}" for line in figures(judged)))
     parts += [
-        f"- stale known violation {code(entry['id'])}: {plain(entry['message'])}"
+        f"- stale known violation {code(entry['id'])}: {prose(entry['message'])}"
         for entry in judged.get("stale", ())
     ]
     for contract in by_cause(judged, with_verdict(judged, "violated", "known")):
@@ -82,10 +82,10 @@ def _saver(judged: Mapping[str, Any]) -> list[str]:
 
 def _contract(contract: Mapping[str, Any], judged: Mapping[str, Any]) -> str:
     advice = " (advice)" if contract["level"] == "should" else ""
-    reason = f"\n\nKnown: {plain(contract['reason'])}" if contract["reason"] else ""
+    reason = f"\n\nKnown: {linked(contract['reason'])}" if contract["reason"] else ""
     root = cause_of(judged, contract["id"])
     cause = [
-        f"Also breaks {code(e['contract'])}: {plain(e['why'])}"
+        f"Also breaks {code(e['contract'])}: {prose(e['why'])}"
         for e in also_broken(judged, contract["id"])
     ]
     cause += [f"Same cause as {code(root)}"] if root else []
@@ -93,9 +93,14 @@ def _contract(contract: Mapping[str, Any], judged: Mapping[str, Any]) -> str:
     title = "####" if root else "###"
     return (
         f"{title} {MARKS[contract['verdict']]} {code(contract['id'])}{advice}\n\n"
-        f"{contract['level']}: {plain(contract['statement'])}  \n"
-        f"source: {plain(contract['source'])}{reason}{lines}"
+        f"{contract['level']}: {linked(contract['statement'])}  \n"
+        f"source: {_source(contract)}{reason}{lines}"
     )
+
+
+def _source(contract: Mapping[str, Any]) -> str:
+    link = web(contract.get("link"))
+    return f"[{prose(contract['source'])}](<{link}>)" if link else linked(contract["source"])
 
 
 def _violation(violation: Mapping[str, Any]) -> str:
@@ -104,9 +109,9 @@ def _violation(violation: Mapping[str, Any]) -> str:
         f"{number}. {code(step)}" for number, step in enumerate(violation["steps"], 1)
     )
     parts = [
-        f"**{plain(violation['summary'])}** ({violation['api']}, {violation['phase']})",
+        f"**{prose(violation['summary'])}** ({violation['api']}, {violation['phase']})",
         steps,
-        "Expected (-) and observed (+):",
+        "Observed (-) and expected (+):",
         block("\n".join(lines), "diff"),
     ]
     if violation.get("stacks"):
@@ -121,12 +126,12 @@ def _violation(violation: Mapping[str, Any]) -> str:
 
 
 def _texts(violation: Mapping[str, Any]) -> tuple[str, str]:
-    return violation["expected"], violation["observed"]
+    return violation["observed"], violation["expected"]
 
 
 def _undecided(contracts: list[Mapping[str, Any]]) -> str:
     rows = [
-        [code(contract["id"]), contract["verdict"], plain(contract["reason"] or "")]
+        [code(contract["id"]), contract["verdict"], linked(contract["reason"] or "")]
         for contract in contracts
     ]
     return folded(f"Not decided: {len(rows)}", table(["contract", "verdict", "reason"], rows))

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from saverproof_reports import charts, drawing, wording
+from saverproof_reports import charts, drawing, harm, markup, wording
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
@@ -70,19 +70,22 @@ def _templates() -> Environment:
         "verdicts": VERDICTS,
         "charts": charts,
         "drawing": drawing,
+        "harm": harm,
         "wording": wording,
         "diff": diff,
         "tally": tally,
         "with_verdict": with_verdict,
         "broken": _broken,
+        "finding_of": _finding_of,
         "also_broken": also_broken,
         "cause_of": cause_of,
         "contract_rows": contract_rows,
     }
     templates.filters |= {
         "slug": slug,
-        "web": _web,
+        "web": markup.web,
         "spans": _spans,
+        "linked": _linked,
         "thousands": "{:,}".format,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
     }
@@ -94,23 +97,35 @@ def _part(name: str) -> str:
     return files("saverproof_reports").joinpath("templates", name).read_text("utf-8").strip()
 
 
-def _web(link: object) -> str:
-    """``link`` if it is a web address, else '': an address of another kind may run code."""
-    text = link if isinstance(link, str) else ""
-    return text if text.startswith(("https://", "http://")) else ""
-
-
 def _spans(text: str) -> Markup:
     """``text`` with what stands between backticks as code."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return escape(text)
     code = Markup("<code>{}</code>")
     return Markup("").join(
-        code.format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
+        code.format(part) if is_code else escape(part) for part, is_code in markup.spans(text)
+    )
+
+
+def _linked(text: str) -> Markup:
+    """The same, the issues and advisories that it names as links."""
+    code = Markup("<code>{}</code>")
+    link = Markup('<a href="{}" rel="noreferrer">{}</a>')
+    return Markup("").join(
+        code.format(part)
+        if is_code
+        else Markup("").join(
+            link.format(address, one) if address else escape(one)
+            for one, address in markup.links(part)
+        )
+        for part, is_code in markup.spans(text)
     )
 
 
 def _broken(judged: Mapping[str, Any], verdict: str, level: str | None) -> list[Mapping[str, Any]]:
     found = [one for one in with_verdict(judged, verdict) if level is None or one["level"] == level]
     return by_cause(judged, found)
+
+
+def _finding_of(judged: Mapping[str, Any], place: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The contract that a place shows broken, if its violations are on the page."""
+    named = [one for one in judged["contracts"] if one["id"] == place.get("contract")]
+    return next((one for one in named if one["violations"]), None)

@@ -36,32 +36,6 @@ MADE_BY = {
 }
 """What is said of programs, by who made them."""
 
-FAULT_OUTCOMES = {
-    "clean": "nothing of the operation was left",
-    "held": "the operation is stored whole",
-    "torn": "part of the operation was left",
-    "lost": "something acknowledged is gone",
-    "late": "what failed was stored by a later commit",
-    "stuck": "the saver was not usable afterwards",
-    "not-fired": "the fault never fired: nothing is known",
-}
-"""What each outcome of a fault means."""
-
-FAULT_LETTERS = {"torn": "T", "lost": "L", "late": "A", "stuck": "S", "not-fired": "?"}
-"""What a square of the fault map says where colours cannot be told apart."""
-
-KILL_OUTCOMES = {
-    "absent": "the operation in flight is not there at all",
-    "whole": "the operation in flight is there whole",
-    "torn": "the operation in flight is only partly there",
-    "lost": "an acknowledged operation is gone",
-    "gap": "a later operation survived without an earlier one",
-    "unopened": "the store did not open, failed its check or took no writes",
-    "not-fired": "the kill came too late: nothing is known",
-}
-"""What each outcome of a kill means."""
-
-
 NO_STORAGE_FAULT = "no storage fault was tried"
 """What keeps a pass from being one without reservation."""
 
@@ -97,17 +71,16 @@ def saver_sentence(judged: Judged) -> str:
     """What the run says of one saver, in one sentence without its name at the start."""
     must, should = judged["summary"]["must"], judged["summary"]["should"]
     violated, held = must.get("violated", 0), must.get("held", 0)
-    decided = violated + held + must.get("known", 0)
-    if not decided:
-        start = "was judged on no contract"
+    apply = applicable(must)
+    musts = _that_apply(apply, "must")
+    if not violated + held + must.get("known", 0):
+        start = f"was judged on none of {musts}" if apply else "was judged on no contract"
     elif violated:
-        start = f"breaks {violated} of {count_of(decided, 'contract')}"
-    elif must.get("known"):
-        start = f"keeps {held} of {count_of(decided, 'contract')}, the others are known"
+        start = f"breaks {violated} of {musts}"
+    elif held == apply:
+        start = f"keeps the {musts}" if held == 1 else f"keeps all {musts}"
     else:
-        start = (
-            "keeps the one contract that was judged" if held == 1 else f"keeps all {held} contracts"
-        )
+        start = f"keeps {held} of {musts}"
     untried = [NO_STORAGE_FAULT] if untried_phrase(judged) else []
     return "; ".join([start, *_reservations(must, should), *untried, *_stale(judged)])
 
@@ -120,7 +93,7 @@ def untried_phrase(judged: Judged) -> str:
 
 def _reservations(must: Mapping[str, int], should: Mapping[str, int]) -> list[str]:
     said = []
-    if must.get("violated") and must.get("known"):
+    if must.get("known"):
         said.append(f"{must['known']} known")
     if must.get("unknown"):
         said.append(f"{must['unknown']} undecided")
@@ -129,6 +102,25 @@ def _reservations(must: Mapping[str, int], should: Mapping[str, int]) -> list[st
     if should.get("violated"):
         said.append(f"advice on {should['violated']} more")
     return said
+
+
+def applicable(counts: Mapping[str, int]) -> int:
+    """How many of the contracts of a level apply to the saver."""
+    return sum(number for verdict, number in counts.items() if verdict != "not-applicable")
+
+
+def advice_sentence(judged: Judged) -> str:
+    """What the run says of the contracts that good savers keep; "" if none of them applies."""
+    should = judged["summary"]["should"]
+    apply, broken = applicable(should), should.get("violated", 0)
+    if not apply:
+        return ""
+    verb = "are" if broken > 1 else "is"
+    return f"{broken or 'none'} of {_that_apply(apply, 'should')} {verb} broken (advice)"
+
+
+def _that_apply(number: int, level: str) -> str:
+    return f"{count_of(number, level)} that {'applies' if number == 1 else 'apply'}"
 
 
 def _stale(judged: Judged) -> list[str]:

@@ -20,8 +20,7 @@ from saverproof.contracts import (
     families,
     release,
 )
-from saverproof.contracts.links import with_links
-from saverproof.contracts.page import render
+from saverproof.contracts.page import render, with_links
 
 PAGE = Path(__file__).parents[2] / "docs" / "contracts.md"
 ALL = contracts()

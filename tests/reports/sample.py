@@ -168,6 +168,7 @@ def trials(lost: int = 0) -> list[Data]:
         {
             "operation": operation,
             "place": f"{kind} {n}",
+            "at": n,
             "kind": kind,
             "outcome": "lost" if n < lost and kind == "instant" else ("absent", "whole")[n > 4],
             "count": 3,

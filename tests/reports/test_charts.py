@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ import pytest
 from tests.reports.hostile import HUGE, NASTY
 
 from saverproof_reports import charts, drawing
-from saverproof_reports.wording import KILL_OUTCOMES
+from saverproof_reports.harm import KILL_OUTCOMES
 
 TRIALS: list[dict[str, Any]] = [
     {"operation": "put", "kind": "io", "outcome": "whole", "count": 3, "recovery_ms": [1.2]},
@@ -21,6 +22,15 @@ TRIALS: list[dict[str, Any]] = [
 
 def svg(drawn: Any) -> ElementTree.Element:
     return ElementTree.fromstring(drawn)
+
+
+def stacked(trials: list[dict[str, Any]]) -> list[charts.Bar]:
+    """Bars with a segment for each outcome."""
+    counted: dict[str, Counter[str]] = {}
+    for trial in trials:
+        row = counted.setdefault(f"{trial['operation']}, {trial['kind']}", Counter())
+        row[trial["outcome"]] += trial.get("count", 1)
+    return [charts.composition(name, row, KILL_OUTCOMES) for name, row in sorted(counted.items())]
 
 
 def rectangles(drawn: Any, series: str) -> list[dict[str, float]]:
@@ -38,6 +48,25 @@ def test_an_endless_fault_map_shows_what_was_not_clean() -> None:
     [row] = charts.fault_map(places)["put"]
     assert [cell["outcome"] for cell in row.cells] == ["torn"]
     assert (row.total, row.undrawn) == (5001, 5000)
+
+
+def test_the_kills_of_an_operation_are_in_the_order_in_which_it_passes_them() -> None:
+    def kill(operation: str, kind: str, at: int) -> dict[str, Any]:
+        return {"operation": operation, "kind": kind, "at": at, "place": "x", "outcome": "whole"}
+
+    kills = [
+        kill("closing", "call", 1),
+        kill("after put", "acknowledged", 1),
+        kill("put", "io", 9),
+        kill("put", "statement", 10),
+        kill("put", "statement", 2),
+        kill("between operations", "instant", 5),
+        kill("opening", "io", 1),
+    ]
+    timeline = charts.kill_timeline(kills)
+    assert list(timeline) == ["opening", "put", "between operations", "closing"]
+    places = [(row.kind, [cell["at"] for cell in row.cells]) for row in timeline["put"]]
+    assert places == [("statement", [2, 10]), ("io", [9]), ("acknowledged", [1])]
 
 
 def test_recovery_times_all_stand_in_the_histogram() -> None:
@@ -81,7 +110,7 @@ def test_bars_are_as_long_as_the_figures_say() -> None:
 
 
 def test_what_was_found_after_kills_has_the_colour_of_its_outcome() -> None:
-    drawn = drawing.bars(charts.kill_bars(TRIALS, KILL_OUTCOMES), "x")
+    drawn = drawing.bars(stacked(TRIALS), "x")
     [absent], [whole], [lost] = (
         rectangles(drawn, series) for series in ("o-absent", "o-whole", "o-lost")
     )
@@ -94,7 +123,7 @@ def test_what_was_found_after_kills_has_the_colour_of_its_outcome() -> None:
 def test_one_loss_among_very_many_kills_is_seen() -> None:
     kill = TRIALS[0]
     trials = [{**kill, "count": 1_000_000}, {**kill, "outcome": "lost", "count": 1}]
-    [lost] = rectangles(drawing.bars(charts.kill_bars(trials, KILL_OUTCOMES), "x"), "o-lost")
+    [lost] = rectangles(drawing.bars(stacked(trials), "x"), "o-lost")
     assert lost["width"] > 4
 
 
@@ -124,7 +153,7 @@ def test_the_axis_of_the_histogram_has_room_for_its_figures(figures: Any, axis: 
 def charted(label: str = "put") -> list[str]:
     trials = [{**trial, "operation": label} for trial in TRIALS]
     return [
-        drawing.bars(charts.kill_bars(trials, KILL_OUTCOMES), "What was found"),
+        drawing.bars(stacked(trials), "What was found"),
         drawing.bars(charts.lengths({label: 4}), "Scenes"),
         drawing.bars(charts.power_bars({"0": 3, "2": 1}), "Images"),
         drawing.histogram(charts.recovery_columns(trials), "Recovery"),
@@ -154,7 +183,7 @@ def test_a_chart_is_told_to_those_who_cannot_see_it() -> None:
 
 def test_nothing_is_drawn_of_nothing() -> None:
     empty = [
-        drawing.bars(charts.kill_bars([], KILL_OUTCOMES), "x"),
+        drawing.bars(stacked([]), "x"),
         drawing.bars(charts.lengths({"none": 0}), "x"),
         drawing.bars(charts.power_bars({}), "x"),
         drawing.histogram(charts.recovery_columns([{}]), "x"),
@@ -190,7 +219,7 @@ def test_a_long_label_goes_on_in_a_second_line_and_is_told_whole() -> None:
 def test_a_count_stays_beside_what_it_counts(outcome: str) -> None:
     where = {"operation": "graph: branches that join", "kind": "some operation"}
     trial = {**TRIALS[0], **where, "outcome": outcome}
-    drawn = svg(drawing.bars(charts.kill_bars([trial], KILL_OUTCOMES), "x"))
+    drawn = svg(drawing.bars(stacked([trial]), "x"))
     assert f"3\xa0{outcome}" in [text.text for text in drawn.iter("text")]
 
 

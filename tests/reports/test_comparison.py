@@ -55,10 +55,11 @@ def kinds(old: Any, new: Any) -> Any:
 
 
 WORSE, BETTER, LISTED_NOW = VerdictChange.WORSE, VerdictChange.BETTER, VerdictChange.LISTED
+STILL = VerdictChange.STILL
 CAME, WENT = VerdictChange.NEWLY_EXERCISED, VerdictChange.NO_LONGER_EXERCISED
-TABLE = {
+TABLE: dict[str, list[VerdictChange | None]] = {
     "held": [None, WORSE, LISTED_NOW, WENT, WENT, WENT],
-    "violated": [BETTER, None, LISTED_NOW, WENT, WENT, WENT],
+    "violated": [BETTER, STILL, LISTED_NOW, WENT, WENT, WENT],
     "known": [BETTER, WORSE, None, WENT, WENT, WENT],
     "unknown": [CAME, WORSE, CAME, None, None, None],
     "not-exercised": [CAME, WORSE, CAME, None, None, None],
@@ -93,7 +94,7 @@ def test_only_what_got_worse_fails(old: dict[str, Any], new: dict[str, Any], sta
 def test_a_flaw_that_reaches_the_other_api_got_worse() -> None:
     one, both = report(finding(TILE)), report(finding(TILE), finding(TILE, api="async"))
     assert kinds(one, both) == {TILE: VerdictChange.WORSE}
-    assert kinds(both, one) == {}
+    assert kinds(both, one) == {TILE: VerdictChange.STILL}
 
 
 def without(report: dict[str, Any], identity: Any) -> Any:
@@ -216,3 +217,14 @@ def test_a_baseline_excuses_an_api_that_it_did_not_judge() -> None:
     savers = [{"name": "renamed", "class": "sqlite.Saver"}]
     assert Baseline.of(old, savers).excuses("renamed", TILE, "async")
     assert compare(old, report(finding(TILE), finding(TILE, api="async"))).exit_status == 0
+
+
+def test_what_is_still_broken_is_named_in_every_format() -> None:
+    compared = compare(report(finding(TILE), finding("filter/none")), report(finding(TILE)))
+    line = f"  still broken: {TILE} (must, violated): "
+    assert any(found.startswith(line) for found in comparison_text(compared).splitlines())
+    assert comparison_text(compared).startswith("Nothing got worse; 1 still broken; 1 got better.")
+    assert "### Still broken: 1\n\nbroken in both" in comparison_markdown(compared)
+    assert f"| `{TILE}` | must | violated | violated |" in comparison_markdown(compared)
+    assert "Still broken: 1" in comparison_html(compared)
+    assert compared.exit_status == 0

@@ -21,7 +21,7 @@ from saverproof_reports.junit import item_properties, run_properties
 def test_the_verdict_comes_first() -> None:
     first, second, *_ = markdown(good_report()).split("\n\n")
     assert first == "# saverproof"
-    assert second == "**sqlite keeps all 56 contracts.**"
+    assert second == "**sqlite keeps all 56 musts that apply.**"
 
 
 def test_the_matrix_has_a_row_a_family_and_a_column_a_saver() -> None:
@@ -37,9 +37,10 @@ def test_a_violation_shows_all_that_is_needed_to_believe_it() -> None:
     for said in (
         "### ✗ `atomicity/all-or-nothing`",
         "must: an operation that raised left nothing, whoever looks",
-        "source: langgraph.checkpoint.base: BaseCheckpointSaver",
+        "source: [langgraph.checkpoint.base: BaseCheckpointSaver](<https://github.com/langchain-ai/",
         "3. `fail before row 3 of INSERT INTO writes`",
-        "-writes of task 1: nothing\n+writes of task 1: ('messages', 'hello')",
+        "-writes of task 1: ('messages', 'hello'), ('branch:to:b', None)\n",
+        "\n+writes of task 1: nothing\n",
         "```python\n",
         "saverproof replay artefacts/langgraph-sqlite-atomicity-all-or-nothing-sync-fault.json",
     ):
@@ -52,12 +53,12 @@ def test_a_violation_shows_all_that_is_needed_to_believe_it() -> None:
         (lambda events: events[:-1], "The run was cut short. sqlite keeps all 56"),
         (
             lambda events: events[:4],
-            "The run was cut short. sqlite keeps the one contract that was judged; 55 undecided",
+            "The run was cut short. sqlite keeps 1 of 56 musts that apply; 55 undecided",
         ),
         (lambda events: events[:1], "The run was cut short. No saver was judged."),
         (
             lambda events: [*events[:2], {"event": "end"}],
-            "sqlite was judged on no contract; 56 not exercised",
+            "sqlite was judged on none of 56 musts that apply; 56 not exercised",
         ),
     ],
 )
@@ -125,3 +126,23 @@ def test_junit_properties_of_a_run() -> None:
     assert properties["saverproof.seed"] == "0"
     assert properties["saverproof.version.langgraph"] == "1.2.22"
     assert properties["saverproof.langgraph-sqlite.must.violated"] == "2"
+
+
+def test_names_are_code_and_issues_are_links() -> None:
+    events = [run_event(), *saver_events("x", [finding("ordering/pages-tile")])]
+    told = "issue langchain-ai/langgraph#7857 (`a_b` | <c>), GHSA-9rwj-6rc7-p77c; see #3"
+    events[1]["contracts"][5] |= {"statement": told, "source": "`x.y` of `z`"}
+    text = markdown(report_of([*events, {"event": "end"}]))
+    assert (
+        "must: issue [langchain-ai/langgraph\\#7857](https://github.com/langchain-ai/langgraph/"
+        "issues/7857) (`a_b` \\| \\<c\\>), [GHSA-9rwj-6rc7-p77c](https://github.com/advisories/"
+        "GHSA-9rwj-6rc7-p77c); see \\#3" in text
+    )
+    assert "source: [`x.y` of `z`](<https://" in text
+
+
+def test_the_headline_says_how_many_musts_apply() -> None:
+    broken = [finding("ordering/pages-tile"), finding("filter/none")]
+    absent = {"deletion": "there is no delete_thread"}
+    events = [run_event(), *saver_events("x", broken, inapplicable=absent), {"event": "end"}]
+    assert "x breaks 1 of 51 musts that apply; advice on 1 more" in markdown(report_of(events))

@@ -22,7 +22,7 @@ from tests.reports.sample import (
     violations,
 )
 
-from saverproof_reports import compare, comparison_html, html, report_of, validate
+from saverproof_reports import compare, comparison_html, html, markdown, report_of, validate
 from saverproof_reports.diff import diff
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -132,7 +132,7 @@ def test_the_page_tells_a_newcomer_everything() -> None:
         "an operation that raised left nothing, whoever looks",
         "promised by langgraph.checkpoint.base: BaseCheckpointSaver",
         "fail before row 3 of INSERT INTO writes",
-        "− writes of task 1: nothing",
+        "+ writes of task 1: nothing",
         "from langgraph.checkpoint.sqlite import SqliteSaver",
         "saverproof replay artefacts/langgraph-sqlite-atomicity-all-or-nothing-sync-fault.json",
         "torn: part of the operation was left",
@@ -162,11 +162,46 @@ def test_every_failed_place_is_a_square() -> None:
     ]
     assert squares.count("cell o-torn") == 4
     assert squares.count("cell o-late") == squares.count("cell o-not-fired") == 1
-    assert len(squares) == 92
+    assert len(squares) == 92 + 72
+
+
+def test_a_square_leads_to_what_it_shows() -> None:
+    sections = extra(BAD_PLACES, lost=2)
+    for place in (*sections["faults"]["map"], *sections["crash"]["trials_detail"]):
+        place["contract"] = {
+            "torn": "atomicity/all-or-nothing",
+            "lost": "durability/acknowledged-survives",
+            "late": "atomicity/no-late-commit",
+        }.get(place["outcome"], "")
+    torn = finding("atomicity/all-or-nothing", phase="fault")
+    events = [run_event(), *saver_events("x", [torn], sections), {"event": "end"}]
+    squares = [
+        (attributes["class"], attributes.get("href"))
+        for _, attributes in Page(html(report_of(events))).elements
+        if (attributes.get("class") or "").startswith("cell ")
+    ]
+    assert squares.count(("cell o-torn", "#x--atomicity-all-or-nothing")) == 4
+    # There is no finding of these on the page.
+    assert {href for kind, href in squares if kind != "cell o-torn"} == {None}
+
+
+def test_the_page_counts_advice() -> None:
+    text = " ".join(Page(html(comparison_report())).text.split())
+    assert "none of 9 shoulds that apply is broken (advice)" in text.lower()
+    assert "2 of 9 shoulds that apply are broken (advice)" in text.lower()
+    assert "Advice: 2" in text
+
+
+def test_every_kind_of_fault_and_kill_is_explained() -> None:
+    text = " ".join(Page(html(many_violations())).text.split())
+    for said in ("client: the database driver raises", "engine: the database itself refuses"):
+        assert said in text
+    assert "io: the file system fails" in text
+    assert "statement: before or after a statement" in text
 
 
 @pytest.mark.parametrize(
-    ("expected", "observed", "marks"),
+    ("observed", "expected", "marks"),
     [
         ("a\nb", "a\nb", "  "),
         ("a\nb", "a\nc", " -+"),
@@ -175,17 +210,29 @@ def test_every_failed_place_is_a_square() -> None:
         ("a", "b\nc", "-++"),
     ],
 )
-def test_a_diff_marks_each_line(expected: Any, observed: Any, marks: Any) -> None:
-    lines = diff(expected, observed)
+def test_a_diff_marks_each_line(observed: Any, expected: Any, marks: Any) -> None:
+    lines = diff(observed, expected)
     assert "".join(line.mark for line in lines) == marks
     kept = "\n".join(line.text for line in lines if line.mark != "+")
-    assert kept == expected
+    assert kept == observed
 
 
 def test_a_diff_marks_what_differs_inside_a_line() -> None:
     before, after = diff("writes of task 1: [1, 2]", "writes of task 1: [1, 3]")
     assert [text for text, changed in before.parts if changed] == ["2"]
     assert [text for text, changed in after.parts if changed] == ["3"]
+
+
+def test_what_was_wrong_is_red_on_the_page_and_on_github() -> None:
+    report = comparison_report()
+    page, text = html(report), markdown(report)
+    assert "-writes of task 1: ('messages', 'hello'), ('branch:to:b', None)\n" in text
+    assert "\n+writes of task 1: nothing\n" in text
+    lines = re.findall(r'<span class="(minus|plus)">(.*?)</span>', page)
+    assert ("plus", "+ writes of task 1: <mark>nothing</mark>") in lines
+    assert {kind for kind, line in lines if "hello" in line} == {"minus"}
+    # GitHub shows lines with a minus in red; so does the page.
+    assert re.search(r"\.minus \{ background: var\(--bad-soft\)", page)
 
 
 FRAMES = """<!doctype html><title>frames</title><body><script>

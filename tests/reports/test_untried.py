@@ -28,7 +28,7 @@ def report(*reasons: str) -> Data:
 
 def test_the_headline_says_so() -> None:
     found = report(WHY, WHY)
-    assert sentence(found) == "files keeps all 56 contracts; no storage fault was tried."
+    assert sentence(found) == "files keeps all 56 musts that apply; no storage fault was tried."
     assert run_standing(found) == "open"
 
 
@@ -45,6 +45,6 @@ def test_every_format_has_the_reason_in_one_line() -> None:
 @pytest.mark.parametrize("reasons", [("", WHY), (WHY, ""), ("", "")])
 def test_a_saver_that_was_failed_through_one_api_passes(reasons: tuple[str, str]) -> None:
     found = report(*reasons)
-    assert sentence(found) == "files keeps all 56 contracts."
+    assert sentence(found) == "files keeps all 56 musts that apply."
     assert "untried" not in found["savers"][0]["faults"]
     assert annotations(found) == []

@@ -7,11 +7,11 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from saverproof_reports.markup import links
+
 _REPOSITORY = "https://github.com/langchain-ai/langgraph"
 _NAME = re.compile(r"`(langgraph(?:\.\w+)+)`")
-_ISSUE = re.compile(r"\b([\w.-]+/[\w.-]+)#(\d+)\b")
 _ADDRESS = re.compile(r"https://\S+")
-_ADVISORY = re.compile(r"\bGHSA(?:-\w{4}){3}\b")
 _LIBRARIES = (
     ("langgraph/checkpoint/sqlite", "checkpoint-sqlite"),
     ("langgraph/checkpoint/postgres", "checkpoint-postgres"),
@@ -28,20 +28,12 @@ def link_of(source: str) -> str | None:
 
     None if it names neither. A module that is not installed has no file to name.
     """
-    if found := _ISSUE.search(source):
-        return f"https://github.com/{found[1]}/issues/{found[2]}"
-    if found := _ADVISORY.search(source):
-        return f"https://github.com/advisories/{found[0]}"
+    if named := next((address for _, address in links(source) if address), None):
+        return named
     if found := _ADDRESS.search(source):
         return found[0]
     files = (_file_of(name) for name in _NAME.findall(source))
     return next((_page_of(file) for file in files if file is not None), None)
-
-
-def with_links(source: str) -> str:
-    """``source`` as Markdown in which the issues and advisories that it names are links."""
-    text = _ISSUE.sub(r"[\g<0>](https://github.com/\1/issues/\2)", source)
-    return _ADVISORY.sub(r"[\g<0>](https://github.com/advisories/\g<0>)", text)
 
 
 def _page_of(file: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.links import with_links
 from saverproof.contracts.registry import TABLES
+from saverproof_reports.markup import links
 
 _INTRODUCTION = """\
 # The contracts
@@ -62,6 +62,11 @@ def _entry(contract: Contract) -> str:
     if conditions := _conditions(contract):
         lines.append(f"- Applies: {conditions}")
     return "\n".join(lines) + "\n"
+
+
+def with_links(source: str) -> str:
+    """A source as Markdown, the issues and advisories that it names as links."""
+    return "".join(f"[{part}]({link})" if link else part for part, link in links(source))
 
 
 def _conditions(contract: Contract) -> str:

@@ -132,6 +132,7 @@ class FaultRecord:
             verdict.outcome,
             api,
             injection.about[:DETAIL],
+            verdict.contract or "",
         )
         self._map[entry] += 1
         if verdict.outcome == "not-fired":
@@ -218,7 +219,7 @@ class FaultRecord:
 
 
 def _entry(key: tuple[str, ...], count: int) -> dict[str, Any]:
-    names = ("operation", "place", "kind", "outcome", "api", "detail")
+    names = ("operation", "place", "kind", "outcome", "api", "detail", "contract")
     entry: dict[str, Any] = {name: text for name, text in zip(names, key, strict=True) if text}
     return entry if count == 1 else entry | {"count": count}
 

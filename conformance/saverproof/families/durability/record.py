@@ -152,6 +152,9 @@ class KillRecord:
             outcome,
         )
         entry["count"] += 1
+        entry["at"] = trial.place.index
+        if trial.blamed:
+            entry["contract"] = trial.blamed[0]
         if trial.recovery_ms is not None:
             self.recoveries.append(trial.recovery_ms)
             entry["recovery_ms"].append(round(trial.recovery_ms, 3))

@@ -24,7 +24,7 @@ from saverproof.steps.codec import decode, from_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
-from saverproof_reports.wording import KILL_OUTCOMES
+from saverproof_reports.harm import KILL_OUTCOMES
 
 WIDTH = 1_200
 MOST_IMAGES = 1_000
