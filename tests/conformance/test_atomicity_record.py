@@ -11,7 +11,7 @@ from saverproof.families.atomicity.observation import OperationEnding, TrialObse
 from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
-from saverproof_faults import Event, Fault, Place
+from saverproof_faults import Event, Fault, Moment, Place
 from saverproof_faults import Plan as FaultPlan
 
 PLAN = ItemPlan({}, facts_from(EVERY_OPERATION), "atomicity", "async", "quick", 0, "")
@@ -49,3 +49,28 @@ def test_an_await_that_does_not_always_suspend_is_noted_and_no_more() -> None:
     often.settle()
     assert often.tally.unknown == {}
     assert "never fired" in often.tally.notes[0]
+
+
+def test_the_map_is_in_the_order_of_the_places_whatever_was_tried_first() -> None:
+    places = [
+        Place(Event.COMMIT, 1),
+        Place(Event.STATEMENT, 2),
+        Place(Event.STATEMENT, 1, Moment.AFTER, 10),
+        Place(Event.STATEMENT, 1, Moment.AFTER, 2),
+        Place(Event.STATEMENT, 1, Moment.AFTER),
+        Place(Event.STATEMENT, 1),
+    ]
+    sweep: Any = SimpleNamespace(scenario=SimpleNamespace(operation="put_writes"))
+    record = FaultRecord(Tally(PLAN))
+    for place in places:
+        injection = Injection(FaultPlan(Fault.RAISE, place))
+        raised = TrialObservation(fired=True, ending=OperationEnding.RAISED)
+        record.tried(sweep, injection, raised, FaultVerdict("clean"), "sync")
+    assert [entry["place"] for entry in record.as_data()["map"]] == [
+        "before the 1st statement of the operation",
+        "after row 2 of the 1st statement of the operation",
+        "after row 10 of the 1st statement of the operation",
+        "after the 1st statement of the operation",
+        "before the 2nd statement of the operation",
+        "before the 1st commit of the operation",
+    ]

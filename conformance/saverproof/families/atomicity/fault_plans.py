@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, TypeVar
 
 from saverproof_faults import (
@@ -35,6 +36,8 @@ _KINDS = {
     Side.NETWORK: "network",
     Side.CANCELLATION: "cancellation",
 }
+_AT_THE_END = {Event.COMMIT: 1, Event.ROLLBACK: 1, Event.TRANSACTION: 1, Event.OPERATION: 2}
+"""Events that come after the statements of an operation, or go on throughout."""
 _CAN_LAST = frozenset(
     {Fault.RAISE, Fault.IO_ERROR, Fault.IO_FULL, Fault.LOCKED, Fault.CONNECTION_RESET}
 )
@@ -94,6 +97,16 @@ class Injection:
         standing = self.plan.place.event is Event.OPERATION
         once = standing or self.plan.lasts is Lasts.ONCE
         return where if once else f"{where}, and from there on"
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Sorts the faults of one kind as an operation comes to their places."""
+        if self.plan is None:
+            return (0, self.value)
+        place = self.plan.place
+        after = place.moment is Moment.AFTER
+        row = place.row if place.row is not None else inf if after else 0
+        return (_AT_THE_END.get(place.event, 0), place.index, after, row)
 
     @property
     def about(self) -> str:

@@ -84,6 +84,8 @@ class FaultRecord:
     untried: str = ""
     """Why nothing was failed below the saver, where no layer reached it."""
     _map: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _order: dict[tuple[str, ...], tuple[float, ...]] = field(default_factory=dict)
+    """Where each of its entries stands in its operation."""
     _unfired: dict[tuple[str, str], str] = field(default_factory=dict)
     """Contracts and operations with a fault that never came, and which."""
     _fired: set[tuple[str, str]] = field(default_factory=set)
@@ -135,6 +137,7 @@ class FaultRecord:
             verdict.contract or "",
         )
         self._map[entry] += 1
+        self._order[entry] = injection.order
         if verdict.outcome == "not-fired":
             why = f" ({verdict.summary})" if verdict.summary else ""
             text = f"a fault never fired{why}: {operation}, {injection.describe()}"
@@ -212,7 +215,10 @@ class FaultRecord:
             "points": self.points,
             "injected": self.injected.total(),
             "by_kind": dict(sorted(self.injected.items())),
-            "map": [_entry(key, count) for key, count in self._map.items()],
+            "map": [
+                _entry(key, self._map[key])
+                for key in sorted(self._map, key=self._order.__getitem__)
+            ],
             "notes": self.tally.notes,
             **({"untried": self.untried} if self.untried else {}),
         }
