@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,15 @@ from saverproof.contracts.registry import contracts
 
 FAKE_JUDGE = '''
 """A judge that finds what script.json tells it to find."""
-import json, os, sys, threading
+import hashlib, json, os, sys, threading
 from dataclasses import asdict
 from pathlib import Path
-import saverproof.plugin.starting as starting
 from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, REPLAY
 from saverproof.contracts.registry import contracts
 from saverproof.errors import OpeningError
 from saverproof.process import heartbeat
 from saverproof.process.requests import Handlers, Service
 from saverproof.process.server import serve
-
-starting.JUDGING = Service("fake_judge")
-starting.IN_PROCESS = "fake_judge"
 
 
 def judge(plan, progress):
@@ -123,8 +120,31 @@ for request, function in (
     (RELEASE, release)
 ):
     HANDLERS.add(request, function)
+
+
+def probed_once(probe):
+    """To get to know the same target again and again takes longer than most tests."""
+    def remembered(ref, *given):
+        key = f"{ref.attribute} {ref.saver} {Path(ref.file).read_text()}" if ref.file else ref.module
+        facts = Path(os.environ["FAKE_FACTS"], hashlib.sha256(key.encode()).hexdigest())
+        if facts.exists():
+            return {**json.loads(facts.read_text()), "ref": ref.to_json()}
+        found = probe(ref, *given)
+        if found["known"] is None:
+            facts.with_suffix(f".{os.getpid()}").write_text(json.dumps(found))
+            facts.with_suffix(f".{os.getpid()}").rename(facts)
+        return found
+    return remembered
+
+
 if __name__ == "__main__":
     serve(HANDLERS, *map(int, sys.argv[1:]))
+else:
+    # The process that judges does not need it, and would import it for longer than it lives.
+    import saverproof.plugin.starting as starting
+    starting.JUDGING = Service("fake_judge")
+    starting.IN_PROCESS = "fake_judge"
+    starting.probe = probed_once(starting.probe)
 '''
 
 TOY = """
@@ -212,6 +232,9 @@ def twice(workspace, other):
     return InMemorySaver()
 """
 
+FACTS = tempfile.TemporaryDirectory(prefix="saverproof-facts-")
+"""What is known of the targets of this process's tests; gone when it ends."""
+
 
 def count(*families: str) -> int:
     """How many contracts these families have: each is a test by itself."""
@@ -273,7 +296,8 @@ class Project:
         self.write("fake/fake_judge.py", FAKE_JUDGE)
         path = str(self.folder / "fake")
         return self.pytest(
-            "-p", "fake_judge", f"--saver={saver}", *arguments, PYTHONPATH=path, **environment
+            *("-p", "fake_judge", f"--saver={saver}", *arguments),
+            **{"PYTHONPATH": path, "FAKE_FACTS": FACTS.name, **environment},
         )
 
     def saverproof(self, *arguments: str, **environment: str) -> Result:
