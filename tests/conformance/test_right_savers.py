@@ -34,7 +34,7 @@ SLOW = {"concurrency", "durability"}
 FAMILIES = [table.name for table in TABLES if EVERY_FAMILY or table.name not in SLOW]
 
 
-_PARTS = 4
+_PARTS = 8
 
 
 @pytest.fixture
