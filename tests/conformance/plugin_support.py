@@ -125,8 +125,9 @@ for request, function in (
 def probed_once(probe):
     """To get to know the same target again and again takes longer than most tests."""
     def remembered(ref, *given):
-        key = f"{ref.attribute} {ref.saver} {Path(ref.file).read_text()}" if ref.file else ref.module
-        facts = Path(os.environ["FAKE_FACTS"], hashlib.sha256(key.encode()).hexdigest())
+        source = Path(ref.file).read_text() if ref.file else ref.module
+        key = hashlib.sha256(f"{ref.attribute} {ref.saver} {source}".encode()).hexdigest()
+        facts = Path(os.environ["FAKE_FACTS"], key)
         if facts.exists():
             return {**json.loads(facts.read_text()), "ref": ref.to_json()}
         found = probe(ref, *given)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,7 @@ from saverproof_faults.servers import (
     serving,
 )
 from saverproof_faults.servers.kinds import within
+from saverproof_faults.servers.reference import kind_of, text_of
 
 HOLDER = Path(__file__).with_name("place_holder.py")
 PATIENCE_S = 60.0
@@ -288,6 +290,28 @@ def test_an_old_server_is_refused_in_one_line(postgres: ServerKind) -> None:
     refused = pytest.raises(ServerUnavailable, match=r"found version 1.*, expected 99 or newer$")
     with place(postgres) as here, refused:
         Keeper(Need.of(Postgres(oldest=99)), here.dsn).__enter__()
+
+
+@pytest.mark.parametrize("kind", [Redis(), Postgres(oldest=15)])
+def test_another_process_makes_the_same_kind_of_its_text(kind: ServerKind) -> None:
+    assert kind_of(text_of(kind)) == kind
+
+
+@dataclass(frozen=True)
+class OfAPath(MariaDB):
+    folder: object = Path("somewhere")
+
+
+def test_a_kind_that_no_text_can_hold_is_refused_in_one_line() -> None:
+    @dataclass(frozen=True)
+    class Hidden(Redis):
+        pass
+
+    for kind in (OfAPath(), Hidden()):
+        with pytest.raises(ServerUnavailable, match="expected an object of a dataclass that a mod"):
+            text_of(kind)
+    with pytest.raises(ServerUnavailable, match=r"pathlib\.Path is no kind of server"):
+        kind_of('["pathlib", "Path", {}]')
 
 
 def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 It outlives whoever started it by as long as that takes: when its standard input ends, for whatever
 reason, it drops every place and ends the server. What it is told on standard input, once: the
-pickled kind of server as text, the DSN to use or null, and where private servers keep their
+kind of server as text, the DSN to use or null, and where private servers keep their
 data. It answers with one line: where it listens, or why it cannot. On its socket, each connection
 is one lease: it gets a place of its own, and gives it back when it is closed, however that comes.
 One that begins with a label gets the place that all with this label share, until the end.
@@ -10,9 +10,7 @@ One that begins with a label gets the place that all with this label share, unti
 
 from __future__ import annotations
 
-import base64
 import json
-import pickle
 import secrets
 import socket
 import sys
@@ -24,7 +22,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.servers.kinds import NoPlaceError, Places, ServerKind
+from saverproof_faults.servers.kinds import NoPlaceError, Places
+from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 _LONGEST_PATH = 90
@@ -39,7 +38,7 @@ def main() -> None:
     scratch = None if order["scratch"] is None else Path(order["scratch"])
     with ExitStack() as stack:
         try:
-            kind: ServerKind = pickle.loads(base64.b64decode(order["kind"]))
+            kind = kind_of(order["kind"])
             given: str | None = order["dsn"]
             dsn = given or stack.enter_context(kind.private(scratch)).url
             places = stack.enter_context(kind.places(dsn))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-import pickle
 import socket
 import subprocess
 import sys
@@ -18,6 +16,7 @@ from typing import Any, Self
 
 from saverproof_faults.servers import keeper
 from saverproof_faults.servers.kinds import ServerKind
+from saverproof_faults.servers.reference import text_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 KEEPERS = "SAVERPROOF_KEEPERS"
@@ -33,7 +32,7 @@ class Need:
     """
 
     key: str
-    """The pickled kind, as text."""
+    """The kind, as text (see ``text_of``)."""
     path: tuple[str, ...]
     """Where it can be imported from."""
     title: str
@@ -47,15 +46,8 @@ class Need:
         Raises:
             ServerUnavailable: another process cannot be told of it.
         """
-        try:
-            key = base64.b64encode(pickle.dumps(kind)).decode()
-        except Exception as error:  # noqa: BLE001 - pickling runs an author's code
-            raise ServerUnavailable(
-                f"{type(kind).__name__} cannot be pickled ({error}); expected an object of a class "
-                "that a module defines"
-            ) from None
         path = tuple(os.path.abspath(entry) for entry in sys.path if entry)
-        return cls(key, path, kind.title, tuple(kind.schemes), kind.variable)
+        return cls(text_of(kind), path, kind.title, tuple(kind.schemes), kind.variable)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -58,8 +58,8 @@ class NoPlaceError(Exception):
 class ServerKind(ABC):
     """A sort of server, for ``target(server=...)``.
 
-    Subclasses are defined where they can be imported, and their objects can be pickled: the process
-    that looks after the server is another one.
+    Subclasses are dataclasses, defined where they can be imported, with fields that JSON can hold:
+    the process that looks after the server is another one.
     """
 
     title: ClassVar[str]
