@@ -45,6 +45,7 @@ docs: $(VENV)/ready
 pages: $(VENV)/ready
 	$(BIN)/python -m saverproof.contracts.page > docs/contracts.md
 	$(BIN)/python -m tests.docs.times
+	$(BIN)/python -m tests.docs.sample_run
 
 tests: $(VENV)/ready
 	$(PYTEST)

@@ -19,6 +19,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from packaging.requirements import Requirement
+from tests.docs.sample_run import README, SHOWN, sample
 from tests.docs.snippets import BLOCKS, ROOT, Block, blocks, commands
 from tests.docs.times import MARKED, PAGE, table
 from tests.reports.sample import comparison_report
@@ -159,7 +160,7 @@ def test_a_target_opens_a_saver_that_keeps_what_it_is_given(block: Block, projec
 def test_the_suite_is_imported_and_a_notebook_judges(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # The one snippet that judges anything: two seconds of processor time.
+    # The one snippet that judges anything, which takes two seconds of processor time.
     import_module("notebook")
     assert capsys.readouterr().out == "True ()\nheld\n"
     assert import_module("test_conformance").__name__
@@ -187,6 +188,13 @@ def test_every_capability_and_argument_of_a_target_is_told() -> None:
 def test_the_times_are_those_of_the_headers() -> None:
     (shown,) = MARKED.findall(PAGE.read_text("utf-8"))
     assert shown == table(), "run: make pages"
+
+
+def test_what_the_readme_shows_of_a_run_is_what_a_run_says() -> None:
+    # A real run, from the command to the script, though of one family through one API alone: it
+    # takes some seconds of processor time, and nothing less shows what a user will see.
+    (shown,) = SHOWN.findall(README.read_text("utf-8"))
+    assert shown == sample(), "run: make pages"
 
 
 def test_links_of_the_readme_work_wherever_it_is_shown() -> None:
