@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from saverproof import Capability, Postgres, Workspace, target
+from saverproof import Capability, Postgres, Redis, Valkey, Workspace, target
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -237,4 +237,71 @@ def sqlite_snapshot(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]
     from saverproof_savers import SnapshotSqliteSaver
 
     with SnapshotSqliteSaver(workspace.path / _FILE) as saver:
+        yield saver
+
+
+_PLAIN_REDIS = """\
+from contextlib import contextmanager
+from langgraph_checkpoint_plainredis import RedisSaver
+@contextmanager
+def plain_redis(dsn):
+    saver = RedisSaver(url=dsn)
+    try:
+        yield saver
+    finally:
+        saver.close()
+plain_redis(dsn)"""
+
+
+@contextlib.contextmanager
+def _plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    from langgraph_checkpoint_plainredis import RedisSaver
+
+    saver = RedisSaver(url=dsn)
+    try:
+        yield saver
+    finally:
+        saver.close()
+
+
+@target(name="plainredis", server=Redis(), opening=_PLAIN_REDIS)
+@contextlib.contextmanager
+def plainredis(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
+    """langgraph-checkpoint-plainredis, which needs no module of Redis, sync API."""
+    with _plain_redis(workspace.dsn) as saver:
+        yield saver
+
+
+@target(
+    name="plainredis-async",
+    server=Redis(),
+    opening="""\
+from contextlib import asynccontextmanager
+from langgraph_checkpoint_plainredis import AsyncRedisSaver
+@asynccontextmanager
+async def plain_redis(dsn):
+    saver = AsyncRedisSaver(url=dsn)
+    try:
+        yield saver
+    finally:
+        await saver.aclose()
+plain_redis(dsn)""",
+)
+@contextlib.asynccontextmanager
+async def plainredis_async(workspace: Workspace) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    """The same, async API."""
+    from langgraph_checkpoint_plainredis import AsyncRedisSaver
+
+    saver = AsyncRedisSaver(url=workspace.dsn)
+    try:
+        yield saver
+    finally:
+        await saver.aclose()
+
+
+@target(name="valkey", server=Valkey(), opening=_PLAIN_REDIS)
+@contextlib.contextmanager
+def valkey(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
+    """langgraph-checkpoint-plainredis on Valkey."""
+    with _plain_redis(workspace.dsn) as saver:
         yield saver

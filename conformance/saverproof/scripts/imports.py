@@ -18,8 +18,10 @@ import gc
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys

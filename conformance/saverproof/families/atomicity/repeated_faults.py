@@ -85,7 +85,8 @@ _PROGRAM: Program = (*_START, *(_step(number) for number in range(TIMES)))
 
 def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injection]:
     """Of each sort of fault the one at the second of its places, if there are two: the first may
-    come before the saver has taken anything that it could leak.
+    come before the saver has taken anything that it could leak. Of messages the last, too, which
+    may have a connection of its own.
     """
     sorts: dict[tuple[str, str], list[Injection]] = {}
     for injection in injections:
@@ -93,7 +94,10 @@ def _one_of_each(injections: Iterable[Injection]) -> dict[tuple[str, str], Injec
         if plan is not None and plan.fault in _TRIED and injection.also is None:
             event = plan.place.event if plan.place.event is Event.COMMIT else ""
             sorts.setdefault((plan.fault, event), []).append(injection)
-    return {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
+    chosen = {sort: found[min(1, len(found) - 1)] for sort, found in sorts.items()}
+    if messages := sorts.get((Fault.CONNECTION_RESET, "")):
+        chosen[Fault.CONNECTION_RESET, "last"] = messages[-1]
+    return chosen
 
 
 _BELOW_AND_BESIDE = ("io", "network", "cancellation")

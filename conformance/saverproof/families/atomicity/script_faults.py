@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.files import CALL_FAILURES
 from saverproof.scripts.source import quoted
 from saverproof.steps.definitions import Put
 from saverproof_faults import (
@@ -25,7 +26,6 @@ from saverproof_faults import (
     Plan,
     Statement,
 )
-from saverproof_faults.places import STORAGE_FAULTS
 from saverproof_faults.standalone import source
 
 _WRITES = re.compile(
@@ -77,6 +77,10 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
             yield _CANCELLED
     elif plan.fault is Fault.LOCKED:
         yield _locked(_where(database))
+    elif plan.place.event is Event.SEND:
+        yield from _losing_message(plan)
+        yield _failing_call(plan)
+        return
     elif plan.place.event is Event.SYSTEM_CALL:
         yield _failing_call(plan)
         return
@@ -280,10 +284,40 @@ def _failing_io(plan: Plan) -> PlainFault:
     )
 
 
+_CLASS = "socket.socket"
+_IF_LOST = "    if self.family != socket.AF_UNIX and left and left.pop():"
+_RESET = (f'{_IF_LOST} raise OSError(104, "reset")',)  # with its number, as the kernel raises it
+_ANSWER_LOST = (
+    _IF_LOST,
+    "        sent = (send(self, *given), self.shutdown(socket.SHUT_WR))[0]",
+    "        while select.select([self], [], [], 5)[0] and self.recv(65536): pass",
+    "        return sent  # the server has done it, and its answer is thrown away",
+)
+
+
+def _losing_message(plan: Plan) -> Iterator[PlainFault]:
+    """What a client written in Python meets, if nothing encrypts what it sends."""
+    if plan.fault not in (Fault.CONNECTION_RESET, Fault.ANSWER_LOST) or plan.lasts is Lasts.ONWARDS:
+        return
+    yield PlainFault(
+        top=(
+            "left = []  # True where a message to come is lost; the last is for the next one",
+            "def losing(self, send, *given):",
+            *(_RESET if plan.fault is Fault.CONNECTION_RESET else _ANSWER_LOST),
+            "    return send(self, *given)",
+            'for way in ("connect", "send", "sendall", "sendmsg"):',
+            f"    setattr({_CLASS}, way, functools.partialmethod(losing, getattr({_CLASS}, way)))",
+        ),
+        before=(f"left[:] = {_after(plan.place.index - 1)}",),
+        after=("left.clear()",),
+        may_store=True,
+    )
+
+
 def _failing_call(plan: Plan) -> PlainFault:
     """Who answers system calls is another process, which no script of forty lines can be."""
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
-    failure = STORAGE_FAULTS[plan.fault].name
+    failure = CALL_FAILURES[plan.fault].name
     return PlainFault(
         top=(
             "files = CallWatch(tempfile.gettempdir())",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.families.atomicity.judging import CANCELLED, SILENT, USABLE
+from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, SILENT, USABLE
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import PlainFault, plain_faults
 from saverproof.scripts.call_source import CallSource
@@ -80,13 +80,14 @@ class _Body:
         *ready, call = lines_of(step, self.writer)
         coroutine = call.removeprefix("await ")
         operation = [line.format(call=call, coroutine=coroutine) for line in fault.call]
-        used = contract == USABLE or (contract == CANCELLED and outcome != "torn")
+        unusable = contract in (USABLE, LOST_CONNECTION)
+        used = unusable or (contract == CANCELLED and outcome != "torn")
         # What a saver puts off until it is first used is not to fail in the operation's place.
-        noted = [listing] if contract == USABLE else [f"before, failed = {listing}, True"]
+        noted = [listing] if unusable else [f"before, failed = {listing}, True"]
         if fault.raises:
             # A mended saver may return where this one failed, and fail where this one returned.
             kind = "BaseException" if "cancelled" in operation[0] else "Exception"
-            judged = [] if contract == USABLE else ["failed = False"]
+            judged = [] if unusable else ["failed = False"]
             operation = [
                 f"with contextlib.suppress({kind}):",
                 *indented([*operation, *judged]),
@@ -110,7 +111,7 @@ class _Body:
         """An existing store is opened and set up, and that fails."""
         listing = self._listing(self.scenario.threads[0])
         then = [f"after = {listing}", *_complaint("after != before")]
-        if self.verdict.contract == USABLE:
+        if self.verdict.contract in (USABLE, LOST_CONNECTION):
             then = list(self._use(listing))
         setup = self.writer.looks.setup
         return [

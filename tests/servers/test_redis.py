@@ -1,0 +1,125 @@
+"""Savers on a real Redis whose connections break: right ones held right, each wrong one blamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof.families.answer import Status
+from saverproof.families.atomicity import family, scenarios
+from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
+from saverproof.families.atomicity.replay import replay
+from saverproof.items import Outcome
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+from saverproof_faults.servers import Redis, RedisServer, serving
+from saverproof_faults.syscalls import available
+from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
+from tests.servers.redis_saver import RedisReference, open_saver
+from tests.servers.wrong_redis_savers import (
+    DeletesBeforeItSets,
+    LeakingPool,
+    LostAnswerIsSuccess,
+    NeverConnectsAgain,
+    StalePointer,
+)
+
+TWO = ["put", "put_writes"]
+BROKEN = "usable-after-lost-connection"
+
+_WHY_NOT = RedisServer.missing() or available()
+pytestmark = pytest.mark.skipif(_WHY_NOT is not None, reason=str(_WHY_NOT))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    with serving(Redis()):
+        yield
+
+
+def target_of(kind: type[RedisReference], **more: Any) -> Target:
+    def opened(workspace: Workspace) -> AbstractContextManager[Any]:
+        return open_saver(kind, workspace.dsn)
+
+    return Target(name="tried", open=opened, server=Redis(), **more)
+
+
+def network_faults(outcome: Outcome) -> set[str]:
+    return {
+        entry["detail"] for entry in outcome.extra["faults"]["map"] if entry["kind"] == "network"
+    }
+
+
+@pytest.fixture
+def one_put(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong in every call is seen in the first, and as well in a store of any size."""
+    monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[1:2])
+    monkeypatch.setattr(family, "shortened", lambda _, found, *__: [found])
+
+
+def test_a_right_saver_is_failed_at_each_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = [scenarios.SCENARIOS[number] for number in (1, 2, 3, 8, 12)]
+    monkeypatch.setattr(family, "SCENARIOS", chosen)
+    outcome = judged(target_of(RedisReference), tmp_path, operations=[*TWO, "delete_thread"])
+    assert found(outcome) == set()
+    assert outcome.unknown == {}
+    assert {f"atomicity/{name}" for name in (*FAMILY, BROKEN)} <= outcome.checked.keys()
+    assert network_faults(outcome) >= {"send WATCH", "send HGETALL", "send MULTI, HSET, EXEC"}
+    kinds = outcome.extra["faults"]["by_kind"]
+    assert {"connection-reset", "answer-lost", "answer-cut"} <= kinds.keys()
+    assert not any("system call" in str(entry) for entry in outcome.extra["faults"]["map"])
+
+
+@pytest.mark.usefixtures("one_put")
+@pytest.mark.parametrize(
+    ("kind", "contract"),
+    [
+        (LostAnswerIsSuccess, "no-silent-loss"),
+        (NeverConnectsAgain, BROKEN),
+        (DeletesBeforeItSets, "previous-intact"),
+        (StalePointer, "all-or-nothing"),
+    ],
+)
+def test_a_wrong_client_is_blamed(
+    kind: type[RedisReference], contract: str, tmp_path: Path
+) -> None:
+    assert found(judged(target_of(kind), tmp_path, operations=["put"])) == {contract}
+
+
+def test_connections_that_are_not_given_back_run_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One lost connection does no harm yet.
+    monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[2:4])
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10))
+    assert found(judged(target_of(LeakingPool), tmp_path, operations=TWO)) == {BROKEN}
+
+
+def test_a_lost_message_has_a_script_and_is_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its script starts a server for itself, and is run before it is shown: that takes seconds.
+    monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[:1])
+    opening = (
+        "from tests.servers.redis_saver import open_saver\n"
+        "from tests.servers.wrong_redis_savers import LostAnswerIsSuccess\n"
+        "open_saver(LostAnswerIsSuccess, dsn)"
+    )
+    wrong = target_of(LostAnswerIsSuccess, opening=opening)
+    finding, *_ = judged(wrong, tmp_path, operations=["put"]).findings
+    assert "the connection is reset at the" in finding.steps[-2]
+    assert "message to the server (send MULTI, HSET, EXEC)" in finding.steps[-2]
+    assert 0 < finding.reproducer.count("\n") <= 70
+    assert "saverproof_faults.syscalls" not in finding.reproducer
+    plan = plan_for(tmp_path, "sync", ["put"])
+    again = replay(plan, wrong, finding.contract, finding.program)
+    assert again.status is Status.FAILING
+    assert replay(plan, target_of(RedisReference), finding.contract, finding.program).status is (
+        Status.FIXED
+    )

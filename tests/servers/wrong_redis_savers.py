@@ -1,0 +1,109 @@
+"""Wrong savers on a real Redis: what goes wrong between a client and its server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.client import Pipeline
+from redis.retry import Retry
+
+from tests.servers.redis_saver import SHELVES, Fields, RedisReference
+
+LATEST = "latest"
+
+
+class LostAnswerIsSuccess(RedisReference):
+    """Takes it that what was sent is stored."""
+
+    def store_changes(self, pipeline: Pipeline, before: Fields, after: Fields) -> None:
+        pipeline.unwatch()
+        with suppress(redis.ConnectionError):
+            super().store_changes(pipeline, before, after)
+
+
+class LeakingPool(RedisReference):
+    """Has a few connections, and gives one back if all went well."""
+
+    @classmethod
+    def connect(cls, dsn: str) -> redis.Redis:
+        pool = redis.BlockingConnectionPool.from_url(
+            dsn, max_connections=4, timeout=0.05, retry=Retry(NoBackoff(), 0)
+        )
+        return redis.Redis.from_pool(pool)
+
+    def store_changes(self, pipeline: Pipeline, before: Fields, after: Fields) -> None:
+        pipeline.unwatch()
+        pool = self.client.connection_pool
+        connection = pool.get_connection()
+        for name in before.keys() | after:
+            if before.get(name) != after.get(name):
+                words = ("HSET", SHELVES, name, after[name]) if name in after else ()
+                connection.send_command(*(words or ("HDEL", SHELVES, name)))
+                connection.read_response()
+        pool.release(connection)
+
+
+class NeverConnectsAgain(RedisReference):
+    """Holds one connection for ever, also when it is gone."""
+
+    lost = False
+
+    def change(self, work: Callable[[], Any]) -> Any:
+        if self.lost:
+            raise redis.ConnectionError("the connection was lost")
+        try:
+            return super().change(work)
+        except redis.ConnectionError:
+            self.lost = True
+            raise
+
+
+class DeletesBeforeItSets(RedisReference):
+    """Makes room first, and each command takes effect by itself."""
+
+    def store_changes(self, pipeline: Pipeline, before: Fields, after: Fields) -> None:
+        pipeline.unwatch()
+        changed = [name for name in before.keys() | after if before.get(name) != after.get(name)]
+        for name in changed:
+            self.client.hdel(SHELVES, name)  # type: ignore[arg-type]
+            if name in after:
+                self.client.hset(SHELVES, name, after[name])  # type: ignore[arg-type]
+
+
+class StalePointer(RedisReference):
+    """Keeps which checkpoint is the latest beside the checkpoints, and writes it last."""
+
+    def change(self, work: Callable[[], Any]) -> Any:
+        answer = super().change(work)
+        latest = {
+            repr(address): max(shelf.checkpoints)
+            for address, shelf in self.store.shelves.items()
+            if shelf.checkpoints
+        }
+        known: Any = self.client.hgetall(LATEST)
+        for name, pointer in latest.items():
+            if known.get(name.encode()) != pointer.encode():
+                self.client.hset(LATEST, name, pointer)
+        return answer
+
+    def get_tuple(self, config: Any) -> Any:
+        asked = config["configurable"]
+        if not asked.get("checkpoint_id"):
+            address = (asked["thread_id"], asked.get("checkpoint_ns", ""))
+            known: Any = self.client.hget(LATEST, repr(address))
+            if known is not None:
+                asked = {**asked, "checkpoint_id": known.decode()}
+        return super().get_tuple({**config, "configurable": asked})
+
+
+class ScansWithGlob(RedisReference):
+    """Deletes what matches the thread's name, in which a wildcard may stand."""
+
+    def delete_thread(self, thread_id: str) -> None:
+        names = [name for name, _ in self.client.hscan_iter(SHELVES, match=f'\\["{thread_id}",*')]
+        if names:
+            self.client.hdel(SHELVES, *names)
