@@ -11,7 +11,7 @@ from tests.conformance.judging_support import plan_of
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract
 from saverproof.families.functional.effort import ProgramEffort
-from saverproof.families.functional.family import FunctionalJudging
+from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.model.store import Model

@@ -19,7 +19,7 @@ from tests.wrong_savers.registry import opener
 
 from saverproof import target
 from saverproof.families.budget import Budget
-from saverproof.families.functional import family as functional
+from saverproof.families.functional import judging as functional
 from saverproof.families.functional.effort import EFFORTS
 from saverproof.families.functional.family import hunt
 from saverproof.families.registry import judged

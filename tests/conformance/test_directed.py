@@ -9,7 +9,7 @@ from tests.conformance.judging_support import plan_of
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.families.functional.effort import ProgramEffort
-from saverproof.families.functional.family import FunctionalJudging
+from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
 from saverproof.items import Outcome
 from saverproof.machines.registry import MACHINES

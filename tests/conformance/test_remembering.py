@@ -15,10 +15,9 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
-from saverproof.families.functional import family
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.examples import remember, remembered
-from saverproof.families.functional.family import FunctionalJudging
+from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import MACHINES
@@ -55,7 +54,7 @@ def test_what_was_found_is_found_again_without_a_search(
     plan: ItemPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert CONTRACT in found(plan, WRONG_ONE)
-    monkeypatch.setattr(family.FunctionalJudging, "_search", lambda *_: None)
+    monkeypatch.setattr(FunctionalJudging, "_search", lambda *_: None)
     assert CONTRACT in found(plan, WRONG_ONE)
 
 

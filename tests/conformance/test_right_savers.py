@@ -21,7 +21,7 @@ from saverproof.contracts.contract import Level
 from saverproof.contracts.registry import TABLES, contract
 from saverproof.families.atomicity import effort as atomicity
 from saverproof.families.functional import effort as functional
-from saverproof.families.functional import family as functional_family
+from saverproof.families.functional import judging as functional_judging
 from saverproof.families.registry import judged
 from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
@@ -51,7 +51,7 @@ def little(right: RightSaver, monkeypatch: pytest.MonkeyPatch) -> None:
             crossing(family, able, heavy=heavy), RIGHT.index(right) % _PARTS, None, _PARTS
         )
 
-    monkeypatch.setattr(functional_family, "crossing", part)
+    monkeypatch.setattr(functional_judging, "crossing", part)
     programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
     monkeypatch.setitem(functional.EFFORTS, "quick", programs)
     faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=100)

@@ -1,0 +1,293 @@
+"""Judges a saver by programs: given ones first, then those that two drivers make."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from saverproof.capability import Capability
+from saverproof.contracts.tables import isolation, lifecycle, serialization
+from saverproof.execution.store import Store
+from saverproof.families.axes import able_of, tell_of_axes
+from saverproof.families.functional.effort import ProgramEffort
+from saverproof.families.functional.examples import remember, remembered
+from saverproof.families.functional.hypothesis_search import search_with_hypothesis
+from saverproof.families.functional.pace import Pace
+from saverproof.families.functional.shares import (
+    DIRECTED,
+    HYPOTHESIS,
+    RANDOM,
+    REMEMBERED,
+    ProgramShares,
+)
+from saverproof.families.tally import Tally
+from saverproof.items import Finding, ItemPlan
+from saverproof.judging.attribution.features import of_family
+from saverproof.machines.findings import finding
+from saverproof.machines.patience import Patience
+from saverproof.machines.registry import MACHINES
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.signatures import judge_standing
+from saverproof.machines.suiting import suited, suited_program
+from saverproof.machines.trials import ProgramRun, Trials, programs
+from saverproof.programs.axes.crossing import crossing
+from saverproof.programs.axes.table import CROSSED
+from saverproof.programs.theme import Theme
+from saverproof.steps.codec import step_to_json
+from saverproof.steps.definitions import Step
+from saverproof.steps.describing import describe
+from saverproof.targets.event_loop import Loop, loop_for
+from saverproof.targets.target import Target
+
+SLOW_TO_OPEN_MS = 20.0
+_LONGEST_REASON = 1_200
+_CALLS_IN_BULK = 3_000
+_BRIEF = 20
+LARGE = serialization.LARGE.id
+CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
+HOSTILE = isolation.HOSTILE_IDENTIFIERS.id
+SHARED_STORE = "workspaces of this target share a store, in which {} cannot be tried"
+
+
+@dataclass(slots=True)
+class FunctionalJudging:
+    """The judging of one plan by programs, ``until`` one contract is found broken."""
+
+    plan: ItemPlan
+    target: Target
+    tally: Tally
+    effort: ProgramEffort
+    until: str | None = None
+    takes_path: bool = False
+    closes: bool = True
+    shares: ProgramShares = field(default_factory=ProgramShares)
+    heavy: bool = False
+    able: frozenset[str] = frozenset()
+    kept: dict[str, Finding] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Run the programs of every theme, follow up what they show, and tell the tally."""
+        plan, tally, wanted = self.plan, self.tally, self.tally.wanted
+        self.able = able_of(plan, self.target)
+        with loop_for(plan.api) as loop:
+            trials = self._trials(loop, wanted)
+            search = ProgramSearch(trials, wanted, differences=tally.differences)
+            chosen = self._themes(trials)
+            standing = judge_standing(
+                plan.facts, plan.api, self.target, wanted, takes_path=self.takes_path
+            )
+            with self._shared_store(trials):
+                if self.until not in standing.checked:
+                    self._try_again(trials, search)
+                    self._enumerate(trials, search)
+                    self._cross_axes(trials, search)
+                    turns = [self._search, self._take_bulk]
+                    for take in reversed(turns) if self.until == LARGE else turns:
+                        take(trials, search, chosen)
+                    account = tally.differences.account(list(search.found), wanted)
+                    search.look_once_more((*account.unknown, *(n for n, *_ in account.elsewhere)))
+        if not self.closes:
+            tally.rule_out(CLOSE, "the saver has no method that closes it")
+        remember(plan, (violation.program for violation in search.violations))
+        # What is settled by simpler programs was counted as whatever it first looked like.
+        tally.checked.update(dict.fromkeys(search.found, 1) | standing.checked | trials.checked)
+        tally.findings += [one for one in standing.findings if one.contract not in search.found]
+        if plan.facts.get("shares"):
+            self._tell_of_shared_store()
+        tally.findings += [
+            self.kept[one.contract]
+            if search.found.get(one.contract) is one and one.contract in self.kept
+            else finding(self.target, plan.api, one)
+            for one in search.violations
+        ]
+        tally.operations, tally.saver_s = trials.calls, trials.seconds
+        tally.sections["programs"] = self.shares.as_data()
+        tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy)
+        self._settle(search)
+
+    def _tell_of_shared_store(self) -> None:
+        """What a list over all threads, an empty store or a name as it is would have shown."""
+        names = SHARED_STORE.format("names that begin as hostile ones do")
+        self.tally.not_exercised([HOSTILE], names)
+        unreached = (name for name in self.tally.wanted if not self.tally.checked[name])
+        self.tally.not_exercised(unreached, SHARED_STORE.format("what others may be in"))
+
+    def _settle(self, search: ProgramSearch) -> None:
+        """A contract with a difference that nothing found explains is not known to hold."""
+        shown = [found.contract for found in self.tally.findings]
+        differences = self.tally.differences
+        account = differences.account(shown, self.tally.applicable)
+        for name in (*account.unknown, *(first for first, *_ in account.elsewhere)):
+            differences.examples[name] = tuple(map(describe, search.examples[name]))
+        for name, times in account.unknown.items():
+            program = "; ".join(differences.examples[name])
+            why = f"{times} differences could not be settled; the first was shown by: {program}"
+            self.tally.unsure([name], why[:_LONGEST_REASON])
+
+    def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
+        plan = self.plan
+        return Trials(
+            self.target,
+            Path(plan.folder),
+            loop,
+            ("sync", "async") if plan.api == "crossed" else (plan.api,),
+            features=of_family(wanted),
+            shallow=Capability.HISTORY not in plan.facts["capabilities"],
+            on_step=self._journal(),
+            machine=MACHINES[plan.family].over,
+            patience=self._patience(),
+            axes=CROSSED.get(plan.family, ()),
+        )
+
+    def _patience(self) -> Patience:
+        """What follow-ups may take: half as long again as what is planned."""
+        limit_s = self.plan.budget_s
+        return Patience() if limit_s is None else Patience(math.inf, limit_s / 2)
+
+    @contextmanager
+    def _shared_store(self, trials: Trials) -> Iterator[None]:
+        """One store for the programs that need none of their own, if opening one takes long.
+
+        Not where every operation takes the longer, the more a store holds.
+        """
+        facts = self.plan.facts
+        if facts["opens_ms"] < SLOW_TO_OPEN_MS or Capability.LARGE not in facts["capabilities"]:
+            yield
+            return
+        with Store(self.target, trials.folder, trials.loop, trials.apis) as store:
+            trials.shared = store
+            yield
+            trials.calls += store.total_calls
+            trials.seconds += store.total_seconds
+
+    def _try_again(self, trials: Trials, search: ProgramSearch) -> None:
+        """Follow up what showed a flaw in an earlier run."""
+        search.watch_inputs = True
+        for program in remembered(self.plan):
+            run = trials.replay(program, watch_inputs=True, count=True)
+            self._follow_up(trials, search, REMEMBERED, run)
+
+    def _enumerate(self, trials: Trials, search: ProgramSearch) -> None:
+        """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
+        search.watch_inputs = False
+        for program in MACHINES[self.plan.family].examples:
+            taken = suited_program(program, self.plan.facts["capabilities"])
+            run = trials.replay(taken, thorough=False, count=True)
+            self._follow_up(trials, search, DIRECTED, run)
+            if self.until in search.found:
+                return
+
+    def _cross_axes(self, trials: Trials, search: ProgramSearch) -> None:
+        """Take the programs in which the points of the axes come together two by two."""
+        if self.until in search.found:
+            return
+        self.heavy = self.effort.heavy and self._has_room_for_bulk()
+        for program in crossing(self.plan.family, self.able, heavy=self.heavy):
+            taken = suited_program(program, self.able)
+            run = trials.replay(taken, thorough=False, count=True)
+            self._follow_up(trials, search, DIRECTED, run)
+            if self.until in search.found:
+                return
+
+    def _search(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
+        pace = Pace(self.tally.budget)
+        for theme, number in programs((t for t in chosen if not t.heavy), self.effort.steps):
+            if theme.script is None and not pace.has_room("random programs"):
+                continue
+            seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
+            search.watch_inputs = theme.watch_inputs
+            themed = theme.with_name_set(number + self.plan.seed)
+            made_by = RANDOM if theme.script is None else DIRECTED
+            with pace.timed(theme):
+                run = trials.make(themed, Random(seed))
+            self._follow_up(trials, search, made_by, run)
+            if self.until in search.found:
+                return
+        for theme in chosen:
+            if theme.script is None:
+                search.watch_inputs = theme.watch_inputs
+                search_with_hypothesis(
+                    MACHINES[self.plan.family],
+                    trials,
+                    theme,
+                    pace.examples(self.effort.examples),
+                    self.plan.seed,
+                    partial(self._follow_up, trials, search, HYPOTHESIS),
+                )
+
+    def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
+        """Take the programs last that a saver may not survive: all else is settled by then."""
+        heavy = [theme for theme in chosen if theme.heavy and theme.script is not None]
+        if not heavy or self.until in search.found:
+            return
+        self._keep(trials, search, settled=True)
+        for theme in heavy:
+            if self._has_room_for_bulk() and theme.script is not None:
+                search.watch_inputs = theme.watch_inputs
+                run = trials.replay(
+                    theme.script(Random(0)), watch_inputs=theme.watch_inputs, count=True
+                )
+                self._follow_up(trials, search, DIRECTED, run)
+
+    def _keep(self, trials: Trials, search: ProgramSearch, *, settled: bool) -> None:
+        """Have what is known survive this process; each finding is told once it is there."""
+        for name, one in search.found.items():
+            if name not in self.kept:
+                self.kept[name] = finding(self.target, self.plan.api, one)
+        open_ = self.tally.differences.account(list(search.found), self.tally.wanted)
+        doubtful = {*open_.unknown, *(name for names in open_.elsewhere for name in names), LARGE}
+        sure = {name for name in trials.checked if name not in doubtful} if settled else set()
+        self.tally.keep([*self.kept.values()], trials.checked, settled=sure)
+
+    def _has_room_for_bulk(self) -> bool:
+        """Whether one call for each of a thousand things is worth the time: it is advice."""
+        seconds = _CALLS_IN_BULK * self.plan.facts.get("call_ms", 0.0) / 1_000
+        room = self.tally.budget.has_room(seconds, share=0.4)
+        self.tally.budget.count("programs in bulk", done=room)
+        return room
+
+    def _follow_up(
+        self, trials: Trials, search: ProgramSearch, made_by: str, run: ProgramRun
+    ) -> None:
+        self.shares.note(made_by, run)
+        search.follow_up(run)
+        if len(search.found) > len(self.kept):
+            self._keep(trials, search, settled=False)
+        self.tally.operations = trials.calls
+        self.tally.beat()
+
+    def _themes(self, trials: Trials) -> list[Theme]:
+        """The family's themes that this saver can take, with values that its serializer keeps."""
+        plan = self.plan
+        with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
+            serde = store.saver.serde
+            self.takes_path = store.drivers[0].takes_paths
+            self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
+            chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]
+            return [self._brief(theme) for theme in suited(chosen, serde, self.able)]
+
+    def _brief(self, theme: Theme) -> Theme:
+        """The theme, with shorter programs where time is scarce: each theme is to come to its turn
+        before any has a second one.
+        """
+        if self.plan.budget_s is None:
+            return theme
+        return replace(theme, length=min(theme.length, _BRIEF))
+
+    def _journal(self) -> Callable[[Step, int], None] | None:
+        """Writes the steps of the program under way, so that a death can be told from them."""
+        if self.plan.journal is None:
+            return None
+        path = Path(self.plan.journal)
+
+        def write(step: Step, before: int) -> None:
+            with path.open("a" if before else "w", encoding="utf-8") as journal:
+                journal.write(json.dumps(step_to_json(step)) + "\n")
+
+        return write
