@@ -71,8 +71,9 @@ class Places:
     ``unproxied_statements`` were run by SQLite without any proxied call being under way:
     client-side faults cannot reach them. ``grew`` says whether a database file needed more pages;
     ``rollback_journal`` whether a reader could have stopped a commit (no WAL). ``system_calls`` are
-    those on the program's files, where no layer above them was seen. ``sends`` are the connections
-    that it opened to servers, and what it sent to them.
+    those on the program's files, which are failed but for those on files that a layer above fails
+    (``failed_above``, by their paths). ``sends`` are the connections that it opened to servers, and
+    what it sent to them.
     """
 
     calls: tuple[Call, ...] = ()
@@ -85,6 +86,7 @@ class Places:
     grew: bool = False
     rollback_journal: bool = False
     system_calls: tuple[SystemCall, ...] = ()
+    failed_above: frozenset[str] = frozenset()
     sends: tuple[SystemCall, ...] = ()
 
     def __bool__(self) -> bool:
@@ -92,9 +94,13 @@ class Places:
         above = self.calls or self.statements or self.io_calls
         return bool(above or self.system_calls or self.sends)
 
+    def is_failed_above(self, call: SystemCall) -> bool:
+        """Whether a layer that knows more of what is done fails the call."""
+        return call.file in self.failed_above
+
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self)
+        return asdict(self) | {"failed_above": sorted(self.failed_above)}
 
     def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
         """Every single fault that can strike this operation, of all kinds or of those given."""
@@ -137,7 +143,7 @@ class Places:
             Plan(fault, Place(Event.SYSTEM_CALL, index), about=str(call))
             for index, call in enumerate(self.system_calls, start=1)
             for fault, failure in STORAGE_FAULTS.items()
-            if can_fail(call, failure)
+            if can_fail(call, failure) and not self.is_failed_above(call)
         ]
 
     def _network_plans(self) -> list[Plan]:

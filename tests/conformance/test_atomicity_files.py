@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import pytest
 from tests.conformance.replay_support import assert_shown_until_mended, plan_for
@@ -10,6 +11,7 @@ from tests.conformance.replay_targets import ref_to
 from tests.conformance.test_atomicity import FAMILY, found, judged, of_class
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
+from tests.right_savers.apsw_connection import ApswConnection
 from tests.wrong_savers import WRONG
 
 from saverproof.families import registry
@@ -55,6 +57,89 @@ def test_what_a_failing_disk_shows_has_a_script_and_is_replayed(name: str, tmp_p
 def test_a_layer_that_knows_more_is_the_only_one(tmp_path: Path) -> None:
     outcome = judged(of_class(SqliteReference), tmp_path, operations=TWO)
     assert not any("system call" in str(entry) for entry in outcome.extra["faults"]["map"])
+
+
+class Exclusive(StateFileReference):
+    """Cannot be opened twice in one process, as an environment of LMDB cannot."""
+
+    taken: ClassVar[set[Path]] = set()
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        if path in cls.taken:
+            raise RuntimeError("it is already open in this process")
+        saver = super().at(path)
+        cls.taken.add(path)
+        return saver
+
+    def close(self) -> None:
+        self.taken.discard(self.folder)
+        super().close()
+
+
+def test_a_saver_that_is_alone_in_its_process_is_looked_at_once_it_is_closed(
+    tmp_path: Path,
+) -> None:
+    outcome = judged(of_class(Exclusive), tmp_path, operations=["put"])
+    assert (found(outcome), outcome.unexercised) == (set(), {})
+    assert "already open in this process" in outcome.extra["faults"]["notes"][0]
+    assert outcome.checked["atomicity/all-or-nothing"] > 10
+
+
+class DeadOnceItFailed(Exclusive):
+    """Refuses everything after a failure, until it is opened anew, as DuckDB does."""
+
+    dead = False
+
+    def catch_up(self) -> None:
+        if self.dead:
+            raise RuntimeError("the store must be opened again")
+        super().catch_up()
+
+    def replace(self, data: bytes) -> None:
+        try:
+            super().replace(data)
+        except OSError:
+            self.dead = True
+            raise
+
+
+def test_a_saver_that_can_be_used_no_more_has_not_stored_a_part(tmp_path: Path) -> None:
+    outcome = judged(of_class(DeadOnceItFailed), tmp_path, operations=["put"])
+    assert found(outcome) == {"usable-after"}
+
+
+class WithJournalBeside(SqliteReference):
+    """Notes each put in a file, whose last line is cut off if that fails."""
+
+    def put(self, *given: Any) -> Any:
+        with open(self.database.path.with_suffix(".log"), "ab", buffering=0) as file:
+            size = file.tell()
+            try:
+                if file.write(b"a put of which others read here\n") < 32:
+                    raise OSError("no room")
+                return super().put(*given)
+            except BaseException:
+                file.truncate(size)
+                raise
+
+
+def test_what_lies_beside_a_database_is_failed_by_system_calls_and_that_by_sqlite(
+    tmp_path: Path,
+) -> None:
+    outcome = judged(of_class(WithJournalBeside), tmp_path, operations=["put"])
+    assert (found(outcome), outcome.unexercised) == (set(), {})
+    entries = [one for one in outcome.extra["faults"]["map"] if one["operation"] == "put"]
+    calls = {one["detail"] for one in entries if "system call" in one["place"]}
+    assert {call.split(" ")[1] for call in calls} == {"checkpoints.log"}
+    others = {one["kind"] for one in entries if "system call" not in one["place"]}
+    assert {"client", "engine", "io"} <= others
+
+
+def test_a_sqlite_of_its_own_is_failed_by_system_calls(tmp_path: Path) -> None:
+    outcome = judged(of_class(ApswConnection), tmp_path, operations=["put"])
+    assert (found(outcome), outcome.unexercised) == (set(), {})
+    assert any("checkpoints.db-wal" in detail for detail in faults_of(outcome))
 
 
 def test_without_the_kernels_help_it_is_said_why(

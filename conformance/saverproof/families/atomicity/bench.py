@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.own_ids import ids_for
 from saverproof.families.atomicity.disk import FailingDisk, watched
-from saverproof.families.atomicity.drivers import CutsConnections, load, with_loaded
+from saverproof.families.atomicity.drivers import CutsConnections, with_loaded
 from saverproof.families.atomicity.files import FailingFiles, FailingStorage
-from saverproof.families.atomicity.worker import SlowError, Worker
+from saverproof.families.atomicity.first_look import FirstLook, first_look
+from saverproof.families.atomicity.worker import SlowError, UnansweredError, Worker
 from saverproof.items import ItemPlan
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
@@ -52,6 +53,25 @@ class Caller:
         if self._files is not None:
             self.worker.run(self._files.cover)
 
+    def look(self, target: Target, folder: Path) -> FirstLook:
+        """What the saver shows at first; one that does not answer is left to the clean runs.
+
+        Raises:
+            OpeningError: the saver could not be opened or closed.
+        """
+        try:
+            return self.worker.run(lambda: first_look(target, folder, self._api, self.loop))
+        except UnansweredError:
+            self.renew()
+            return FirstLook()
+
+    def renew(self) -> None:
+        """Go on with new ones: the saver hangs on those in use."""
+        patience_s = self.worker.patience_s
+        self.worker.close()
+        _stop(self.loop)
+        self.start(patience_s)
+
     def close(self) -> None:
         """End the thread and the loop."""
         self.worker.close()
@@ -60,16 +80,17 @@ class Caller:
 
 @dataclass(slots=True)
 class FaultBench:
-    """``fresh`` says that a second saver can be opened while the first one is; ``disk`` is None
-    where SQLite's I/O cannot be failed, ``files``, which fails connections as well, where the saver
-    keeps a SQLite database or no files, or system calls cannot be held; ``losing`` are the drivers
-    whose connections can be cut.
+    """``fresh`` says that a second saver can be opened while the first one is, ``alone`` why not,
+    if the saver surprises by that; ``disk`` is None where SQLite's I/O cannot be failed, ``files``,
+    which fails connections as well, where the saver keeps SQLite databases alone or no files, or
+    system calls cannot be held; ``losing`` are the drivers whose connections can be cut.
     """
 
     target: Target
     folder: Path
     api: str
     fresh: bool
+    alone: str
     injector: Injector
     disk: FailingDisk | None
     files: FailingFiles | None
@@ -92,17 +113,20 @@ class FaultBench:
         """
         folder = Path(plan.folder)
         with ExitStack() as stack, closing(Caller(plan.api)) as caller:
-            in_sqlite = caller.worker.run(lambda: load(target, folder, caller.loop))
+            look = caller.look(target, folder)
             files: FailingFiles | None = None
-            if target.durable and not in_sqlite and available() is None:
+            if target.durable and not look.in_sqlite and available() is None:
                 # Left last, when no thread is there any more whose calls it holds.
                 files = stack.enter_context(FailingFiles(folder))
                 caller.hold(files)
             drivers = with_loaded(drivers)
             with Injector(drivers) as injector, watched(folder) as disk:
                 losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))
-                fresh = target.durable and "many_processes" in plan.facts["capabilities"]
-                yield cls(target, folder, plan.api, fresh, injector, disk, files, losing, caller)
+                shared = target.durable and "many_processes" in plan.facts["capabilities"]
+                fresh, alone = shared and not look.alone, look.alone if shared else ""
+                yield cls(
+                    target, folder, plan.api, fresh, alone, injector, disk, files, losing, caller
+                )
 
     @property
     def worker(self) -> Worker:
@@ -147,14 +171,12 @@ class FaultBench:
         if self.files is not None:
             # Who waits for a silent server is told now, and ends.
             self.files.disarm()
-        self.worker.close()
         # What hangs may hold up the healing of its own connection; the others are healed.
         with suppress(FaultsError):
             self.injector.heal()
         if self.disk is not None:
             self.disk.disarm()
-        _stop(self.loop)
-        self.caller.start(self.worker.patience_s)
+        self.caller.renew()
 
     def driver(self, saver: Any, workspace: Workspace) -> ApiDriver:
         """The saver of a workspace, called through this item's API."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.extensions import DRIVERS, added
-from saverproof.targets.event_loop import Loop
-from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof_faults import KNOWN_DRIVERS, Driver, why_nothing_passed
 
@@ -68,18 +64,6 @@ def declared(target: Target) -> tuple[list[Driver], list[str]]:
                 "driver with name, modules and install()"
             )
     return drivers, problems
-
-
-def load(target: Target, folder: Path, loop: Loop) -> bool:
-    """Open and close the saver once, so that whatever it imports is there to be hooked into.
-
-    Gives whether it has opened a SQLite database in its workspace.
-
-    Raises:
-        OpeningError: the saver could not be opened or closed.
-    """
-    with fresh_workspace(folder, target) as workspace, opened(target, workspace, loop):
-        return any(sqlite_files(workspace.path))
 
 
 def nothing_passed(problems: list[str], files: str) -> str:

@@ -71,6 +71,10 @@ class AtomicityFamily:
 
 
 _NEVER_SUSPENDS = "no operation awaits anything that could be cancelled: each is done in one go"
+_ALONE = (
+    "another process can open the store while a saver is open, but this one cannot, so that others "
+    "looked only once it was closed"
+)
 _LOCAL = "the store is in files: there is no connection that others could cut"
 
 
@@ -94,6 +98,8 @@ class AtomicityJudging:
         drivers, problems = declared(self.target)
         with ExitStack() as stack:
             bench = stack.enter_context(FaultBench.opened(self.plan, self.target, drivers))
+            if bench.alone:
+                tally.note(f"{_ALONE}: {bench.alone}")
             try:
                 sweeps = self._sweeps(bench, stack, effort)
                 if not sweeps:

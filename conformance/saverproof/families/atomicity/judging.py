@@ -101,9 +101,18 @@ class _TrialJudge:
             return references.states(fresh, Viewpoint.FRESH)
         if seen.changed == () and references.before.changed == () != references.after.changed:
             return dict.fromkeys(references.groups, ReferenceStates.BEFORE)
-        if seen.changed is not None and not seen.locked and Viewpoint.OWN in self.snapshots:
-            return references.states(self.snapshots[Viewpoint.OWN], Viewpoint.OWN)
-        return None
+        own = self.snapshots.get(Viewpoint.OWN)
+        if seen.changed is None or seen.locked or own is None or self._only_own_is_unreadable():
+            return None
+        return references.states(own, Viewpoint.OWN)
+
+    def _only_own_is_unreadable(self) -> bool:
+        """Whether the saver cannot read, and another can once it is closed, as far as is known: the
+        store is whole then, and the saver of no use.
+        """
+        closed = self.snapshots.get(Viewpoint.CLOSED)
+        readable = closed is None or not closed.unreadable
+        return bool(self.snapshots[Viewpoint.OWN].unreadable) and readable
 
     def _at_once(self) -> FaultVerdict | None:
         committed = self.committed

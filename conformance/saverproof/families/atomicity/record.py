@@ -103,7 +103,8 @@ class FaultRecord:
                 f"{sweep.scenario.title})"
             )
         self.points += len(places.calls) + len(places.statements) + failed_io
-        self.points += len(places.system_calls) + len(places.sends)
+        self.points += sum(not places.is_failed_above(call) for call in places.system_calls)
+        self.points += len(places.sends)
         self.points += len(sweep.counted.cancellations) // 2 + sweep.counted.values
         self.local &= bool(places.statements or places.system_calls) and not places.sends
         if places.unproxied_connections:

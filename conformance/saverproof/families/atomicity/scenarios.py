@@ -80,6 +80,11 @@ THE_SAME_ID = FaultScenario(
     "the same id again", HISTORY, checkpoint(THREAD, 2, 1, run="run-2", seed=77)
 )
 A_NEW_TASK = FaultScenario("a new task", HISTORY, batch(THREAD, 2, 2, 4))
+LONG_VALUES = FaultScenario(
+    "a fork, with long values",
+    FORKED,
+    checkpoint(THREAD, 3, 1, also={"log": None, "page": Value("medium-bytes", 3)}, noted=_LONG),
+)
 
 SCENARIOS = (
     FaultScenario("a first checkpoint", BYSTANDER, checkpoint(THREAD, 1)),
@@ -92,11 +97,7 @@ SCENARIOS = (
         HISTORY,
         batch(THREAD, 2, 3, 11, ("__interrupt__", 1), ("__resume__", 2)),
     ),
-    FaultScenario(
-        "a fork, with long values",
-        FORKED,
-        checkpoint(THREAD, 3, 1, also={"log": None, "page": Value("medium-bytes", 3)}, noted=_LONG),
-    ),
+    LONG_VALUES,
     FaultScenario("long values", FORKED, steps.PutWrites(THREAD, "", 1, 4, SIZES, TASK_PATH)),
     FaultScenario("a history", HISTORY, steps.DeleteThread(THREAD), frozenset({"delete_thread"})),
     FaultScenario(

@@ -11,6 +11,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import Injection, injections, lasting
+from saverproof.families.atomicity.first_look import BESIDE_A_DATABASE
 from saverproof.families.atomicity.injection import inject, serializing
 from saverproof.families.atomicity.judging import (
     CANCELLED,
@@ -139,14 +140,17 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
             trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
     io_calls = () if bench.disk is None else bench.disk.calls_since(before)
-    counted.places = replace(counting.places, io_calls=io_calls)
+    places = replace(counting.places, io_calls=io_calls)
     # Where a layer knows more of what is done, no place is failed twice.
-    if not counted.places:
-        on_files = [call for call in held if call.kind not in NETWORK]
-        counted.places = Places(system_calls=tuple(trial.in_workspace(on_files)))
-    sends = tuple(call for call in held if call.kind in NETWORK)
-    counted.places = replace(counted.places, sends=sends)
-    bench.talks |= bool(sends)
+    above = trial.databases if places.statements or io_calls else ()
+    on_files = [call for call in held if call.kind not in NETWORK]
+    counted.places = replace(
+        places,
+        system_calls=tuple(trial.in_workspace(on_files)),
+        failed_above=frozenset(name + end for name in above for end in BESIDE_A_DATABASE),
+        sends=tuple(call for call in held if call.kind in NETWORK),
+    )
+    bench.talks |= bool(counted.places.sends)
 
 
 def _count_values(trial: FaultTrial, counted: Counted) -> None:

@@ -106,6 +106,11 @@ class FaultTrial:
             if found.unreadable:
                 raise RuntimeError(f"the first read raised {found.unreadable}")
 
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """The files of the store that are databases of Python's own SQLite."""
+        return self.store.databases
+
     def in_workspace(self, calls: Iterable[SystemCall]) -> Iterator[SystemCall]:
         """The calls with paths relative to this trial's workspace, which is another each time."""
         assert self._workspace is not None

@@ -1,0 +1,89 @@
+"""What a saver shows when it is used for the first time: which layers of faults it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from saverproof.errors import OpeningError, describe
+from saverproof.execution.driver import ApiDriver, driver_of
+from saverproof.execution.own_ids import ids_for
+from saverproof.execution.settled_calls import Calls, perform
+from saverproof.execution.sqlite_files import sqlite_files
+from saverproof.families.atomicity.scenarios import LONG_VALUES
+from saverproof.families.atomicity.worker import call_quietly
+from saverproof.steps.definitions import Step
+from saverproof.targets.event_loop import Loop
+from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.targets.target import Target
+from saverproof_faults import Unavailable
+from saverproof_faults.sqlite.watch import Watch
+
+BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal")
+"""What the names of the files end in that SQLite keeps for one database."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """``in_sqlite`` says that all its files are databases of Python's own SQLite, whose layers know
+    more than the system calls do. ``alone`` is why no second saver can be opened in the process
+    while the first one is; "" if one can.
+    """
+
+    in_sqlite: bool = True
+    alone: str = ""
+
+
+def first_look(target: Target, folder: Path, api: str, loop: Loop) -> FirstLook:
+    """Use a saver once, with values of all sizes, so that whatever it imports is there to be hooked
+    into, and all kinds of its files are made.
+
+    Raises:
+        OpeningError: the saver could not be opened or closed.
+    """
+    with _connections() as watch, fresh_workspace(folder, target) as workspace:
+        with opened(target, workspace, loop) as saver:
+            driver = driver_of(saver, api, loop, ids_for(target, workspace))
+            calls = Calls(lambda current: saver.get_next_version(current, None))
+            for step in (*LONG_VALUES.start, LONG_VALUES.step):
+                # What it refuses, the clean runs will tell.
+                call_quietly(partial(_take, driver, calls, step))
+            in_sqlite = _all_in_sqlite(workspace.path) and (watch is None or watch.opened > 0)
+            alone = ""
+            try:
+                with opened(target, workspace, loop):
+                    pass
+            except OpeningError as problem:
+                alone = describe(problem)
+        return FirstLook(in_sqlite, alone)
+
+
+def _take(driver: ApiDriver, calls: Calls, step: Step) -> None:
+    for call in calls.settle((step,)):
+        perform(driver, call)
+
+
+@contextmanager
+def _connections() -> Iterator[Watch | None]:
+    """A watch of the connections that Python's SQLite opens; None where it cannot be reached."""
+    watch = Watch()
+    try:
+        watch.__enter__()
+    except Unavailable:
+        yield None
+        return
+    try:
+        yield watch
+    finally:
+        watch.__exit__(None, None, None)
+
+
+def _all_in_sqlite(folder: Path) -> bool:
+    """Whether there are databases, and no other files. An empty one, a lock say, is none."""
+    databases = [*sqlite_files(folder)]
+    known = {Path(f"{path}{ending}") for path in databases for ending in BESIDE_A_DATABASE}
+    found = {path for path in folder.rglob("*") if path.is_file() and path.stat().st_size}
+    return bool(databases) and found <= known

@@ -1,0 +1,58 @@
+"""Savers on DuckDB, right and wrong, failed at the system calls on its files.
+
+Each opening of DuckDB takes tens of milliseconds, and each trial three of them: one scenario is
+failed at its places, and nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.conformance.test_atomicity import found, judged, of_class
+from tests.reference.duckdb_value import DuckDatabase, DuckdbReference
+from tests.reference.store import Shelf, WriteRow
+
+from saverproof.families.atomicity import effort, family
+from saverproof.families.atomicity.scenarios import A_NEW_TASK
+from saverproof_faults.syscalls import available
+
+pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
+
+
+class CommittingBetween(DuckDatabase):
+    def commit_and_go_on(self) -> None:
+        self.connection.execute("COMMIT")
+        self.connection.execute("BEGIN")
+
+
+class TransactionForEachWrite(DuckdbReference):
+    """Commits each write of a batch by itself."""
+
+    database_class = CommittingBetween
+
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: Sequence[WriteRow]) -> None:
+        for row in rows:
+            super()._store_batch(shelf, checkpoint_id, [row])
+            self.store_all()
+            assert isinstance(self.shared, CommittingBetween)
+            self.shared.commit_and_go_on()
+
+
+@pytest.mark.parametrize(
+    ("saver", "breaks"), [(DuckdbReference, set()), (TransactionForEachWrite, {"all-or-nothing"})]
+)
+def test_one_transaction_a_write_holds_and_two_do_not(
+    saver: type, breaks: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = dataclasses.replace(effort.EFFORTS["quick"], most=14, random_programs=0)
+    monkeypatch.setitem(effort.EFFORTS, "quick", few)
+    monkeypatch.setattr(family, "SCENARIOS", (A_NEW_TASK,))
+    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setattr(family, "shortened", lambda bench, found, *_: [found])
+    outcome = judged(of_class(saver), tmp_path, operations=["put_writes"])
+    assert (found(outcome), outcome.unexercised, outcome.unknown) == (breaks, {}, {})
+    calls = {one["detail"] for one in outcome.extra["faults"]["map"] if one["kind"] == "io"}
+    assert {"sync checkpoints.duckdb.wal"} < calls

@@ -1,0 +1,121 @@
+"""Savers that keep their whole store as one value of an embedded database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import ClassVar, Protocol, Self
+
+from tests.reference.state_file import StateFileReference
+from tests.reference.state_text import state_from
+from tests.reference.store import Store
+
+
+class Transaction(Protocol):
+    """What is read and written together."""
+
+    def read(self) -> bytes | None:
+        """The value, if there is one."""
+
+    def write(self, data: bytes) -> None:
+        """Put another value in its place."""
+
+
+class SharedDatabase:
+    """A database which a process may open but once: its savers share it."""
+
+    _open: ClassVar[dict[Path, SharedDatabase]] = {}
+    _gate: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.users = 0
+        self.connect()
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """That of a file, opened by the first who asks."""
+        with cls._gate:
+            if path not in cls._open:
+                cls._open[path] = cls(path)
+            found = cls._open[path]
+            assert isinstance(found, cls)
+            found.users += 1
+            return found
+
+    def leave(self) -> None:
+        """Close it, if nobody else uses it."""
+        with self._gate:
+            self.users -= 1
+            if not self.users:
+                del self._open[self.path]
+                self.disconnect()
+
+    def connect(self) -> None:
+        """Open the database."""
+        raise NotImplementedError
+
+    def disconnect(self) -> None:
+        """Close it."""
+        raise NotImplementedError
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Commit what is done in the block, or take it back if that raises."""
+        raise NotImplementedError
+
+    def mend(self) -> None:
+        """Open it again if it is of no more use after a failure."""
+        raise NotImplementedError
+
+
+class OneValue(StateFileReference):
+    """Each operation is one transaction."""
+
+    database_class: ClassVar[type[SharedDatabase]]
+    file: ClassVar[str]
+    shared: SharedDatabase | None
+    transaction: Transaction
+    seen: bytes | None
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        saver = cls(Store())
+        saver.shared = cls.database_class.at(path / cls.file)
+        saver.seen = None
+        return saver
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        with self.store.lock:
+            if self.shared is None:
+                raise ValueError("the saver is closed")
+            try:
+                with self.shared.transaction() as self.transaction:
+                    self.catch_up()
+                    yield
+            except BaseException:
+                self.forget()
+                self.shared.mend()
+                raise
+
+    def catch_up(self) -> None:
+        found = self.transaction.read()
+        if found != self.seen:
+            self.forget()
+            self.store.shelves = {} if found is None else state_from(found.decode()).shelves
+            self.seen = found
+
+    def forget(self) -> None:
+        self.store.shelves = {}
+        self.seen = None
+
+    def replace(self, data: bytes) -> None:
+        self.transaction.write(data)
+        self.seen = data
+
+    def close(self) -> None:
+        shared, self.shared = self.shared, None
+        if shared is not None:
+            shared.leave()
