@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.test_durability import blamed, judged
+from tests.reference.lmdb_value import Environment, LmdbReference
 from tests.reference.log_file import LogFileReference
 from tests.reference.saver import ReferenceSaver
 from tests.reference.state_file import StateFileReference
@@ -24,15 +25,25 @@ UNSYNCED_FOLDER = "tests.conformance.crash_savers:folder_never_synced"
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
 
 
-class ThroughAMapping(StateFileReference):
-    """Keeps a copy of its file in another, which it writes through a mapping."""
+class ThroughALongMapping(StateFileReference):
+    """Keeps a copy of its file in a larger one, which it writes through a mapping."""
 
     def replace(self, data: bytes) -> None:
         super().replace(data)
         with (self.folder / "copy").open("w+b") as file:
-            file.truncate(len(data))
-            with mmap.mmap(file.fileno(), len(data)) as memory:
-                memory[:] = data
+            file.truncate(5 << 20)
+            with mmap.mmap(file.fileno(), 5 << 20) as memory:
+                memory[: len(data)] = data
+
+
+class UnsyncedEnvironment(Environment):
+    sync = False
+
+
+class LmdbNeverSynced(LmdbReference):
+    """Leaves it to the system when LMDB's pages reach the disk, and in which order."""
+
+    database_class = UnsyncedEnvironment
 
 
 def opened(saver: type[Any], workspace: Workspace) -> Any:
@@ -55,8 +66,22 @@ def logged(workspace: Workspace) -> Iterator[ReferenceSaver]:
 
 @target
 @contextmanager
-def through_a_mapping(workspace: Workspace) -> Iterator[ReferenceSaver]:
-    with opened(ThroughAMapping, workspace) as saver:
+def through_a_long_mapping(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(ThroughALongMapping, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def in_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(LmdbReference, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def in_unsynced_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(LmdbNeverSynced, workspace) as saver:
         yield saver
 
 
@@ -76,7 +101,7 @@ def test_a_right_saver_is_killed_in_mid_operation(
     assert outcome.checked["durability/in-flight-atomic"] > 5
 
 
-@pytest.mark.parametrize("name", ["replaced", "logged"])
+@pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb"])
 def test_a_right_saver_survives_every_power_cut(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,10 +128,18 @@ def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert outcome.checked["durability/power-cut"] > 10
 
 
-def test_what_is_written_through_a_mapping_is_not_judged(
+def test_lmdb_without_syncs_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(power_reporting, "power_reproducer", lambda *given: "")
+    outcome = judged(f"{HERE}:in_unsynced_lmdb", tmp_path, monkeypatch, images=40)
+    # A file that is shorter than its own pages say takes the process with it (SIGBUS).
+    assert "power-cut-loses-nothing" in blamed(outcome)
+    assert outcome.extra["power"]["corrupt"] > 0
+
+
+def test_what_is_written_through_a_long_mapping_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = judged(f"{HERE}:through_a_mapping", tmp_path, monkeypatch, images=10)
+    outcome = judged(f"{HERE}:through_a_long_mapping", tmp_path, monkeypatch, images=10)
     for contract in ("durability/power-cut", "durability/power-cut-loses-nothing"):
         assert outcome.unexercised[contract].endswith("system calls: map copy")
         assert contract not in outcome.checked

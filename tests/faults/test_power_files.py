@@ -1,7 +1,6 @@
 """Power cuts of programs on plain files, recorded by their system calls."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -142,8 +141,12 @@ with CallRecorder(folder) as recorder:
         os.truncate(folder / "log", 5)
     (folder / "old").unlink()
     if len(sys.argv) > 2:
-        with open(folder / "log", "r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
-            memory[0] = 1
+        with open(folder / "log", "r+b") as file:
+            if len(sys.argv) > 4:
+                file.truncate(int(sys.argv[4]))
+            with mmap.mmap(file.fileno(), 0) as memory:
+                memory[0] = 1
+                exec(sys.argv[3] if len(sys.argv) > 3 else "pass")
     recorder.acknowledged(0)
     recording, unseen = recorder.recording(), recorder.report().unseen
 print(json.dumps([recording_data(recording), unseen]))
@@ -170,8 +173,33 @@ def test_what_a_process_does_to_its_files_is_recorded(tmp_path: Path) -> None:
 
 
 @needs_calls
-def test_what_is_written_through_a_mapping_is_told(tmp_path: Path) -> None:
+def test_what_is_written_through_a_mapping_is_recorded_and_never_synced(tmp_path: Path) -> None:
     recording, unseen = recorded(tmp_path, "mapped")
+    assert unseen == []
+    assert unexplained(recording, tmp_path) == ()
+    left = {image.files.get("log") for image in PowerCuts(recording) if image.acknowledged}
+    assert {b"onetw", b"\1netw"} <= left
+
+
+@needs_calls
+@pytest.mark.parametrize("how", ["memory.flush()", "os.fsync(file.fileno())"])
+def test_a_mapping_is_synced_by_msync_and_by_a_sync_of_its_file(how: str, tmp_path: Path) -> None:
+    recording, _ = recorded(tmp_path, "mapped", how)
+    left = {image.files.get("log") for image in PowerCuts(recording) if image.acknowledged}
+    assert {data[:1] for data in left if data} == {b"\1"}
+
+
+@needs_calls
+def test_a_mapping_that_is_too_long_to_be_followed_is_told(tmp_path: Path) -> None:
+    recording, unseen = recorded(tmp_path, "mapped", "pass", str(5 << 20))
     assert unseen == ["map log"]
     assert unexplained(recording, tmp_path) == ("log",)
-    assert os.path.getsize(tmp_path / "log") == 5
+
+
+def test_a_write_that_goes_through_is_durable_with_its_page_alone() -> None:
+    earlier = IoCall(IoKind.WRITE, "a", 8192, 3, b"far")
+    written = IoCall(IoKind.WRITE, "a", 0, 3, b"new")
+    through = IoCall(IoKind.SYNC, "a", 0, 3)
+    left = left_by(earlier, written, through, DONE)
+    assert {data[:3] for data in left if data} == {b"new"}
+    assert {len(data) for data in left if data} == {3, 8195}

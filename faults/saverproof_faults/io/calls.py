@@ -20,10 +20,11 @@ class IoKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IoCall:
-    """One call of SQLite on one file.
+    """One call on one file, of SQLite or as a system call.
 
     ``file`` is relative to the watched folder. ``offset`` is where a write begins, or the size a
-    truncation leaves, in bytes. ``contents`` are the bytes of a write, kept by a ``Recorder`` only.
+    truncation leaves, in bytes; a sync with a ``length`` reaches only the pages of that part.
+    ``contents`` are the bytes of a write, kept by a ``Recorder`` only.
     ``creates`` marks an open that made the file; ``syncs_folder`` a sync or delete by which SQLite
     makes the folder's earlier changes durable as well. ``result`` is the engine's code, 0 for done.
     """

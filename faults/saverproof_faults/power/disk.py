@@ -17,6 +17,8 @@ from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, NameCall
 
 SECTOR = 512
 """What a disk writes whole, in bytes."""
+PAGE = 4096
+"""What the kernel keeps together, in bytes: of two writes to a page the later one stays."""
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class Disk:
                 self.pending.append(PendingCall(self._inode(entry), entry))
             case IoKind.SYNC:
                 inode = self._inode(entry)
-                self._flush([one for one in self.pending if one.inode is inode])
+                self._flush([p for p in self.pending if p.inode is inode and _reaches(entry, p)])
                 if entry.syncs_folder:
                     self._flush_folder()
 
@@ -162,6 +164,15 @@ class Disk:
         for change in self.changes:
             _apply_change(self.durable_names, change)
         self.changes.clear()
+
+
+def _reaches(sync: IoCall, pending: PendingCall) -> bool:
+    """Whether a sync covers a pending call: all of a file, or what lies on the pages of a part."""
+    call = pending.call
+    if not sync.length or call.kind is IoKind.TRUNCATE:
+        return True
+    first, last = sync.offset // PAGE, (sync.offset + sync.length - 1) // PAGE
+    return call.offset // PAGE <= last and (call.offset + call.length - 1) // PAGE >= first
 
 
 def sectors_of(call: IoCall) -> int:

@@ -40,9 +40,9 @@ class Trapped:
     Arguments are given by position: ``fd`` of a descriptor, ``folder`` of the descriptor that a
     path is relative to, ``path`` of a path, ``target`` of a second path (its folder stands before
     it where ``folder`` is given), ``data`` of an address, ``size`` of a number of bytes (``vector``
-    says that it counts pieces), ``offset`` of a position in the file, ``flags`` of those of an
-    opening (at an address where there is ``data``; a call without any makes or empties the file),
-    ``message`` of the address of a message with pieces.
+    says that it counts pieces), ``offset`` of a position in the file, ``address`` of one in a
+    mapping of it, ``flags`` of those of an opening (at an address where there is ``data``; a call
+    without any makes or empties the file), ``message`` of the address of a message with pieces.
     ``only`` are bits of which one must be set in an argument, for each argument that decides
     whether the call is trapped.
     """
@@ -57,6 +57,7 @@ class Trapped:
     data: int | None = None
     size: int | None = None
     offset: int | None = None
+    address: int | None = None
     flags: int | None = None
     message: int | None = None
     vector: bool = False
@@ -64,7 +65,7 @@ class Trapped:
 
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_PROT_WRITE, _MAP_SHARED = 2, 1
+_PROT_WRITE, _MAP_SHARED, _MS_SYNC = 2, 1, 4
 
 SYSTEM_CALLS = {
     "open": Trapped(CallKind.OPEN, 2, None, path=0, flags=1, only=((1, _WRITING),)),
@@ -87,6 +88,7 @@ SYSTEM_CALLS = {
     "fdatasync": Trapped(CallKind.SYNC, 75, 83, fd=0),
     "sync_file_range": Trapped(CallKind.SYNC, 277, 84, fd=0),
     "syncfs": Trapped(CallKind.SYNC, 306, 267, fd=0),
+    "msync": Trapped(CallKind.SYNC, 26, 227, address=0, only=((2, _MS_SYNC),)),
     "truncate": Trapped(CallKind.TRUNCATE, 76, 45, path=0, size=1),
     "ftruncate": Trapped(CallKind.TRUNCATE, 77, 46, fd=0, size=1),
     "fallocate": Trapped(CallKind.ALLOCATE, 285, 47, fd=0, size=3, offset=2),

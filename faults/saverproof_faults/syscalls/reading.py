@@ -23,6 +23,8 @@ class WatchedFolder:
         """What the held call asks of the folder; None if it is about something else."""
         if trapped.fd is not None:
             path = tracee.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
+        elif trapped.address is not None:
+            path = tracee.path_of_mapping(held.thread, held.arguments[trapped.address])
         elif trapped.path is not None:
             path = self._path(held, trapped, trapped.path)
         else:

@@ -13,7 +13,8 @@ class CallRecorder(ForkedCallWatch):
     """As ``saverproof_faults.io.Recorder``, by system calls: entering it covers this thread.
 
     The folder's files as they are on entering count as durable. What is written through a shared
-    mapping or a ring is not in the recording; ``report().unseen`` names such files.
+    mapping is in the recording as of the next call or mark. Mappings of files over 4 MiB and rings
+    are not; ``report().unseen`` names them.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

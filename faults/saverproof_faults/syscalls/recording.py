@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from saverproof_faults.io import Entry, IoCall, IoKind, Mark, NameCall, NameKind
 from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.mapped import MappedFiles
 from saverproof_faults.syscalls.numbers import CallKind
 
 
@@ -11,16 +12,26 @@ from saverproof_faults.syscalls.numbers import CallKind
 class CallLog:
     """What happened so far, in the words of ``saverproof_faults.io``."""
 
+    mapped: MappedFiles
     entries: list[Entry] = field(default_factory=list)
     _new_names: set[str] = field(default_factory=set)
     """Files with names that no sync has made durable."""
 
     def mark(self, mark: Mark) -> None:
         """The program says how far it is."""
+        self.entries += self.mapped.changes()
         self.entries.append(mark)
 
-    def add(self, call: SystemCall, contents: bytes) -> None:
-        """Take in a call; ``contents`` are the bytes of a write."""
+    def until_now(self) -> list[Entry]:
+        """All that happened."""
+        self.entries += self.mapped.changes()
+        return self.entries
+
+    def add(self, call: SystemCall, contents: bytes, *, written_through: bool) -> None:
+        """Take in a call that is about to happen; ``contents`` are the bytes of a write, which may
+        be ``written_through`` to the disk.
+        """
+        self.entries += self.mapped.changes()
         if call.deleted:
             return
         match call.kind:
@@ -32,6 +43,8 @@ class CallLog:
             case CallKind.WRITE:
                 length = len(contents)
                 self.entries.append(IoCall(IoKind.WRITE, call.file, call.offset, length, contents))
+                if written_through:
+                    self.entries.append(IoCall(IoKind.SYNC, call.file, call.offset, length))
             case CallKind.TRUNCATE:
                 self.entries.append(IoCall(IoKind.TRUNCATE, call.file, call.size))
             case CallKind.SYNC:

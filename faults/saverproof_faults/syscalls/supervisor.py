@@ -19,12 +19,14 @@ from saverproof_faults.io.data import entry_data
 from saverproof_faults.kill import wire
 from saverproof_faults.syscalls.calls import NETWORK, UNSEEN, SystemCall
 from saverproof_faults.syscalls.connections import Connections
+from saverproof_faults.syscalls.mapped import MappedFiles
 from saverproof_faults.syscalls.notifications import HeldCall, end, go_on, prefer_speed, take
 from saverproof_faults.syscalls.numbers import CallKind, Trapped, by_number, processor
 from saverproof_faults.syscalls.plan import CallFailure, CallFault
 from saverproof_faults.syscalls.reading import WatchedFolder
 from saverproof_faults.syscalls.recording import CallLog
 from saverproof_faults.syscalls.short_writes import contents, written_in_part
+from saverproof_faults.syscalls.tracee import writes_through
 
 
 def serve(order: Mapping[str, Any]) -> None:
@@ -95,12 +97,12 @@ class Supervisor:
                 answer = [call.as_data() for call in self.calls or ()]
                 self.calls = None
             case "record":
-                self.log = CallLog()
+                self.log = CallLog(MappedFiles(self.folder.path))
             case "mark":
                 assert self.log is not None
                 self.log.mark(Mark(MarkKind(message["kind"]), message["operation"]))
             case "recorded":
-                answer = [entry_data(entry) for entry in self.log.entries] if self.log else []
+                answer = [entry_data(entry) for entry in self.log.until_now()] if self.log else []
             case "arm":
                 self.fault = CallFault.from_data(message["fault"])
                 self.fired, self._since_armed = [], 0
@@ -146,14 +148,14 @@ class Supervisor:
 
     def _on_file(self, listener: int, held: HeldCall, trapped: Trapped, call: SystemCall) -> None:
         if call.kind in UNSEEN:
-            self.unseen.add(str(call))
+            if not self._follows(call):
+                self.unseen.add(str(call))
             go_on(listener, held)
             return
         if self.calls is not None:
             self.calls.append(call)
         if self.log is not None:
-            held_bytes = contents(held, trapped, call.size) if call.divisible else b""
-            self.log.add(call, held_bytes)
+            self._log(held, trapped, call)
         if self._strikes(call):
             self._fail(listener, held, trapped, call)
         else:
@@ -210,6 +212,21 @@ class Supervisor:
                 share = 0.5 if failure is CallFailure.ANSWER_CUT else 0.0
                 end(listener, held, value=connections.lose_answer(held, trapped, name, share))
         self.fired.append(call)
+
+    def _follows(self, call: SystemCall) -> bool:
+        """Whether what is written by a mapping will be in the log."""
+        log = self.log if call.kind is CallKind.MAP else None
+        return log is not None and log.mapped.follow(call.file)
+
+    def _log(self, held: HeldCall, trapped: Trapped, call: SystemCall) -> None:
+        assert self.log is not None
+        held_bytes = contents(held, trapped, call.size) if call.divisible else b""
+        through = (
+            call.kind is CallKind.WRITE
+            and trapped.fd is not None
+            and writes_through(held.thread, held.descriptor(trapped.fd))
+        )
+        self.log.add(call, held_bytes, written_through=through)
 
     def _strikes(self, call: SystemCall) -> bool:
         if self.fault is None or not self.fault.counts(call):

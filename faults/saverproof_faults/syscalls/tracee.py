@@ -19,6 +19,17 @@ def path_of_descriptor(thread: int, descriptor: int) -> str:
         return ""
 
 
+def path_of_mapping(thread: int, address: int) -> str:
+    """The file that is mapped at an address; "" if none is."""
+    with open(f"/proc/{thread}/maps", encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            start, _, rest = line.partition("-")
+            end = rest.partition(" ")[0]
+            if int(start, 16) <= address < int(end, 16):
+                return line.rstrip("\n").split(None, 5)[5] if line.count("/") else ""
+    return ""
+
+
 def path_at(thread: int, address: int, folder: int = HERE) -> str:
     """The absolute path that stands in a thread's memory; "" if it cannot be read."""
     text = _text_at(thread, address)
@@ -64,14 +75,24 @@ def pieces_at(thread: int, address: int, count: int) -> list[tuple[int, int]]:
 
 def position(thread: int, descriptor: int) -> int:
     """Where the next write to a descriptor begins in its file: at its end, if it appends."""
+    found = _state_of_descriptor(thread, descriptor)
+    if int(found["flags"], 8) & os.O_APPEND:
+        return os.stat(f"/proc/{thread}/fd/{descriptor}").st_size
+    return int(found["pos"])
+
+
+def writes_through(thread: int, descriptor: int) -> bool:
+    """Whether each write to a descriptor reaches the disk before it returns."""
+    return bool(int(_state_of_descriptor(thread, descriptor)["flags"], 8) & os.O_DSYNC)
+
+
+def _state_of_descriptor(thread: int, descriptor: int) -> dict[str, str]:
     found = {}
     with open(f"/proc/{thread}/fdinfo/{descriptor}", encoding="ascii") as file:
         for line in file:
             name, _, value = line.partition(":")
             found[name] = value.strip()
-    if int(found["flags"], 8) & os.O_APPEND:
-        return os.stat(f"/proc/{thread}/fd/{descriptor}").st_size
-    return int(found["pos"])
+    return found
 
 
 def same_open_file(thread: int, descriptor: int) -> int:
