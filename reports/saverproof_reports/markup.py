@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import escape
 
 # Everything that starts a construct of GitHub's Markdown, mentions and issue numbers included.
 _SPECIAL = re.compile(r"([\\`*_\[\]#|~$<>&])")
@@ -94,7 +95,9 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def folded(title: str, body: str) -> str:
     """``body`` behind a title that opens it; the title is shown as it is."""
-    return f"<details><summary>{plain(title)}</summary>\n\n{body}\n\n</details>"
+    shown = _MENTION.sub("@\u2060", escape(" ".join(title.split())))
+    # Markdown is not read here: its escapes would be seen.
+    return f"<details><summary>{shown}</summary>\n\n{body}\n\n</details>"
 
 
 def _longest_ticks(text: str) -> int:

@@ -16,6 +16,7 @@ from tests.reports.sample import (
 from saverproof_reports import markdown, report_of
 from saverproof_reports.github import annotations, append_step_summary
 from saverproof_reports.junit import item_properties, run_properties
+from saverproof_reports.markup import folded
 
 
 def test_the_verdict_comes_first() -> None:
@@ -146,3 +147,9 @@ def test_the_headline_says_how_many_musts_apply() -> None:
     absent = {"deletion": "there is no delete_thread"}
     events = [run_event(), *saver_events("x", broken, inapplicable=absent), {"event": "end"}]
     assert "x breaks 1 of 51 musts that apply; advice on 1 more" in markdown(report_of(events))
+
+
+def test_the_title_of_what_is_folded_shows_no_escapes() -> None:
+    assert folded("a_b <c> @d", "x").startswith(
+        "<details><summary>a_b &lt;c&gt; @\u2060d</summary>"
+    )
