@@ -54,13 +54,13 @@ def _overview() -> str:
 def _entry(contract: Contract) -> str:
     lines = [f"### {contract.id}", "", f"**{contract.level}**: {contract.statement}", ""]
     if contract.matters:
-        lines.append(f"- Why it matters: {contract.matters}")
-    lines.append(f"- A mistake that it catches: {contract.wrong}")
+        lines.append(f"- **Why it matters:** {contract.matters}")
+    lines.append(f"- **A mistake that it catches:** {contract.wrong}")
     if contract.fix:
-        lines.append(f"- How to fix it: {contract.fix}")
-    lines.append(f"- Source: {with_links(contract.source)}")
+        lines.append(f"- **How to fix it:** {contract.fix}")
+    lines.append(f"- **Source:** {with_links(contract.source)}")
     if conditions := _conditions(contract):
-        lines.append(f"- Applies: {conditions}")
+        lines.append(f"- **Applies:** {conditions}")
     return "\n".join(lines) + "\n"
 
 
