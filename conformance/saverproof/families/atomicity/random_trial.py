@@ -23,7 +23,13 @@ from saverproof.execution.settled_calls import SettledCall, awaiting, perform
 from saverproof.execution.view import Snapshot, Wanted, latest_key
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import LATE, SILENT, USABLE, FaultVerdict
+from saverproof.families.atomicity.judging import (
+    LATE,
+    LOST_CONNECTION,
+    SILENT,
+    USABLE,
+    FaultVerdict,
+)
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_calls import failed, undisturbed
@@ -304,7 +310,9 @@ class RandomTrial:
     def hung(self, which: str) -> ProgramViolation:
         """A call never returned, so that this trial was given up."""
         summary = f"after {self.injected} faults, the saver hangs"
-        verdict = FaultVerdict("stuck", USABLE, summary, "an answer or an error", which)
+        lost = all(injection.disconnects for injection in self._faults.values())
+        broken = LOST_CONNECTION if self._faults and lost else USABLE
+        verdict = FaultVerdict("stuck", broken, summary, "an answer or an error", which)
         return ProgramViolation(tuple(self._taken), dict(self._faults), verdict, which, hung=True)
 
     def violation_of(self, verdict: FaultVerdict, ending: str) -> ProgramViolation:
