@@ -1,13 +1,18 @@
 """What became of operations, judged from what is shown after a kill."""
 
+from pathlib import Path
+
 import pytest
 
 from saverproof.execution.view import ShownFacts, canonical, fact
 from saverproof.families.durability.graph_verdict import SHARES, resumable
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
+from saverproof.families.durability.record import ATOMIC, SURVIVES, KillRecord, KillTrial
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.families.tally import Tally
+from saverproof.items import ItemPlan
 from saverproof.steps.codec import decode, encode
 from saverproof.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.values import Value
@@ -35,6 +40,37 @@ RUN = KilledRun(
     ),
     STATES,
 )
+
+
+LATEST_OF_A = fact("a", "", "", "latest")
+FILLED = {ONE: "x", TASK: "[1]", TWO: "y", LATEST_OF_A: "2"}
+DELETING = KilledRun(
+    (Put("a", "", 1), PutWrites("a", "", 1, 1, WRITES), Put("a", "", 2, 1), DeleteThread("a")),
+    ({}, {ONE: "x", LATEST_OF_A: "1"}, {ONE: "x", TASK: "[1]", LATEST_OF_A: "1"}, FILLED, {}),
+)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {ONE: "x", TASK: "[1]", LATEST_OF_A: "1"},
+        {ONE: "x", LATEST_OF_A: "1"},
+        {TASK: "[1]"},
+    ],
+)
+def test_what_a_deletion_in_flight_takes_newest_first_is_its_own(shown: ShownFacts) -> None:
+    verdict = judge(DELETING, 3, True, shown)
+    assert verdict.outcome is KillOutcome.TORN
+    assert set(verdict.torn) <= FILLED.keys()
+
+
+def test_what_a_deletion_in_flight_does_not_take_is_lost() -> None:
+    other = fact("b", "", "1", "checkpoint")
+    states = tuple(
+        state | ({other: "z"} if number else {}) for number, state in enumerate(DELETING.states)
+    )
+    run = KilledRun(DELETING.program, states)
+    assert judge(run, 3, True, {}).outcome is KillOutcome.LOST
 
 
 @pytest.mark.parametrize(
@@ -72,14 +108,35 @@ def test_a_thread_that_comes_back_is_a_lost_deletion() -> None:
     assert (verdict.outcome, verdict.lost) == (KillOutcome.LOST, (1,))
 
 
-def test_a_store_as_it_once_was_has_lost_operations_and_torn_none() -> None:
+def test_a_deletion_that_leaves_a_store_as_it_once_was_is_in_doubt() -> None:
     """The thread whose deletion is in flight is there as before its last put."""
     run = KilledRun(
         (Put("a", "", 1), Put("a", "", 2, 1), DeleteThread("a")),
         ({}, {ONE: "x"}, {ONE: "x", TWO: "y"}, {}),
     )
     verdict = judge(run, 2, True, {ONE: "x"})
-    assert (verdict.outcome, verdict.lost) == (KillOutcome.LOST, (1,))
+    assert (verdict.outcome, verdict.doubtful) == (KillOutcome.TORN, True)
+
+
+def trial(run: KilledRun, acknowledged: int, shown: ShownFacts) -> KillTrial:
+    """A kill in the operation after the acknowledged ones."""
+    place = KillPlace(PlaceKind.SYSTEM_CALL, acknowledged, 1)
+    verdict = judge(run, acknowledged, True, shown)
+    return KillTrial(run, (), place, acknowledged, True, verdict)
+
+
+@pytest.mark.parametrize("loses", [False, True])
+def test_a_deletion_in_doubt_counts_as_torn_unless_work_is_lost_elsewhere(
+    loses: bool, tmp_path: Path
+) -> None:
+    facts = {"durable": True, "packages": {"langgraph-checkpoint": "4.3.2"}, "capabilities": []}
+    plan = ItemPlan({}, facts, "durability", "sync", "quick", 1, str(tmp_path))
+    record = KillRecord(Tally(plan))
+    record.tried(trial(DELETING, 3, {ONE: "x", LATEST_OF_A: "1"}))
+    if loses:
+        record.tried(trial(RUN, 1, {}))
+    record.settle()
+    assert record.found.keys() == {SURVIVES if loses else ATOMIC}
 
 
 def test_long_values_are_told_apart_to_their_end() -> None:

@@ -72,6 +72,7 @@ class DurabilityJudging:
     def _kill(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
         sweep = KillSweep(bench, self.record, effort, able, lambda: self._beat(bench))
         sweep.run()
+        self.record.settle()
         for contract, trial in self.record.found.items():
             if contract in self.tally.wanted:
                 trials = shortened(sweep, contract, trial)

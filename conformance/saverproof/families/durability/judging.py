@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from saverproof.execution.view import ShownFacts, parts_of
-from saverproof.steps.definitions import Program, Put
+from saverproof.execution.view import LATEST, ShownFacts, parts_of
+from saverproof.steps.definitions import DeleteForRuns, DeleteThread, Program, Prune, Put
 
 
 class KillOutcome(StrEnum):
@@ -40,7 +40,8 @@ class KilledRun:
 class KillVerdict:
     """``lost`` are the positions of acknowledged operations of which something is gone, ``later``
     those after them that are there all the same. ``wrong`` are the facts that are as they never
-    should be, ``torn`` those that show the operation in flight to be there in part.
+    should be, ``torn`` those that show the operation in flight to be there in part; ``doubtful``
+    says that what is gone may have been lost before it as well.
     """
 
     outcome: KillOutcome
@@ -48,6 +49,7 @@ class KillVerdict:
     later: tuple[int, ...] = ()
     wrong: tuple[str, ...] = ()
     torn: tuple[str, ...] = ()
+    doubtful: bool = False
 
     @property
     def kept(self) -> bool:
@@ -61,6 +63,33 @@ def judge(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts)
     The first ``acknowledged`` operations must be; the next one, if it was ``in_flight``, may be,
     whole.
     """
+    verdict = _judged(run, acknowledged, in_flight, shown)
+    if in_flight and verdict.outcome in (KillOutcome.LOST, KillOutcome.GAP):
+        gone = _deleted_in_part(run, acknowledged, shown)
+        if gone:
+            return KillVerdict(KillOutcome.TORN, torn=gone, doubtful=True)
+    return verdict
+
+
+def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tuple[str, ...]:
+    """The facts that are not as before, if the deletion in flight would have taken all of them.
+
+    One that begins with the newest leaves what was there once, as if later operations were lost.
+    """
+    if not isinstance(run.program[acknowledged], DeleteThread | DeleteForRuns | Prune):
+        return ()
+    before, after = run.states[acknowledged : acknowledged + 2]
+    wrong = [name for name in sorted({*before, *shown}) if before.get(name) != shown.get(name)]
+    taken = (
+        shown.get(name) == after.get(name)
+        # Which checkpoint is the latest follows from those that are left.
+        or (parts_of(name)[3] == LATEST and before.get(name) != after.get(name))
+        for name in wrong
+    )
+    return tuple(wrong) if all(taken) else ()
+
+
+def _judged(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts) -> KillVerdict:
     before = run.states[acknowledged]
     after = run.states[acknowledged + 1] if in_flight else before
     if shown == before:

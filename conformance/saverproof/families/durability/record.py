@@ -104,6 +104,7 @@ class KillRecord:
     recoveries: list[float] = field(default_factory=list)
     places: Counter[str] = field(default_factory=Counter)
     """How many places the fixed programs have, by operation."""
+    _doubtful: dict[str, KillTrial] = field(default_factory=dict)
     _killed: dict[str, set[tuple[int, KillPlace]]] = field(default_factory=dict)
     """Where they were killed, by operation."""
     _fixed: list[KilledRun] = field(default_factory=list)
@@ -131,7 +132,16 @@ class KillRecord:
             self.tally.agreed(contract)
         for contract in trial.blamed:
             self.tally.differences.note(contract)
-            keep_plainest(self.found, contract, trial)
+            kept = self._doubtful if trial.verdict.doubtful else self.found
+            keep_plainest(kept, contract, trial)
+
+    def settle(self) -> None:
+        """All kills were tried: what a deletion left in part is no loss, unless losses were seen
+        where nothing was deleted, which then explain it.
+        """
+        if SURVIVES not in self.found:
+            for contract, trial in self._doubtful.items():
+                keep_plainest(self.found, contract, trial)
 
     def killed_graph(self, operation: str, outcome: KillOutcome) -> None:
         """Take in a graph that was killed."""
