@@ -13,11 +13,13 @@ from saverproof.families.answer import Status
 from saverproof.families.atomicity import family, scenarios
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
+from saverproof.families.functional.family import hunt
 from saverproof.items import Outcome
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults.servers import Redis, RedisServer, serving
 from saverproof_faults.syscalls import available
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
 from tests.servers.redis_saver import RedisReference, open_saver
 from tests.servers.wrong_redis_savers import (
@@ -25,6 +27,7 @@ from tests.servers.wrong_redis_savers import (
     LeakingPool,
     LostAnswerIsSuccess,
     NeverConnectsAgain,
+    ScansWithGlob,
     StalePointer,
 )
 
@@ -99,6 +102,12 @@ def test_connections_that_are_not_given_back_run_out(
     monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[2:4])
     monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10))
     assert found(judged(target_of(LeakingPool), tmp_path, operations=TWO)) == {BROKEN}
+
+
+def test_a_deletion_by_wildcards_is_blamed_on_the_names(tmp_path: Path) -> None:
+    target, contract = target_of(ScansWithGlob), "isolation/hostile-identifiers"
+    plan = plan_of(target, "isolation", "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
+    assert {finding.contract for finding in hunt(plan, target, contract).findings} == {contract}
 
 
 def test_a_lost_message_has_a_script_and_is_replayed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -104,6 +105,7 @@ class ScansWithGlob(RedisReference):
     """Deletes what matches the thread's name, in which a wildcard may stand."""
 
     def delete_thread(self, thread_id: str) -> None:
-        names = [name for name, _ in self.client.hscan_iter(SHELVES, match=f'\\["{thread_id}",*')]
+        pattern = f"\\[{json.dumps(thread_id)},*"
+        names = [name for name, _ in self.client.hscan_iter(SHELVES, match=pattern)]
         if names:
             self.client.hdel(SHELVES, *names)
