@@ -15,7 +15,7 @@ from saverproof.contracts.tables import (
     upsert,
 )
 from saverproof.machines.machine import SaverMachine
-from saverproof.programs.directed import NAMES, TIES
+from saverproof.programs.directed import NAMES, TASKS, TIES
 from saverproof.programs.lookalikes import METADATA
 from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
 from saverproof.programs.names import (
@@ -104,6 +104,7 @@ class PendingWritesMachine(SaverMachine):
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
+    examples = TASKS
 
 
 def _identity() -> tuple[Theme, ...]:

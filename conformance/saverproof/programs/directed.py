@@ -133,3 +133,14 @@ def _nodes_and_paths() -> Program:
 
 NAMES: tuple[Program, ...] = (_channels(), _nodes_and_paths())
 """Every odd name of a channel, a node and a task's path."""
+
+
+TASKS: tuple[Program, ...] = (
+    (
+        checkpoint(THREAD, 1),
+        *(batch(THREAD, 1, task, 2) for task in (1, 2, 17, 18)),
+        GetTuple(THREAD, "", 1),
+        ListTuples(THREAD),
+    ),
+)
+"""Tasks whose ids have all but the end in common, and others that have the end in common."""

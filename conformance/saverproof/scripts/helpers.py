@@ -7,7 +7,7 @@ from saverproof.scripts.opening import Opening
 from saverproof.scripts.writer import ScriptWriter
 
 _IDS = 'f"1f0c8a43-b1a8-6{n:03x}-8{n:03x}-02f1a6c4d8e0"'
-_TASKS = 'f"{n * 0x9E3779B1 % 2**32:08x}-5a1c-5e0f-9b2d-{n:012x}"'
+_TASKS = 'f"{(n + 1) // 2 * 0x9E3779B1 % 2**32:08x}-5a1c-5e0f-9b2d-{16 - n % 16:012x}"'
 _TIME = 'f"2026-11-21T00:{n // 60 % 60:02}:{n % 60:02}.{n:06}+00:00"'
 _ADDRESS = '("thread_id", "checkpoint_ns", "checkpoint_id")'
 _HELPERS = {

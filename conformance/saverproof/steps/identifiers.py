@@ -14,14 +14,18 @@ TASK_MIDDLE = "-5a1c-5e0f-9b2d-"
 
 # A uuid6 timestamp of November 2026, in units of 100 ns since 1582-10-15.
 _EPOCH = 0x1F0_C8A4_3B1A_7C00
-# Far enough apart for the low field to change from one id to the next, as in real runs.
+# Far enough apart for the low field to change from one pair of ids to the next, as in real runs.
 _STRIDE = 0x4D3
 
 
 @lru_cache(maxsize=65_536)
 def mint(number: int) -> str:
-    """The id of checkpoint ``number``: canonical uuid6 text, ordered as the numbers are."""
-    time = _EPOCH + number * _STRIDE
+    """The id of checkpoint ``number``: canonical uuid6 text, ordered as the numbers are.
+
+    An even number and the next are one tick apart, as ids are that LangGraph makes before its clock
+    has moved (``langgraph.checkpoint.base.id.uuid6``).
+    """
+    time = _EPOCH + number // 2 * 2 * _STRIDE + number % 2
     high, low = time >> 12, time & 0xFFF
     clock = f"6{low:03x}-8{number & 0xFFF:03x}"
     return f"{high >> 16:08x}-{high & 0xFFFF:04x}-{clock}{CHECKPOINT_NODE}"
@@ -32,12 +36,13 @@ def task_id(number: int) -> str:
     """The id of task ``number``; task 0 is LangGraph's null task.
 
     The text order of the ids is unlike the order of the numbers, so that a saver which keeps
-    the order of arrival can be told from one that sorts.
+    the order of arrival can be told from one that sorts. An odd number and the next have all but
+    the end in common, those that are 16 apart the end.
     """
     if number == 0:
         return NULL_TASK_ID
-    scattered = (number * 0x9E37_79B1) & 0xFFFF_FFFF
-    return f"{scattered:08x}{TASK_MIDDLE}{number:012x}"
+    scattered = ((number + 1) // 2 * 0x9E37_79B1) & 0xFFFF_FFFF
+    return f"{scattered:08x}{TASK_MIDDLE}{16 - number % 16:012x}"
 
 
 @lru_cache(maxsize=65_536)

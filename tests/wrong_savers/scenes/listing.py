@@ -130,7 +130,7 @@ def addresses_of_tuples(p: Probe) -> Any:
     p.put(1)
     p.put(2, parent=1)
     p.put(3, ns="n:1")
-    found = [p.tuple(), p.tuple("a", "n:1")]
+    found = [p.tuple(), p.tuple("a", "n:1"), p.tuple("a", "", 1)]
     listed = [*p.tuples(p.config("a", None)), *p.tuples(None)]
     addresses = [item.config["configurable"] for item in listed]
     return [item.config["configurable"] for item in found], sorted(addresses, key=str)

@@ -84,6 +84,9 @@ def whole_batches(p: Probe) -> Any:
     p.write(1, [("x", 1), ("x", 1), ("y", None), ("x", 2), ("z", 0)], "t1")
     p.write(1, [("x", n) for n in range(1001)], "t2")
     p.write(1, [("__resume__", "r"), ("x", 1), ("y", 2)], "t3")
+    for task in ("1-and-so-on-and-so-on-and-1", "1-and-so-on-and-so-on-and-2"):
+        p.write(1, [("x", task)], task)
+        p.write(1, [("x", task)], f"another-{task}")
     before = p.pending("a", "", 1)
     p.put(2, parent=1)
     return before, p.pending("a", "", 1)

@@ -1,0 +1,43 @@
+"""Savers that look at a part of an id."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from tests.reference.saver import ReferenceSaver
+from tests.reference.store import CheckpointRow, Shelf, WriteRow
+from tests.wrong_savers.registry import wrong
+
+ADDRESS = "identity/tuple-addresses-itself"
+COMPLETE = "pending-writes/complete"
+
+
+@wrong(
+    ADDRESS,
+    "an index over the first sixteen characters of an id finds the newest of several",
+    # Whatever else is asked for by its id is answered with the other one's, too.
+    also={"identity/parent", "identity/unknown-is-none", "identity/put-returns-address"},
+)
+class CheckpointByPrefix(ReferenceSaver):
+    def _by_id(self, shelf: Shelf, id: str) -> CheckpointRow | None:
+        alike = [known for known in shelf.checkpoints if known[:16] == id[:16]]
+        return shelf.checkpoints[max(alike)] if alike else None
+
+
+class TasksByPart(ReferenceSaver):
+    """The key of a write has a part of its task's id."""
+
+    part = slice(None)
+
+    def _write_key(self, row: WriteRow) -> Hashable:
+        return (row.task_id[self.part], row.index)
+
+
+@wrong(COMPLETE, "a column for twenty-four characters of a task's id, and the rest is cut off")
+class TaskByPrefix(TasksByPart):
+    part = slice(24)
+
+
+@wrong(COMPLETE, "a short form of a task's id: what stands behind the last hyphen")
+class TaskByItsEnd(TasksByPart):
+    part = slice(-12, None)
