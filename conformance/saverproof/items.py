@@ -63,6 +63,8 @@ class Finding:
     """Other contracts whose breach the program shows as well."""
     may_break: tuple[str, ...] = ()
     """Other contracts that a breach of this one may break."""
+    showed: str = ""
+    """In how many of its runs the script showed it, such as "2 of 3", if that hangs on timing."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -9,7 +9,14 @@ from saverproof_reports.diff import diff
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.markup import block, code, folded, linked, plain, prose, table, web
 from saverproof_reports.summary import VERDICTS
-from saverproof_reports.wording import MARKS, MEANINGS, figures, saver_sentence, sentence
+from saverproof_reports.wording import (
+    MARKS,
+    MEANINGS,
+    figures,
+    saver_sentence,
+    script_phrase,
+    sentence,
+)
 
 _BUDGET = 900_000  # bytes; GitHub drops the summary of a step that is over 1 MiB
 
@@ -118,7 +125,10 @@ def _violation(violation: Mapping[str, Any]) -> str:
         parts.append(folded("Stacks", block(violation["stacks"], "text")))
     if violation.get("reproducer_source"):
         parts.append(
-            folded(violation["reproducer"], block(violation["reproducer_source"], "python"))
+            folded(
+                f"{violation['reproducer']}{script_phrase(violation)}",
+                block(violation["reproducer_source"], "python"),
+            )
         )
     if violation["artefact"]:
         parts.append(f"Again: {code('saverproof replay ' + violation['artefact'])}")

@@ -52,6 +52,7 @@ _VIOLATION = (
     "goes_without",
     "also_shows",
     "may_break",
+    "showed",
 )
 
 

@@ -28,6 +28,13 @@ MARKS = {
 }
 """Each verdict, and broken advice, in a table cell: told apart without colours."""
 
+
+def script_phrase(violation: Judged) -> str:
+    """How often a script showed what it is for, where that hangs on timing."""
+    showed = violation.get("showed")
+    return f" (seen in {showed} runs of it)" if showed else ""
+
+
 MADE_BY = {
     "random": "by the random driver",
     "hypothesis": "by Hypothesis",

@@ -13,7 +13,7 @@ from tests.reports.sample import (
     saver_events,
 )
 
-from saverproof_reports import markdown, report_of
+from saverproof_reports import html, markdown, report_of, validate
 from saverproof_reports.github import annotations, append_step_summary
 from saverproof_reports.junit import item_properties, run_properties
 from saverproof_reports.markup import folded
@@ -153,3 +153,11 @@ def test_the_title_of_what_is_folded_shows_no_escapes() -> None:
     assert folded("a_b <c> @d", "x").startswith(
         "<details><summary>a_b &lt;c&gt; @\u2060d</summary>"
     )
+
+
+def test_a_script_that_hangs_on_timing_says_how_often_it_showed() -> None:
+    found = [finding("ordering/pages-tile", showed="2 of 3"), finding("upsert/put-replaces")]
+    report = report_of([run_event(), *saver_events("sqlite", found), {"event": "end"}])
+    validate(report)
+    for text in (markdown(report), html(report)):
+        assert text.count("(seen in 2 of 3 runs of it)") == 1

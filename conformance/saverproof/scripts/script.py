@@ -11,6 +11,9 @@ from saverproof.scripts.imports import import_lines
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.source import quoted
 
+MEANING = "# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
+"""What stands in the head of a script, with the saver's name."""
+
 LONGEST = 40
 """Lines of a script that shows a wrong answer or a failed statement."""
 
@@ -37,7 +40,7 @@ def script(
     target's name.
     """
     statements = [*opening.before, *body]
-    meaning = f"# Exits with 1 while {saver} breaks this promise, with 0 when it keeps it."
+    meaning = MEANING.format(saver=saver)
     promised, needed = _docstring(promise), _imports("\n".join(statements), opening, imports)
     lines = formatted([*promised, "", meaning, *needed, "", *statements])
     if len(lines) > LONGEST:

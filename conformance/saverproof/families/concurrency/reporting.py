@@ -8,6 +8,7 @@ from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import TimedCall
 from saverproof.families.concurrency.scripts import reproducer
 from saverproof.items import Finding, ItemPlan
+from saverproof.scripts.luck import often_shown
 from saverproof.targets.target import Target
 
 WIDTH = 1_200
@@ -18,6 +19,7 @@ _MOST_STEPS = 40
 def finding(plan: ItemPlan, target: Target, shown: ShownProblem) -> Finding:
     """A broken contract as the report has it."""
     problem = shown.problem
+    source = reproducer(target, problem, shown.scene, plan.api)
     return Finding(
         contract=problem.contract,
         api=plan.api,
@@ -27,7 +29,8 @@ def finding(plan: ItemPlan, target: Target, shown: ShownProblem) -> Finding:
         observed=_observed(problem),
         steps=_steps(problem),
         program=shown.scene,
-        reproducer=reproducer(target, problem, shown.scene, plan.api),
+        reproducer=source,
+        showed=often_shown(source),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from saverproof.families.concurrency.contract_ids import (
     NOTHING,
     ORDER,
     PROCESSES,
+    THREADS,
+    TORN,
 )
 from saverproof.families.concurrency.histories import Sharing
 from saverproof.families.concurrency.instance_scripts import instances_script
@@ -23,14 +26,21 @@ from saverproof.families.concurrency.script_calls import listing_words
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
+from saverproof.scripts.luck import tried_often
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of
 from saverproof.scripts.script import script as whole_script
 from saverproof.scripts.verification import complains_alone
 from saverproof.targets.target import Target
 
+BY_CHANCE = frozenset({THREADS, PROCESSES, TORN, ORDER, FIRST})
+"""Whose scripts hang on who comes first."""
+
 SCHEDULING = "threads and tasks are scheduled differently each time"
 """Why a script plays its scene more than once; the comment beside the number of times."""
+
+_PATIENCE = 20
+"""How many times as often a script repeats its scene that has not shown it each time."""
 
 # What comes out is Python, in which HTML's escapes would be errors.
 _TEMPLATES = Environment(
@@ -48,7 +58,17 @@ def reproducer(target: Target, problem: Problem, scene: dict[str, Any], api: str
     if opening is None:
         return ""
     text = script(target, opening, problem.contract, scene, api)
-    return text if text and complains_alone(text, problem.contract) else ""
+    if not text:
+        return ""
+    if problem.contract in BY_CHANCE:
+        return tried_often(text, problem.contract, _patient(text))
+    return text if complains_alone(text, problem.contract) else ""
+
+
+def _patient(text: str) -> str:
+    """The same script with more repetitions."""
+    times = re.compile(rf"range\((\d+)\)(?=:  # {SCHEDULING})")
+    return times.sub(lambda found: f"range({_PATIENCE * int(found[1])})", text)
 
 
 def script(target: Target, opening: Opening, name: str, scene: dict[str, Any], api: str) -> str:

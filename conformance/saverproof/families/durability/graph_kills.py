@@ -28,6 +28,7 @@ from saverproof.families.graph.runner import RESULT
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.steps import from_json, to_json
 from saverproof.items import Finding, ItemPlan
+from saverproof.scripts.luck import often_shown
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
 
 RESUME = durability.RESUME.id
@@ -236,7 +237,7 @@ class Resuming:
             for found, resumed in shown[:_MOST_TOLD]:
                 script = self._script(contract, resumed)
                 if script:
-                    yield replace(found, reproducer=script)
+                    yield replace(found, reproducer=script, showed=often_shown(script))
                     break
             else:
                 yield self.findings[contract]

@@ -11,13 +11,12 @@ from saverproof.families.graph.scripts import imports_of
 from saverproof.families.graph.steps import Answer, Invoke, Program
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
+from saverproof.scripts.luck import tried_often
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.source import literal
-from saverproof.scripts.verification import complains_alone
 from saverproof.targets.target import Target
 
-_MOST_RUNS = 2
 _MORTAL = """
 def mortal(saver, folder, place):  # ends the process at this moment, before or after a call
     left, kind = [place], type(saver)
@@ -71,7 +70,7 @@ def graph_reproducer(
         return ""
     text = _Script(opening, api, scenario, mode, contract).text(target.name, place, left)
     # Which of two calls that are made side by side comes first is a matter of luck.
-    return text if any(complains_alone(text, contract) for _ in range(_MOST_RUNS)) else ""
+    return tried_often(text, contract)
 
 
 class _Script:
