@@ -14,6 +14,7 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
+from tests.wrong_savers.concurrency import NoLock
 from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import WorkspaceLike
 
@@ -22,7 +23,13 @@ from saverproof.capability import Capability
 from saverproof.contracts.registry import contract, contracts
 from saverproof.facts import METHODS
 from saverproof.families.concurrency import reporting
-from saverproof.families.concurrency.contract_ids import INSTANCES, ITERATION, NOTHING
+from saverproof.families.concurrency.contract_ids import (
+    INSTANCES,
+    ITERATION,
+    NOTHING,
+    THREADS,
+    TORN,
+)
 from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
 from saverproof.families.concurrency.judging import judge_history
@@ -179,18 +186,29 @@ def test_the_saver_in_memory_breaks_where_it_is_iterated(
     assert len(outcome.findings) == 2
 
 
-def test_a_saver_that_is_wrong_with_one_caller_too_is_not_judged_with_many(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize(("name", "found"), [("forgetful", set()), ("torn", {THREADS})])
+def test_a_saver_that_is_wrong_with_one_caller_too_is_judged_by_what_is_wrong_with_many(
+    name: str, found: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = "tests.conformance.test_concurrency:forgetful"
-    outcome = judged(where, tmp_path, "sync", monkeypatch, SHORT)
-    assert blamed(outcome) == set()
-    assert "from one caller alone" in outcome.unknown["concurrency/threads-lose-nothing"]
+    monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
+    where = f"tests.conformance.test_concurrency:{name}"
+    outcome = judged(where, tmp_path, "sync", monkeypatch, FOR["threads-lose-nothing"])
+    assert blamed(outcome) == found
+    assert "from one caller alone" in outcome.unknown[TORN]
 
 
-forgetful = target(name="forgetful", durable=False)(
-    next(wrong for wrong in WRONG if wrong.breaks == "pending-writes/complete").make
-)
+class LastWriteForgotten(SqliteReference):
+    def _rows_of_batch(self, writes: Any, task_id: str, path: str) -> Any:
+        return super()._rows_of_batch(writes, task_id, path)[: max(len(writes) - 1, 1)]
+
+
+class LastWriteForgottenAndNoLock(LastWriteForgotten, NoLock):
+    pass
+
+
+forgetful = target(name="forgetful")(opener(LastWriteForgotten))
+torn = target(name="torn")(opener(LastWriteForgottenAndNoLock))
 
 
 class Registering(ReferenceSaver):

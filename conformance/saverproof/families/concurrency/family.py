@@ -27,6 +27,7 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
 from saverproof.families.concurrency.histories import (
+    CallPlan,
     Sharing,
     ended,
     locked,
@@ -99,6 +100,8 @@ class ConcurrencyJudging:
     record: SceneRecord
     unordered: bool = False
     """Whether answers fit no order of the calls even where one caller makes them all."""
+    wrong_alone: bool = False
+    """Whether anything else is wrong with the answers to one caller alone."""
 
     def run(self) -> None:
         """Play every scene, each in processes of its own: one that hangs stops no other."""
@@ -149,14 +152,14 @@ class ConcurrencyJudging:
         if semantics is None:
             return
         settings = [(Sharing.SHARED, effort.shared)]
-        if PROCESSES in self.tally.wanted:
+        if PROCESSES in self.tally.wanted and not self.wrong_alone:
             settings += [
                 (Sharing.INSTANCES, effort.instances),
                 (Sharing.PROCESSES, effort.processes),
             ]
         for sharing, number in settings:
             self._histories_of(bench, sharing, number, able, effort, semantics)
-        if PROCESSES in self.tally.wanted:
+        if PROCESSES in self.tally.wanted and not self.wrong_alone:
             self._lock(bench, able, effort, semantics)
         if self.tally.checked[PROCESSES]:
             self.tally.unknown.pop(PROCESSES, None)
@@ -169,17 +172,17 @@ class ConcurrencyJudging:
         judgement = judge_history(played.events, shared=True, semantics=semantics)
         wrong = next(iter(judgement.problems), None)
         why = played.trouble or played.hung or played.slow or played.died
-        why = why or (wrong.summary if wrong else "")
-        if not why:
-            return semantics
-        said = f"it does not get the same calls right from one caller alone: {why}"[:600]
-        if wrong is not None and judgement.broken() == {ORDER}:
-            # Whatever is wrong there, the rest can be told.
-            self.unordered = True
-            self.tally.unknown[ORDER] = said
-            return semantics
-        self.tally.unknown |= dict.fromkeys(HISTORIES, said)
-        return None
+        alone = "it does not get the same calls right from one caller alone"
+        if why:
+            self.tally.unknown |= dict.fromkeys(HISTORIES, f"{alone}: {why}"[:600])
+            return None
+        if wrong is not None:
+            # Whatever is wrong there, the rest can be told: of one that shows wrong contents, what
+            # many callers make it raise.
+            self.unordered, self.wrong_alone = True, judgement.broken() != {ORDER}
+            unknown = HISTORIES if self.wrong_alone else {ORDER}
+            self.tally.unsure(unknown, f"{alone}: {wrong.summary}"[:600])
+        return semantics
 
     def _histories_of(
         self,
@@ -211,6 +214,8 @@ class ConcurrencyJudging:
                 )
                 self._count(judgement, contract_of_loss)
                 problems = problems or self._others(judgement.problems)
+                if self.wrong_alone:
+                    problems = self._of_many(bench, script, problems, semantics)
             self.record.saw(problems, {"scene": "history", **script.to_json()})
             broken += bool(problems)
             # What hangs or dies costs its watchdog, once.
@@ -218,6 +223,20 @@ class ConcurrencyJudging:
                 break
         if number and not judged and not self.tally.checked[contract_of_loss]:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
+
+    def _of_many(
+        self, bench: CallerBench, script: CallPlan, problems: list[Problem], semantics: Semantics
+    ) -> list[Problem]:
+        """Errors alone, without those that the same calls raise when one caller makes them all."""
+        problems = [problem for problem in problems if problem.is_an_error]
+        if not problems:
+            return []
+        played = play(bench, script.by_one_caller())
+        if ended(played) or played.trouble or played.slow:
+            return []
+        alone = judge_history(played.events, shared=True, semantics=semantics).problems
+        known = {problem.summary for problem in alone}
+        return [problem for problem in problems if problem.summary not in known]
 
     def _lock(
         self, bench: CallerBench, able: Able, effort: SceneEffort, semantics: Semantics

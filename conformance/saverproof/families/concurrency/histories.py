@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 from random import Random
 from typing import Any
 
@@ -75,6 +76,12 @@ class CallPlan:
     def after(self) -> tuple[Operation, ...]:
         """What is asked in the end."""
         return epilogue((*self.before, *(one for made in self.callers for one in made)))
+
+    def by_one_caller(self) -> CallPlan:
+        """The same calls, one after the other."""
+        made = [one for turn in zip_longest(*self.callers) for one in turn if one is not None]
+        schedule = Schedule(self.schedule.seed)
+        return CallPlan(Sharing.SHARED, self.theme, schedule, self.before, (tuple(made),))
 
     def arguments(self) -> dict[str, Any]:
         """For a body."""

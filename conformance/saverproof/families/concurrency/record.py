@@ -24,6 +24,11 @@ class Problem:
     """What was done, where there are no events."""
     stacks: str = ""
 
+    @property
+    def is_an_error(self) -> bool:
+        """Whether it is no more than that the last of the calls raised, or was never answered."""
+        return bool(self.stacks) or any(event.error is not None for event in self.events[-1:])
+
 
 @dataclass(frozen=True, slots=True)
 class ShownProblem:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from saverproof.contracts.tables import channels, identity, isolation
+from saverproof.model.metadata import merged
 from saverproof.steps.definitions import PLAIN, Extras, Program, Put, PutWrites, Step
 from saverproof.values import CATALOGUE, Value
 
@@ -122,6 +123,12 @@ def extras_of(contract: str, name: str) -> Feature:
             return step  # type: ignore[no-any-return]
         extras: Extras = replace(step.extras, **{name: getattr(PLAIN, name)})
         changed: Step = replace(step, extras=PLAIN if extras == PLAIN else extras)
+        if isinstance(changed, Put) and name != "loop":
+            # What joins the metadata is given as such: a saver may lose it there as well.
+            joins = merged(
+                changed.metadata or {}, replace(PLAIN, **{name: getattr(step.extras, name)})
+            )
+            changed = replace(changed, metadata={**joins, **(changed.metadata or {})})
         return changed
 
     return Feature(contract, touches, _each(change))
