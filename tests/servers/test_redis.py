@@ -29,6 +29,7 @@ from tests.servers.wrong_redis_savers import (
     NeverConnectsAgain,
     ScansWithGlob,
     StalePointer,
+    WaitsForEver,
 )
 
 TWO = ["put", "put_writes"]
@@ -102,6 +103,17 @@ def test_connections_that_are_not_given_back_run_out(
     monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[2:4])
     monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10))
     assert found(judged(target_of(LeakingPool), tmp_path, operations=TWO)) == {BROKEN}
+
+
+@pytest.mark.usefixtures("one_put")
+def test_who_sets_no_limit_waits_for_a_silent_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=200, slow_most=200, silences=1))
+    (finding,) = judged(target_of(WaitsForEver), tmp_path, operations=["put"]).findings
+    assert finding.contract == f"atomicity/{BROKEN}"
+    assert "the server does not answer any more at the" in finding.steps[-2]
+    assert "never returned" in finding.steps[-1]
 
 
 def test_a_deletion_by_wildcards_is_blamed_on_the_names(tmp_path: Path) -> None:

@@ -48,6 +48,14 @@ class LeakingPool(RedisReference):
         pool.release(connection)
 
 
+class WaitsForEver(RedisReference):
+    """Has no limit to how long an answer may take."""
+
+    @classmethod
+    def connect(cls, dsn: str) -> redis.Redis:
+        return redis.Redis.from_url(dsn, socket_timeout=None, retry=Retry(NoBackoff(), 0))
+
+
 class NeverConnectsAgain(RedisReference):
     """Holds one connection for ever, also when it is gone."""
 

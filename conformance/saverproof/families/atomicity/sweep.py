@@ -72,7 +72,8 @@ class FaultSweep:
         try:
             self.bench.on_worker(partial(self.inject, injection, observation))
         except UnansweredError as problem:
-            observation.fired = observation.fired or observation.has_fired()
+            # What was given up may come back yet, and is not to be heard any more.
+            observation = replace(observation, fired=observation.fired or observation.has_fired())
             self.bench.renew()
             if not isinstance(problem, HungError):
                 raise
