@@ -49,6 +49,8 @@ def test_what_a_failing_disk_shows_has_a_script_and_is_replayed(name: str, tmp_p
     outcome = registry.judged(plan_for(wrong, tmp_path), load(ref_to(name)))
     finding = next(finding for finding in outcome.findings if finding.contract == wrong.breaks)
     assert "system call on the store's files" in finding.steps[-2]
+    # Forty lines are for what plain Python can do. Here the thread that uses the saver has to be
+    # covered, and the faults library is what a script on failing I/O may use.
     assert 0 < finding.reproducer.count("\n") <= 60
     assert "CallFault(" in finding.reproducer
     assert_shown_until_mended(wrong, plan_for(wrong, tmp_path), finding, tmp_path)
