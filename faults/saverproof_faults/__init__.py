@@ -78,14 +78,7 @@ if TYPE_CHECKING:
     from saverproof_faults.armed import ArmedPlan, Report
     from saverproof_faults.cancel import Awaited, Ending, cancel_at, count_awaits
     from saverproof_faults.drain import Handoffs
-    from saverproof_faults.drivers import (
-        KNOWN_DRIVERS,
-        WITHOUT_HOOKS,
-        ClassDriver,
-        Driver,
-        loaded_drivers,
-        why_nothing_passed,
-    )
+    from saverproof_faults.drivers import ClassDriver, Driver
     from saverproof_faults.errors import (
         FaultsError,
         HookFailed,
@@ -97,6 +90,12 @@ if TYPE_CHECKING:
     )
     from saverproof_faults.injector import Counting, Injector
     from saverproof_faults.kinds import Event, Fault, Lasts, Moment, Side
+    from saverproof_faults.known_drivers import (
+        KNOWN_DRIVERS,
+        WITHOUT_HOOKS,
+        loaded_drivers,
+        why_nothing_passed,
+    )
     from saverproof_faults.places import Call, Places, Statement, io_to_fail
     from saverproof_faults.plan import Place, Plan
     from saverproof_faults.sqlite.outside_view import (
@@ -111,14 +110,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "cancel": ("Awaited", "Ending", "cancel_at", "count_awaits"),
-    "drivers": (
-        "KNOWN_DRIVERS",
-        "WITHOUT_HOOKS",
-        "ClassDriver",
-        "Driver",
-        "loaded_drivers",
-        "why_nothing_passed",
-    ),
+    "drivers": ("ClassDriver", "Driver"),
+    "known_drivers": ("KNOWN_DRIVERS", "WITHOUT_HOOKS", "loaded_drivers", "why_nothing_passed"),
     "errors": (
         "FaultsError",
         "HookFailed",

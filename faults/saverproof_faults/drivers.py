@@ -1,8 +1,7 @@
-"""Database drivers: which are known, which are loaded, and how their calls are intercepted."""
+"""Database drivers: how their calls are intercepted."""
 
 import importlib
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -96,75 +95,6 @@ class ClassDriver:
             undo()
             raise
         return undo
-
-
-PSYCOPG = ClassDriver(
-    name="psycopg",
-    modules=("psycopg",),
-    errors="psycopg.errors",
-    methods={
-        f"psycopg:{prefix}{suffix}": manner
-        for prefix in ("", "Async")
-        for suffix, manner in {
-            "Cursor.execute": EXECUTE,
-            # A batch is one pipeline, and with that all or nothing: no row fails by itself.
-            "Cursor.executemany": EXECUTE,
-            "Connection.commit": Event.COMMIT.value,
-            "Connection.rollback": Event.ROLLBACK.value,
-        }.items()
-    }
-    | {
-        "psycopg:Transaction.__exit__": "leave",
-        "psycopg:AsyncTransaction.__aexit__": "leave",
-    },
-    refused="SELECT refused_on_purpose",
-)
-
-KNOWN_DRIVERS: Mapping[str, Driver] = {driver.name: driver for driver in (SQLITE3, PSYCOPG)}
-"""The drivers that need no declaration. Others implement Driver, or are a ClassDriver."""
-
-WITHOUT_HOOKS: Mapping[str, str] = {
-    name: name
-    for name in (
-        "apsw",
-        "asyncpg",
-        "duckdb",
-        "libsql",
-        "MySQLdb",
-        "mysql.connector",
-        "oracledb",
-        "psycopg2",
-        "pymongo",
-        "pymysql",
-        "pysqlite3",
-        "redis",
-        "valkey",
-    )
-}
-"""Modules that talk to a database and have no hook here: they can be named, not failed."""
-
-
-def loaded_drivers() -> tuple[str, ...]:
-    """The known drivers, and modules without hooks, that this process has loaded.
-
-    sqlite3 is always among them, as this package uses it itself.
-    """
-    known = [
-        name
-        for name, driver in KNOWN_DRIVERS.items()
-        if any(module in sys.modules for module in driver.modules)
-    ]
-    return (*known, *(name for name in WITHOUT_HOOKS if name in sys.modules))
-
-
-def why_nothing_passed() -> str:
-    """The reason for judging nothing by faults where an operation passed no known driver."""
-    unreachable = [name for name in loaded_drivers() if name in WITHOUT_HOOKS]
-    loaded = f"; loaded but without hooks: {', '.join(unreachable)}" if unreachable else ""
-    return (
-        f"no call passed a known database driver ({', '.join(KNOWN_DRIVERS)}){loaded}; "
-        "declare one as a ClassDriver or a Driver"
-    )
 
 
 def _owner(driver: str, path: str) -> tuple[type, str]:

@@ -10,11 +10,12 @@ from typing import Self
 from saverproof_faults.armed import ArmedPlan, Report
 from saverproof_faults.cancel import Awaited, Operation, cancel_at
 from saverproof_faults.drain import Handoffs
-from saverproof_faults.drivers import KNOWN_DRIVERS, Driver, loaded_drivers
+from saverproof_faults.drivers import Driver
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
 from saverproof_faults.iofaults import IoFaults
 from saverproof_faults.kinds import CLIENT_EVENTS, IO_EVENTS, Event, Fault
+from saverproof_faults.known_drivers import KNOWN_DRIVERS, loaded_drivers
 from saverproof_faults.places import Call, Places
 from saverproof_faults.plan import Place, Plan
 from saverproof_faults.sqlite.enginefault import EngineFault

@@ -13,10 +13,14 @@ import pytest
 from saverproof import Workspace
 from saverproof_faults.servers import ServerUnavailable, dsn_for, serving
 from saverproof_savers import targets
+from saverproof_savers.targets import servers
 from tests.savers.helpers import at, make, number_of
 
 TARGETS = {
-    target.name: target for target in vars(targets).values() if type(target).__name__ == "Target"
+    target.name: target
+    for module in (targets, servers)
+    for target in vars(module).values()
+    if type(target).__name__ == "Target"
 }
 
 
@@ -24,7 +28,7 @@ def test_each_is_offered_under_its_name() -> None:
     offered = {
         point.name
         for point in entry_points(group="saverproof.targets")
-        if point.value.startswith("saverproof_savers.targets:")
+        if point.value.startswith("saverproof_savers.targets")
     }
     assert offered <= set(TARGETS)
     assert {"sqlite", "memory", "langgraph-sqlite", "langgraph-sqlite-async"} <= offered
@@ -32,7 +36,7 @@ def test_each_is_offered_under_its_name() -> None:
 
 async def use(saver: Any, number: int) -> list[int]:
     """Put one checkpoint, by the API that the saver has, and list them all."""
-    if type(saver).__name__.startswith("Async"):
+    if type(saver).__name__.startswith(("Async", "AIO")):
         await saver.aput(at(), make(number), {}, {})
         return [number_of(each) async for each in saver.alist(at())]
     saver.put(at(), make(number), {}, {})
@@ -48,7 +52,7 @@ async def enter(manager: Any, number: int) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[ExitStack]:
+def running() -> Iterator[ExitStack]:
     """Where a server is entered that several tests use."""
     with ExitStack() as stack:
         yield stack
@@ -56,14 +60,16 @@ def servers() -> Iterator[ExitStack]:
 
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
+# aiomysql passes on what the server notes.
+@pytest.mark.filterwarnings("ignore:Table 'checkpoint_migrations' already exists")
 def test_a_target_opens_the_store_that_its_opening_text_opens(
-    tmp_path: Path, name: str, servers: ExitStack
+    tmp_path: Path, name: str, running: ExitStack
 ) -> None:
     target = TARGETS[name]
     workspace = Workspace(tmp_path, "abc")
     if target.server is not None:
         try:
-            servers.enter_context(serving(target.server))
+            running.enter_context(serving(target.server))
         except ServerUnavailable as reason:
             pytest.skip(str(reason))
         workspace = Workspace(tmp_path, "abc", dsn_for(target.server, tmp_path))

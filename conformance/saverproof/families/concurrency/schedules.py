@@ -13,9 +13,9 @@ from random import Random
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
-from saverproof_faults.drivers import KNOWN_DRIVERS
 from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
 from saverproof_faults.kinds import Event
+from saverproof_faults.known_drivers import KNOWN_DRIVERS
 
 Result = TypeVar("Result")
 Tracer = Callable[[FrameType, str, Any], Any]

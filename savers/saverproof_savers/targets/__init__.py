@@ -1,6 +1,6 @@
 """Ready targets for the kit: the bundled savers, and the official ones.
 
-This is the one module of the package that imports the kit. The ``opening`` of each target is source
+This package is the one place that imports the kit. The ``opening`` of each target is source
 text for a reproducer that has nothing of the kit: import lines, and as its last line an expression
 for ``with ... as saver:`` (``async with`` for the async saver), in which ``path`` is the
 workspace's folder as text, and ``dsn`` its place in a server.
@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from saverproof import Capability, Postgres, Redis, Valkey, Workspace, target
+from saverproof import Capability, Workspace, target
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -176,54 +176,6 @@ async def langgraph_sqlite_async(
 
 
 @target(
-    name="langgraph-postgres",
-    server=Postgres(),
-    opening="""\
-from contextlib import contextmanager
-from langgraph.checkpoint.postgres import PostgresSaver
-@contextmanager
-def postgres(dsn):
-    with PostgresSaver.from_conn_string(dsn) as saver:
-        saver.setup()
-        yield saver
-postgres(dsn)""",
-)
-@contextlib.contextmanager
-def langgraph_postgres(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The official PostgreSQL saver on one connection, sync API."""
-    from langgraph.checkpoint.postgres import PostgresSaver
-
-    with PostgresSaver.from_conn_string(workspace.dsn) as saver:
-        saver.setup()
-        yield saver
-
-
-@target(
-    name="langgraph-postgres-async",
-    server=Postgres(),
-    opening="""\
-from contextlib import asynccontextmanager
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-@asynccontextmanager
-async def postgres(dsn):
-    async with AsyncPostgresSaver.from_conn_string(dsn) as saver:
-        await saver.setup()
-        yield saver
-postgres(dsn)""",
-)
-@contextlib.asynccontextmanager
-async def langgraph_postgres_async(
-    workspace: Workspace,
-) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    """The official PostgreSQL saver on one connection, async API."""
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-
-    async with AsyncPostgresSaver.from_conn_string(workspace.dsn) as saver:
-        await saver.setup()
-        yield saver
-
-
-@target(
     name="sqlite-snapshot",
     capabilities={Capability.LARGE: "each write stores the whole state again"},
     check=_integrity,
@@ -262,46 +214,3 @@ def _plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
         yield saver
     finally:
         saver.close()
-
-
-@target(name="plainredis", server=Redis(), opening=_PLAIN_REDIS)
-@contextlib.contextmanager
-def plainredis(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """langgraph-checkpoint-plainredis, which needs no module of Redis, sync API."""
-    with _plain_redis(workspace.dsn) as saver:
-        yield saver
-
-
-@target(
-    name="plainredis-async",
-    server=Redis(),
-    opening="""\
-from contextlib import asynccontextmanager
-from langgraph_checkpoint_plainredis import AsyncRedisSaver
-@asynccontextmanager
-async def plain_redis(dsn):
-    saver = AsyncRedisSaver(url=dsn)
-    try:
-        yield saver
-    finally:
-        await saver.aclose()
-plain_redis(dsn)""",
-)
-@contextlib.asynccontextmanager
-async def plainredis_async(workspace: Workspace) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    """The same, async API."""
-    from langgraph_checkpoint_plainredis import AsyncRedisSaver
-
-    saver = AsyncRedisSaver(url=workspace.dsn)
-    try:
-        yield saver
-    finally:
-        await saver.aclose()
-
-
-@target(name="valkey", server=Valkey(), opening=_PLAIN_REDIS)
-@contextlib.contextmanager
-def valkey(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """langgraph-checkpoint-plainredis on Valkey."""
-    with _plain_redis(workspace.dsn) as saver:
-        yield saver

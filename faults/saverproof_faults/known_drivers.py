@@ -1,0 +1,101 @@
+"""The drivers that are known without being declared, and those of them that are loaded."""
+
+import sys
+from collections.abc import Mapping
+
+from saverproof_faults.drivers import EXECUTE, SQLITE3, ClassDriver, Driver
+from saverproof_faults.kinds import Event
+
+_IN_TRANSACTIONS = {"begin": Event.BEGIN, "commit": Event.COMMIT, "rollback": Event.ROLLBACK}
+
+PSYCOPG = ClassDriver(
+    name="psycopg",
+    modules=("psycopg",),
+    errors="psycopg.errors",
+    methods={
+        f"psycopg:{prefix}{suffix}": manner
+        for prefix in ("", "Async")
+        for suffix, manner in {
+            "Cursor.execute": EXECUTE,
+            # A batch is one pipeline, and with that all or nothing: no row fails by itself.
+            "Cursor.executemany": EXECUTE,
+            "Connection.commit": Event.COMMIT.value,
+            "Connection.rollback": Event.ROLLBACK.value,
+        }.items()
+    }
+    | {
+        "psycopg:Transaction.__exit__": "leave",
+        "psycopg:AsyncTransaction.__aexit__": "leave",
+    },
+    refused="SELECT refused_on_purpose",
+)
+
+PYMYSQL = ClassDriver(
+    name="pymysql",
+    modules=("pymysql",),
+    errors="pymysql.err",
+    # A batch is made of calls of execute. The server answers a refusal by undoing that statement
+    # alone: nothing has to be sent to leave behind what it would.
+    methods={"pymysql.cursors:Cursor.execute": EXECUTE}
+    | {
+        f"pymysql.connections:Connection.{name}": event.value
+        for name, event in _IN_TRANSACTIONS.items()
+    },
+)
+AIOMYSQL = ClassDriver(
+    name="aiomysql",
+    modules=("aiomysql",),
+    errors="pymysql.err",
+    methods={"aiomysql.cursors:Cursor.execute": EXECUTE}
+    | {
+        f"aiomysql.connection:Connection.{name}": event.value
+        for name, event in _IN_TRANSACTIONS.items()
+    },
+)
+
+KNOWN_DRIVERS: Mapping[str, Driver] = {
+    driver.name: driver for driver in (SQLITE3, PSYCOPG, PYMYSQL, AIOMYSQL)
+}
+"""The drivers that need no declaration. Others implement Driver, or are a ClassDriver."""
+
+WITHOUT_HOOKS: Mapping[str, str] = {
+    name: name
+    for name in (
+        "apsw",
+        "asyncpg",
+        "duckdb",
+        "libsql",
+        "MySQLdb",
+        "mysql.connector",
+        "oracledb",
+        "psycopg2",
+        "pymongo",
+        "pysqlite3",
+        "redis",
+        "valkey",
+    )
+}
+"""Modules that talk to a database and have no hook here: they can be named, not failed."""
+
+
+def loaded_drivers() -> tuple[str, ...]:
+    """The known drivers, and modules without hooks, that this process has loaded.
+
+    sqlite3 is always among them, as this package uses it itself.
+    """
+    known = [
+        name
+        for name, driver in KNOWN_DRIVERS.items()
+        if any(module in sys.modules for module in driver.modules)
+    ]
+    return (*known, *(name for name in WITHOUT_HOOKS if name in sys.modules))
+
+
+def why_nothing_passed() -> str:
+    """The reason for judging nothing by faults where an operation passed no known driver."""
+    unreachable = [name for name in loaded_drivers() if name in WITHOUT_HOOKS]
+    loaded = f"; loaded but without hooks: {', '.join(unreachable)}" if unreachable else ""
+    return (
+        f"no call passed a known database driver ({', '.join(KNOWN_DRIVERS)}){loaded}; "
+        "declare one as a ClassDriver or a Driver"
+    )
