@@ -38,6 +38,8 @@ class Fault(StrEnum):
     ANSWER_LOST = "answer-lost"
     ANSWER_CUT = "answer-cut"
     SILENCE = "silence"
+    SERVER_REFUSED = "server-refused"
+    SESSION_ENDED = "session-ended"
     CANCEL = "cancel"
     KILL = "kill"
 
@@ -72,6 +74,8 @@ class Event(StrEnum):
     """A system call on one of the program's files, whichever library makes it."""
     SEND = "send"
     """A connection to a server that is opened, or bytes that are sent to one."""
+    SERVER_WRITE = "server-write"
+    """A row that a server inserts, updates or deletes."""
 
 
 class Moment(StrEnum):
@@ -94,6 +98,7 @@ SIDES: Mapping[Fault, Side] = {
     Fault.ANSWER_LOST: Side.NETWORK,
     Fault.ANSWER_CUT: Side.NETWORK,
     Fault.SILENCE: Side.NETWORK,
+    Fault.SESSION_ENDED: Side.NETWORK,
     Fault.CANCEL: Side.CANCELLATION,
     Fault.KILL: Side.PROCESS,
 }
@@ -119,6 +124,8 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.ANSWER_LOST: (Event.SEND,),
     Fault.ANSWER_CUT: (Event.SEND,),
     Fault.SILENCE: (Event.SEND,),
+    Fault.SERVER_REFUSED: (Event.SERVER_WRITE,),
+    Fault.SESSION_ENDED: (Event.SERVER_WRITE,),
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }

@@ -24,6 +24,8 @@ NETWORK_FAULTS = {
     Fault.SILENCE: CallFailure.SILENCE,
 }
 """What can happen to a message to a server."""
+SERVER_FAULTS = (Fault.SERVER_REFUSED, Fault.SESSION_ENDED)
+"""What a server can do instead of writing a row."""
 _OF_ANSWERS = frozenset({Fault.ANSWER_LOST, Fault.ANSWER_CUT})
 
 
@@ -73,7 +75,7 @@ class Places:
     ``rollback_journal`` whether a reader could have stopped a commit (no WAL). ``system_calls`` are
     those on the program's files, which are failed but for those on files that a layer above fails
     (``failed_above``, by their paths). ``sends`` are the connections that it opened to servers, and
-    what it sent to them.
+    what it sent to them. ``writes`` are the rows that a server wrote, as "INSERT on checkpoints".
     """
 
     calls: tuple[Call, ...] = ()
@@ -88,11 +90,12 @@ class Places:
     system_calls: tuple[SystemCall, ...] = ()
     failed_above: frozenset[str] = frozenset()
     sends: tuple[SystemCall, ...] = ()
+    writes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything was seen at all."""
         above = self.calls or self.statements or self.io_calls
-        return bool(above or self.system_calls or self.sends)
+        return bool(above or self.system_calls or self.sends or self.writes)
 
     def is_failed_above(self, call: SystemCall) -> bool:
         """Whether a layer that knows more of what is done fails the call."""
@@ -105,7 +108,7 @@ class Places:
     def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
         """Every single fault that can strike this operation, of all kinds or of those given."""
         chosen = [*self._client_plans(), *self._engine_plans(), *self._io_plans()]
-        chosen += [*self._system_call_plans(), *self._network_plans()]
+        chosen += [*self._system_call_plans(), *self._network_plans(), *self._server_plans()]
         return tuple(plan for plan in chosen if faults is None or plan.fault in faults)
 
     def _client_plans(self) -> list[Plan]:
@@ -152,6 +155,13 @@ class Places:
             for index, call in enumerate(self.sends, start=1)
             for fault, failure in NETWORK_FAULTS.items()
             if can_fail(call, failure) and (call.answered or fault not in _OF_ANSWERS)
+        ]
+
+    def _server_plans(self) -> list[Plan]:
+        return [
+            Plan(fault, Place(Event.SERVER_WRITE, index), about=write)
+            for index, write in enumerate(self.writes, start=1)
+            for fault in SERVER_FAULTS
         ]
 
     def _io_plans(self) -> list[Plan]:

@@ -21,6 +21,8 @@ _FAULTS = {
     Fault.ANSWER_LOST: "the server has done it, and the connection is reset before its answer",
     Fault.ANSWER_CUT: "the server has done it, and the connection ends in the middle of its answer",
     Fault.SILENCE: "the server does not answer any more",
+    Fault.SERVER_REFUSED: "the server refuses a row (disk full)",
+    Fault.SESSION_ENDED: "the server ends the session",
     Fault.CANCEL: "the awaiting task is cancelled",
     Fault.KILL: "the process is killed",
 }
@@ -41,6 +43,7 @@ _EVENTS = {
     Event.DELETE: "file deletion",
     Event.SYSTEM_CALL: "system call on the store's files",
     Event.SEND: "message to the server",
+    Event.SERVER_WRITE: "row that the server writes",
 }
 
 
@@ -63,7 +66,7 @@ def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
         # An engine-side fault strikes at its row, a client-side one when the row is done.
         side = "at" if event is Event.ENGINE_STATEMENT else "after"
         return f"{side} row {row} of {which}"
-    if event in (Event.SYSTEM_CALL, Event.SEND):
+    if event in (Event.SYSTEM_CALL, Event.SEND, Event.SERVER_WRITE):
         return f"at {which}"
     return f"{moment.value} {which}"
 

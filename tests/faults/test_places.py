@@ -17,6 +17,7 @@ import psycopg
 import pymysql
 import pytest
 import redis
+from tests.faults.own_kind import OnePlace
 
 from saverproof_faults.servers import (
     Keeper,
@@ -35,6 +36,8 @@ from saverproof_faults.servers import (
     serving,
 )
 from saverproof_faults.servers.kinds import within
+from saverproof_faults.servers.orders import Wanted
+from saverproof_faults.servers.postgres_writes import END, REFUSE
 from saverproof_faults.servers.reference import kind_of, text_of
 
 HOLDER = Path(__file__).with_name("place_holder.py")
@@ -258,6 +261,57 @@ def test_nothing_is_left_when_who_uses_it_is_killed(tmp_path: Path) -> None:
         holder.send_signal(signal.SIGKILL)
     wait_until(lambda: not any(one.is_running() and one.status() != "zombie" for one in family))
     assert not Path(told.read_text()).parent.exists()
+
+
+def test_a_place_that_comes_back_makes_room(tmp_path: Path) -> None:
+    file = tmp_path / "place"
+    with Keeper(Need.of(OnePlace()), f"one://{file}") as keeper:
+        names = []
+        for _ in range(3):
+            with closing(Lease(keeper.kept.address)) as lease:
+                assert file.read_text() == lease.name
+                names.append(lease.name)
+                with pytest.raises(ServerError, match="it is in use"):
+                    Lease(keeper.kept.address)
+    assert len(set(names)) == 3
+    assert keeper.left == ()
+    assert not file.exists()
+
+
+def test_a_kind_that_starts_nothing_needs_a_dsn() -> None:
+    with pytest.raises(ServerUnavailable, match="one place cannot be started here"):
+        Keeper(Need.of(OnePlace())).__enter__()
+
+
+def test_the_server_fails_at_the_row_that_is_asked_for(postgres: ServerKind) -> None:
+    with serving(postgres) as kept, place(postgres) as here:
+        visit = Lease(kept.address, Wanted(name=here.name))
+        with closing(visit), closing(psycopg.connect(here.dsn, autocommit=True)) as client:
+            client.execute("CREATE TABLE t (x INT PRIMARY KEY)")
+            visit.watch_writes()
+            client.execute("INSERT INTO t VALUES (1), (2)")
+            client.execute("DELETE FROM t WHERE x = 1")
+            assert visit.written() == ["INSERT on t", "INSERT on t", "DELETE on t"]
+            visit.fail_write(2, REFUSE)
+            client.execute("INSERT INTO t VALUES (3)")
+            assert not visit.has_failed()
+            with pytest.raises(psycopg.errors.DiskFull):
+                client.execute("INSERT INTO t VALUES (4)")
+            assert visit.has_failed()
+            client.execute("INSERT INTO t VALUES (5)")
+            visit.fail_write(1, END)
+            with pytest.raises(psycopg.errors.AdminShutdown):
+                client.execute("INSERT INTO t VALUES (6)")
+            assert visit.has_failed()
+            with closing(psycopg.connect(here.dsn)) as again:
+                rows = again.execute("SELECT x FROM t ORDER BY x").fetchall()
+            assert rows == [(2,), (3,), (5,)]
+
+
+def test_a_server_that_fails_no_writes_says_so(redis_server: ServerKind) -> None:
+    refused = pytest.raises(ServerError, match="this kind of server fails no writes")
+    with place(redis_server) as here, refused:
+        here.watch_writes()
 
 
 REFUSALS: dict[str, tuple[ServerKind, str, str]] = {

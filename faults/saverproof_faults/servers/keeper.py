@@ -5,7 +5,8 @@ reason, it drops every place and ends the server. What it is told on standard in
 kind of server as text, the DSN to use or null, and where private servers keep their
 data. It answers with one line: where it listens, or why it cannot. On its socket, each connection
 is one lease: it gets a place of its own, and gives it back when it is closed, however that comes.
-One that begins with a label gets the place that all with this label share, until the end.
+One that begins with a label gets the place that all with this label share, until the end; one that
+begins with the name of a place only has things done there.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.servers.kinds import NoPlaceError, Places
+from saverproof_faults.servers.kinds import NoPlaceError, Places, RefusesWrites
+from saverproof_faults.servers.orders import Deed, Order, Wanted
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
@@ -130,28 +133,26 @@ class _Stock:
             self._returned.append(name)
             self._changed.notify_all()
 
-    def end_sessions(self, name: str) -> None:
-        """Have the server end the sessions of a place; returns when it has been told.
+    def do(self, order: Order, name: str) -> Any:
+        """Have something done in a place; what came of it.
 
         Raises:
             Exception: what the server answered.
         """
-        done = threading.Event()
-        errors: list[Exception] = []
+        if order.deed is not Deed.END_SESSIONS and not isinstance(self._places, RefusesWrites):
+            raise ServerError("this kind of server fails no writes")
+        answer: Future[Any] = Future()
 
-        def end() -> None:
+        def act() -> None:
             try:
-                self._places.end_sessions(name)
+                answer.set_result(_DEEDS[order.deed](self._places, name, order))
             except Exception as error:  # noqa: BLE001 - raised where it was asked for
-                errors.append(error)
-            done.set()
+                answer.set_exception(error)
 
         with self._changed:
-            self._asked.append(end)
+            self._asked.append(act)
             self._changed.notify_all()
-        done.wait(_PATIENCE_S)
-        if errors:
-            raise errors[0]
+        return answer.result(_PATIENCE_S)
 
     def close(self) -> list[str]:
         """Remove every place; what could not be removed, and why."""
@@ -192,10 +193,12 @@ class _Stock:
         try:
             dsn = self._places.make(name)
         except Exception as error:  # noqa: BLE001 - raised to whoever waits for a place
+            if isinstance(error, NoPlaceError) and self._returned:
+                # What has come back makes room.
+                self._drop()
+                return
             with self._changed:
-                # Places that come back make room for this one.
-                room_will_come = isinstance(error, NoPlaceError) and self._returned
-                self._trouble = None if room_will_come else error
+                self._trouble = error
                 self._changed.notify_all()
             return
         with self._changed:
@@ -211,6 +214,15 @@ class _Stock:
                 self._used.add(name)
         with self._changed:
             self._returned.popleft()
+
+
+_DEEDS: Mapping[Deed, Callable[[Any, str, Order], Any]] = {
+    Deed.END_SESSIONS: lambda places, name, _: places.end_sessions(name),
+    Deed.WATCH: lambda places, name, _: places.watch_writes(name),
+    Deed.WRITTEN: lambda places, name, _: places.written(name),
+    Deed.FAIL: lambda places, name, order: places.fail_write(name, order.number, order.how),
+    Deed.HAS_FAILED: lambda places, name, _: places.has_failed(name),
+}
 
 
 @contextmanager
@@ -242,8 +254,8 @@ def _lease(connection: socket.socket, stock: _Stock) -> None:
             talk.flush()
 
         try:
-            label = json.loads(talk.readline())
-            name, dsn = stock.take() if label is None else stock.labelled(label)
+            wanted = Wanted(**json.loads(talk.readline()))
+            name, dsn = _place(wanted, stock)
         except Exception as error:  # noqa: BLE001 - told to whoever asked
             with suppress(OSError):
                 answer({"refused": _first_line(error)})
@@ -252,19 +264,24 @@ def _lease(connection: socket.socket, stock: _Stock) -> None:
             with suppress(OSError, ValueError):
                 answer({"name": name, "dsn": dsn})
                 for line in talk:
-                    if json.loads(line) == "end sessions":
-                        answer(_outcome(lambda: stock.end_sessions(name)))
+                    order = Order.from_json(json.loads(line))
+                    answer(_outcome(stock, order, name))
         finally:
-            if label is None:
+            if wanted == Wanted():
                 stock.give_back(name)
 
 
-def _outcome(action: Callable[[], None]) -> dict[str, Any]:
+def _place(wanted: Wanted, stock: _Stock) -> tuple[str, str]:
+    if wanted.name is not None:
+        return wanted.name, ""
+    return stock.take() if wanted.label is None else stock.labelled(wanted.label)
+
+
+def _outcome(stock: _Stock, order: Order, name: str) -> dict[str, Any]:
     try:
-        action()
+        return {"done": stock.do(order, name)}
     except Exception as error:  # noqa: BLE001 - told to whoever asked
         return {"refused": _first_line(error)}
-    return {"done": True}
 
 
 def _first_line(error: Exception) -> str:

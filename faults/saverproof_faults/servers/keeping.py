@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from saverproof_faults.servers import keeper
 from saverproof_faults.servers.kinds import ServerKind
+from saverproof_faults.servers.orders import Deed, Order, Wanted
 from saverproof_faults.servers.reference import text_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
@@ -149,15 +150,16 @@ def announce(keepers: Mapping[str, Kept]) -> None:
 class Lease:
     """A place in a server, removed when the lease is closed, or this process dies.
 
-    With a ``label``, the place that all with this label share, while its keeper lives.
+    ``wanted`` may be a place that others share, while its keeper lives, or one that somebody else
+    has leased: it is not removed then.
     """
 
-    def __init__(self, address: str, label: str | None = None) -> None:
+    def __init__(self, address: str, wanted: Wanted = Wanted()) -> None:  # noqa: B008 - frozen
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(address)
             self._talk = self._socket.makefile("rw", encoding="utf-8")
-            answer = self._ask(label)
+            answer = self._ask(asdict(wanted))
         except (OSError, ValueError) as error:
             self._socket.close()
             raise ServerError(f"the server's keeper is gone: {error}") from None
@@ -173,19 +175,40 @@ class Lease:
         Raises:
             ServerError: it could not be told to.
         """
-        self._ask("end sessions")
+        self._ask(asdict(Order(Deed.END_SESSIONS)))
+
+    def watch_writes(self) -> None:
+        """Count the rows that are written from now on (see ``RefusesWrites``).
+
+        Raises:
+            ServerError: this server cannot, or somebody keeps a table locked.
+        """
+        self._ask(asdict(Order(Deed.WATCH)))
+
+    def written(self) -> list[str]:
+        """What was written since. Raises ServerError."""
+        found: list[str] = self._ask(asdict(Order(Deed.WRITTEN)))["done"]
+        return found
+
+    def fail_write(self, number: int, how: str) -> None:
+        """Have the server fail at a row from now on. Raises ServerError."""
+        self._ask(asdict(Order(Deed.FAIL, number, how)))
+
+    def has_failed(self) -> bool:
+        """Whether it has. Raises ServerError."""
+        return bool(self._ask(asdict(Order(Deed.HAS_FAILED)))["done"])
 
     def close(self) -> None:
         """Give it back. Closing twice is fine."""
         self._talk.close()
         self._socket.close()
 
-    def _ask(self, request: str | None) -> dict[str, Any]:
+    def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         self._talk.write(json.dumps(request) + "\n")
         self._talk.flush()
         answer: dict[str, Any] = json.loads(self._talk.readline())
         if "refused" in answer:
-            raise ServerError(f"the server makes no place: {answer['refused']}")
+            raise ServerError(f"the server refuses: {answer['refused']}")
         return answer
 
 
@@ -232,5 +255,18 @@ def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
     kept = announced().get(Need.of(kind).key)
     if kept is None:
         raise ServerError(f"no {kind.title} is there: expected to be called inside serving()")
-    with closing(Lease(kept.address, os.fspath(label))) as lease:
+    with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
         return lease.dsn
+
+
+def fail_write(label: str | os.PathLike[str], number: int, how: str) -> None:
+    """Have the server, inside of ``serving``, fail at a row from now on, in the place of a label
+    (see ``dsn_for``, ``RefusesWrites``).
+
+    Raises:
+        ServerError: it cannot be made to.
+    """
+    for kept in announced().values():
+        with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
+            lease.watch_writes()
+            lease.fail_write(number, how)

@@ -6,7 +6,7 @@ import importlib
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from saverproof_faults.servers.server import ServerUnavailable
@@ -49,6 +49,29 @@ class Places(Protocol):
 
     def end_sessions(self, name: str) -> None:
         """Have the server end every session in a place, as an administrator does."""
+
+
+@runtime_checkable
+class RefusesWrites(Protocol):
+    """Places in which the server itself can be made to fail at a row, in mid-transaction.
+
+    Rows that are inserted, updated or deleted are counted from ``watch_writes`` on, and from each
+    ``fail_write``. What is counted is not undone by a rollback.
+    """
+
+    def watch_writes(self, name: str) -> None:
+        """Begin to count the rows that are written to the tables that are there."""
+
+    def written(self, name: str) -> list[str]:
+        """What was written so far in transactions that have ended well, as "INSERT on a table"."""
+
+    def fail_write(self, name: str, number: int, how: str) -> None:
+        """Have the ``number``-th row from now refused by the server ("refuse"), or have the server
+        end the session that writes it ("end").
+        """
+
+    def has_failed(self, name: str) -> bool:
+        """Whether that row has come."""
 
 
 class NoPlaceError(Exception):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from saverproof_faults.servers import postgres_writes
 from saverproof_faults.servers.kinds import Places, RunningServer, ServerKind, driver, where, within
 from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.server import ServerUnavailable
@@ -58,14 +59,15 @@ class Postgres(ServerKind):
                     f"{connection.info.parameter_status('server_version')}, "
                     f"expected {self.oldest} or newer"
                 )
-            yield _Databases(dsn, connection)
+            yield _Databases(dsn, connection, psycopg.connect)
 
 
 class _Databases:
     ahead = 4
 
-    def __init__(self, dsn: str, connection: Any) -> None:
+    def __init__(self, dsn: str, connection: Any, connect: Callable[..., Any]) -> None:
         self._dsn = dsn
+        self._connect = connect
         self._connection = connection
         self.version = str(connection.info.parameter_status("server_version"))
         self._strategy = " STRATEGY file_copy" if connection.info.server_version >= _COPIES else ""
@@ -84,3 +86,26 @@ class _Databases:
         self._connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
         )
+
+    def watch_writes(self, name: str) -> None:
+        with self._inside(name) as connection:
+            postgres_writes.watch(connection)
+
+    def written(self, name: str) -> list[str]:
+        with self._inside(name) as connection:
+            return postgres_writes.written(connection)
+
+    def fail_write(self, name: str, number: int, how: str) -> None:
+        with self._inside(name) as connection:
+            postgres_writes.fail(connection, number, how)
+
+    def has_failed(self, name: str) -> bool:
+        with self._inside(name) as connection:
+            return postgres_writes.has_failed(connection)
+
+    def _inside(self, name: str) -> AbstractContextManager[Any]:
+        """A connection to a place, closed after the block."""
+        connection: AbstractContextManager[Any] = self._connect(
+            within(self._dsn, name), autocommit=True, connect_timeout=_PATIENCE_S
+        )
+        return connection

@@ -10,6 +10,30 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
+_PLAIN_REDIS = """\
+from contextlib import contextmanager
+from langgraph_checkpoint_plainredis import RedisSaver
+@contextmanager
+def plain_redis(dsn):
+    saver = RedisSaver(url=dsn)
+    try:
+        yield saver
+    finally:
+        saver.close()
+plain_redis(dsn)"""
+
+
+@contextlib.contextmanager
+def _plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    from langgraph_checkpoint_plainredis import RedisSaver
+
+    saver = RedisSaver(url=dsn)
+    try:
+        yield saver
+    finally:
+        saver.close()
+
+
 @target(
     name="langgraph-postgres",
     server=Postgres(),

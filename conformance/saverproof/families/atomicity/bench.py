@@ -21,6 +21,7 @@ from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, with_loaded
 from saverproof.families.atomicity.files import FailingFiles, FailingStorage
 from saverproof.families.atomicity.first_look import FirstLook, first_look
+from saverproof.families.atomicity.server import FailingServer
 from saverproof.families.atomicity.worker import SlowError, UnansweredError, Worker
 from saverproof.items import ItemPlan
 from saverproof.targets.event_loop import Loop, loop_for
@@ -83,7 +84,8 @@ class FaultBench:
     """``fresh`` says that a second saver can be opened while the first one is, ``alone`` why not,
     if the saver surprises by that; ``disk`` is None where SQLite's I/O cannot be failed, ``files``,
     which fails connections as well, where the saver keeps SQLite databases alone or no files, or
-    system calls cannot be held; ``losing`` are the drivers whose connections can be cut.
+    system calls cannot be held; ``server`` is the one that the target has asked for; ``losing`` are
+    the drivers whose connections can be cut.
     """
 
     target: Target
@@ -94,6 +96,7 @@ class FaultBench:
     injector: Injector
     disk: FailingDisk | None
     files: FailingFiles | None
+    server: FailingServer | None
     losing: tuple[CutsConnections, ...]
     caller: Caller
     calls: int = 0
@@ -124,9 +127,9 @@ class FaultBench:
                 losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))
                 shared = target.durable and "many_processes" in plan.facts["capabilities"]
                 fresh, alone = shared and not look.alone, look.alone if shared else ""
-                yield cls(
-                    target, folder, plan.api, fresh, alone, injector, disk, files, losing, caller
-                )
+                server = None if target.server is None else FailingServer(target.server)
+                below = (disk, files, server)
+                yield cls(target, folder, plan.api, fresh, alone, injector, *below, losing, caller)
 
     @property
     def worker(self) -> Worker:
@@ -140,14 +143,21 @@ class FaultBench:
 
     def storage(self, plan: Plan) -> FailingStorage:
         """What fails as a plan of storage faults says."""
-        held = plan.place.event in (Event.SYSTEM_CALL, Event.SEND)
-        below = self.files if held else self.disk
+        below: FailingStorage | None = self.disk
+        if plan.place.event in (Event.SYSTEM_CALL, Event.SEND):
+            below = self.files
+        elif plan.place.event is Event.SERVER_WRITE:
+            below = self.server
         assert below is not None
         return below
 
     def counting_held(self) -> AbstractContextManager[list[SystemCall]]:
         """A list of the calls on files and connections within a block; empty if none are held."""
         return nullcontext([]) if self.files is None else self.files.counting()
+
+    def counting_writes(self) -> AbstractContextManager[list[str]]:
+        """A list of the rows that the server writes within a block; empty if it does not say."""
+        return nullcontext([]) if self.server is None else self.server.counting()
 
     @property
     def connections_opened(self) -> int | None:

@@ -20,7 +20,7 @@ from saverproof_faults import (
     Statement,
     io_to_fail,
 )
-from saverproof_faults.places import NETWORK_FAULTS
+from saverproof_faults.places import NETWORK_FAULTS, SERVER_FAULTS
 
 T = TypeVar("T")
 
@@ -28,8 +28,8 @@ SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
 KILLED = "kill"
 IO_FAULTS = frozenset({Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT})
-BELOW = IO_FAULTS | NETWORK_FAULTS.keys()
-"""What fails below the driver: files and connections."""
+BELOW = IO_FAULTS | NETWORK_FAULTS.keys() | set(SERVER_FAULTS)
+"""What fails below the driver: files, connections, and servers."""
 _KINDS = {
     Side.CLIENT: "client",
     Side.ENGINE: "engine",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.files import CALL_FAILURES
+from saverproof.families.atomicity.server import WAYS
 from saverproof.scripts.source import quoted
 from saverproof.steps.definitions import Put
 from saverproof_faults import (
@@ -26,6 +27,7 @@ from saverproof_faults import (
     Plan,
     Statement,
 )
+from saverproof_faults.servers.keeping import fail_write
 from saverproof_faults.standalone import source
 
 _WRITES = re.compile(
@@ -84,6 +86,9 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
     elif plan.place.event is Event.SYSTEM_CALL:
         yield _failing_call(plan)
         return
+    elif plan.place.event is Event.SERVER_WRITE:
+        yield _failing_write(plan)
+        return
     elif plan.fault in FAILURES:
         yield _failing_io(plan)
         return
@@ -92,6 +97,15 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
     if plan.fault is Fault.RAISE and plan.place.event is Event.STATEMENT:
         yield from _failing_statement(plan, places)
     yield from _to_the_letter(plan, places)
+
+
+def _failing_write(plan: Plan) -> PlainFault:
+    """The server that the script uses fails at a row."""
+    how = quoted(WAYS[plan.fault])
+    return PlainFault(
+        top=(f"from {fail_write.__module__} import {fail_write.__name__}",),
+        before=(f"{fail_write.__name__}(path, {plan.place.index}, {how})",),
+    )
 
 
 def _where(database: str) -> str:

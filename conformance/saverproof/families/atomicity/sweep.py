@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -134,7 +134,13 @@ def _clean(
 def _count(trial: FaultTrial, counted: Counted) -> None:
     bench = trial.bench
     before = 0 if bench.disk is None else bench.disk.total
-    with bench.counting_held() as held, bench.injector.counting() as counting:
+    # Before its first set-up a store has no tables to be watched.
+    writing = nullcontext([]) if trial.is_setup else bench.counting_writes()
+    with (
+        writing as writes,
+        bench.counting_held() as held,
+        bench.injector.counting() as counting,
+    ):
         if bench.api == "async" and not trial.is_setup:
             counted.cancellations = _awaits(trial)
         else:
@@ -150,6 +156,7 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
         system_calls=tuple(trial.in_workspace(on_files)),
         failed_above=frozenset(name + end for name in above for end in BESIDE_A_DATABASE),
         sends=tuple(call for call in held if call.kind in NETWORK),
+        writes=tuple(writes),
     )
     bench.talks |= bool(counted.places.sends)
 

@@ -74,6 +74,8 @@ class FaultTrial:
         """Open the saver, unless opening is what is failed, and see the store as it is."""
         bench = self.bench
         self._stack, self._workspace = stack, workspace
+        if bench.server is not None:
+            bench.server.visit(workspace)
         if not self.is_setup:
             self.open()
             driver = self.driver

@@ -1,0 +1,38 @@
+"""What a keeper is asked for on a connection to its socket: a line of JSON each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The first line: a place of one's own; the one with a label; or one that is there, by name."""
+
+    label: str | None = None
+    name: str | None = None
+
+
+class Deed(StrEnum):
+    """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``."""
+
+    END_SESSIONS = "end-sessions"
+    WATCH = "watch"
+    WRITTEN = "written"
+    FAIL = "fail"
+    HAS_FAILED = "has-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Every further line. ``number`` and ``how`` say which write fails, and in which way."""
+
+    deed: Deed
+    number: int = 0
+    how: str = ""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What ``asdict`` gave."""
+        return cls(**{**data, "deed": Deed(data["deed"])})

@@ -1,0 +1,166 @@
+"""A right saver on PostgreSQL, and wrong ones: each operation of the right one is one transaction.
+
+The statements are those of the reference saver on SQLite, as PostgreSQL has them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, Self
+
+import psycopg
+
+from saverproof import Postgres, Workspace
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+from tests.reference.sqlite import PUT, SqliteReference
+from tests.reference.store import CheckpointRow, WriteRow
+
+TABLES = (
+    'CREATE TABLE IF NOT EXISTS checkpoints (thread TEXT COLLATE "C", ns TEXT COLLATE "C", '
+    'id TEXT COLLATE "C", parent TEXT, type TEXT NOT NULL, checkpoint BYTEA NOT NULL, '
+    "metadata_type TEXT NOT NULL, metadata BYTEA NOT NULL, PRIMARY KEY (thread, ns, id))",
+    'CREATE TABLE IF NOT EXISTS writes (thread TEXT COLLATE "C", ns TEXT COLLATE "C", '
+    'id TEXT COLLATE "C", task TEXT COLLATE "C", position INTEGER, channel TEXT NOT NULL, '
+    "type TEXT NOT NULL, value BYTEA NOT NULL, path TEXT NOT NULL, "
+    "PRIMARY KEY (thread, ns, id, task, position))",
+)
+SET_UP_BY_ONE = "SELECT pg_advisory_xact_lock(8562)"
+CONFLICT = "ON CONFLICT (thread, ns, id, task, position) "
+WRITE = f"INSERT INTO writes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {CONFLICT}"
+REPLACE = (
+    "DO UPDATE SET channel = excluded.channel, type = excluded.type, value = excluded.value, "
+    "path = excluded.path"
+)
+
+
+class Database:
+    """A connection and its lock; the connection is made anew when it was lost."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self.lock = threading.RLock()
+        self.connection = psycopg.connect(dsn, autocommit=True)
+        with self.writing():
+            self.run(SET_UP_BY_ONE)
+            for table in TABLES:
+                self.run(table)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction: all of it, or nothing and the exception."""
+        with self.lock:
+            self.reconnect_if_lost()
+            with self.connection.transaction():
+                yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One view of the store, within which any number of statements read."""
+        with self.lock:
+            self.reconnect_if_lost()
+            with self.connection.transaction():
+                if self.connection.info.transaction_status:
+                    self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                yield
+
+    def reconnect_if_lost(self) -> None:
+        """Connect again after the connection was lost."""
+        if self.connection.broken:
+            self.connection = psycopg.connect(self.dsn, autocommit=True)
+
+    def run(self, statement: str, *values: Any) -> None:
+        """Execute a statement."""
+        self.connection.execute(statement.replace("?", "%s"), values)
+
+    def rows(self, statement: str, *values: Any) -> Sequence[tuple[Any, ...]]:
+        """Execute a query."""
+        return self.connection.execute(statement.replace("?", "%s"), values).fetchall()
+
+    def close(self) -> None:
+        """Close the connection; any number of times."""
+        self.connection.close()
+
+
+class RightSaver(SqliteReference):
+    """The plain saver on PostgreSQL."""
+
+    def __init__(self, database: Database, *, serde: Any = None) -> None:
+        super(SqliteReference, self).__init__(serde=serde)
+        self.database: Any = database
+        self.is_clone = False
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        """A saver in this database."""
+        return cls(Database(dsn))
+
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:
+        for row in rows:
+            values = (row.task_id, row.index, row.channel, *row.value, row.path)
+            conflict = REPLACE if row.index < 0 else "DO NOTHING"
+            self.database.run(WRITE + conflict, *place, *values)
+
+    def _copy_checkpoints(self, source: str, target: str) -> None:
+        self.database.run(
+            "INSERT INTO checkpoints SELECT ?, ns, id, parent, type, checkpoint, metadata_type, "
+            "metadata FROM checkpoints WHERE thread = ? " + PUT[PUT.index("ON CONFLICT") :],
+            *(target, source),
+        )
+
+    def _copy_writes(self, source: str, target: str) -> None:
+        self.database.run(
+            "INSERT INTO writes SELECT ?, ns, id, task, position, channel, type, value, path "
+            f"FROM writes WHERE thread = ? {CONFLICT}{REPLACE}",
+            *(target, source),
+        )
+
+
+class WithoutTransactions(Database):
+    """Each statement is committed by itself."""
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            self.reconnect_if_lost()
+            yield
+
+
+class Autocommitting(RightSaver):
+    """An operation that fails in its middle leaves what was written before."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(WithoutTransactions(dsn))
+
+
+class TwoTransactions(RightSaver):
+    """What a checkpoint holds is stored in a second transaction, after its row."""
+
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        empty = self._dump({**self._load(row.checkpoint), "channel_values": {}})
+        address = (row.thread, row.ns, row.id, row.parent)
+        self.database.run(PUT, *address, *empty, *row.metadata)
+        self.database.run("COMMIT")
+        self.database.run("BEGIN")
+        super()._insert_checkpoint(row)
+
+
+def target_of(saver: type[RightSaver], attribute: str) -> Target:
+    """A target that opens this saver, an attribute of this module."""
+
+    @contextmanager
+    def opened(workspace: Workspace) -> Iterator[RightSaver]:
+        with closing(saver.on(workspace.dsn)) as made:
+            yield made
+
+    name = attribute.replace("_", "-")
+    ref = TargetRef(name, module=__name__, file=None, attribute=attribute)
+    return Target(name=name, open=opened, server=Postgres(), ref=ref)
+
+
+right = target_of(RightSaver, "right")
+autocommitting = target_of(Autocommitting, "autocommitting")
+two_transactions = target_of(TwoTransactions, "two_transactions")

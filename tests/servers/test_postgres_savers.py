@@ -1,0 +1,77 @@
+"""On a real PostgreSQL a right saver is accused of nothing, and wrong ones are for what they do.
+
+What fails is what only a server can do: it refuses a row in the middle of an operation, or ends the
+session. A trial opens five connections to a new database, so that there are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from saverproof import Postgres
+from saverproof.families.atomicity import bench, family, sweep
+from saverproof.families.atomicity.fault_plans import Injection, injections
+from saverproof.families.atomicity.scenarios import SCENARIOS
+from saverproof.families.registry import judged
+from saverproof.items import Outcome
+from saverproof.targets.target import Target
+from saverproof_faults.places import SERVER_FAULTS
+from saverproof_faults.servers import ServerUnavailable, serving
+from tests.conformance.test_atomicity import plan_for
+from tests.servers.postgres_savers import autocommitting, right, two_transactions
+
+OPERATIONS = ["put", "put_writes", "get_tuple", "list"]
+SHOWING = {"a fork, with long values", "a new task"}
+"""A checkpoint with values, and a batch of several rows."""
+TORN = "atomicity/all-or-nothing"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    try:
+        with serving(Postgres()):
+            yield
+    except ServerUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(autouse=True)
+def by_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else fails: the other faults are tried on other savers."""
+
+    def of_the_server(*arguments: Any) -> list[Injection]:
+        found = injections(*arguments)
+        return [one for one in found if one.plan is not None and one.plan.fault in SERVER_FAULTS]
+
+    monkeypatch.setattr(sweep, "injections", of_the_server)
+    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: [])
+    monkeypatch.setattr(family, "shortened", lambda bench, found, *_: [found])
+    monkeypatch.setattr(bench, "available", lambda: "not asked")
+    few = [scenario for scenario in SCENARIOS if scenario.title in SHOWING]
+    assert len(few) == len(SHOWING)
+    monkeypatch.setattr(family, "SCENARIOS", few)
+
+
+def outcome_of(target: Target, folder: Path) -> Outcome:
+    return judged(plan_for(folder, "sync", OPERATIONS), target)
+
+
+def test_a_right_saver_is_accused_of_nothing(tmp_path: Path) -> None:
+    outcome = outcome_of(right, tmp_path)
+    assert outcome.findings == ()
+    assert outcome.checked[TORN] > 0
+    assert outcome.extra["faults"]["by_kind"].keys() == set(SERVER_FAULTS)
+
+
+@pytest.mark.parametrize("wrong", [autocommitting, two_transactions], ids=lambda wrong: wrong.name)
+def test_a_wrong_saver_is_caught_and_rightly_blamed(wrong: Target, tmp_path: Path) -> None:
+    outcome = outcome_of(wrong, tmp_path)
+    assert [finding.contract for finding in outcome.findings] == [TORN]
+    (finding,) = outcome.findings
+    assert "the server" in "\n".join(finding.steps)
+    assert "serving(" in finding.reproducer
+    assert "fail_write(" in finding.reproducer
