@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
@@ -24,6 +25,7 @@ _AT_WORK = frozenset("RD")
 
 Alive = Callable[[], object]
 _POLL_S = 0.02
+_LONGEST_WALK_S = 1.0
 
 Position = tuple[int, tuple[tuple[str, int], ...]]
 """A thread, and the file and line of each of its frames."""
@@ -125,11 +127,25 @@ def _states(process: int | None) -> Iterator[str]:
 
 def _positions(but: frozenset[int]) -> frozenset[Position]:
     own = threading.get_ident()
-    return frozenset(
-        (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
-        for thread, frame in sys._current_frames().items()
-        if thread != own and thread not in but
-    )
+    with _alone():
+        return frozenset(
+            (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
+            for thread, frame in sys._current_frames().items()
+            if thread != own and thread not in but
+        )
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other thread takes over in the block: the frames of one that goes on while they are walked
+    were seen to lead to what is no frame.
+    """
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(_LONGEST_WALK_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval_s)
 
 
 def _frames(frame: FrameType | None) -> Iterable[FrameType]:
