@@ -8,11 +8,14 @@ where the programs do not speak against it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 Contract = Mapping[str, Any]
+_PHASES = ("functional", "graph", "concurrency", "fault", "crash", "power")
+"""Where a flaw shows, the plainest first."""
 _STEPS = "steps of kind "
 """What the name of a need begins with that is a kind of step."""
 
@@ -44,14 +47,50 @@ def causes(contracts: Iterable[Contract]) -> list[dict[str, Any]]:
 
 
 def by_cause(judged: Mapping[str, Any], contracts: Sequence[Contract]) -> list[Contract]:
-    """The contracts, those with one cause one after the other, what to mend first before them."""
-    order = {contract["id"]: number for number, contract in enumerate(contracts)}
+    """The contracts in the order in which to mend them, those with one cause one after the other,
+    the one to mend first before them.
+
+    A saver that gets plain calls wrong gets them wrong in graphs, beside others and after a kill,
+    too. What leads is what cannot even be asked; then what most others follow from, and of equal
+    ones the one with the shortest program.
+    """
+    there = {contract["id"]: contract for contract in contracts}
+    lead = dict.fromkeys(there, "")
     for group in judged.get("causes", ()):
-        for entry in group["also"]:
-            if group["contract"] in order and entry["contract"] in order:
-                order[entry["contract"]] = order[group["contract"]]
-    roots = {group["contract"] for group in judged.get("causes", ())}
-    return sorted(contracts, key=lambda one: (order[one["id"]], one["id"] not in roots))
+        members = [name for name in _members(group) if name in there]
+        lead |= dict.fromkeys(members, members[0] if members else "")
+    size = Counter(lead[name] or name for name in there)
+    place = {name: number for number, name in enumerate(there)}
+
+    def rank(contract: Contract) -> tuple[int, ...]:
+        name = contract["id"]
+        first = there[lead[name] or name]
+        advice = min(one.get("level") != "must" for one in _group(first["id"], lead, there))
+        return (
+            advice,
+            *_urgency(first, size[first["id"]]),
+            place[first["id"]],
+            name != first["id"],
+        )
+
+    return sorted(contracts, key=rank)
+
+
+def _members(group: Mapping[str, Any]) -> list[str]:
+    return [group["contract"], *(entry["contract"] for entry in group["also"])]
+
+
+def _group(name: str, lead: Mapping[str, str], there: Mapping[str, Contract]) -> Iterator[Contract]:
+    yield there[name]
+    yield from (there[other] for other, first in lead.items() if first == name)
+
+
+def _urgency(contract: Contract, breaks: int) -> tuple[int, int, int, int]:
+    """What is least is to be mended first, of contracts that break so many by their cause."""
+    found = contract["violations"]
+    phase = min((_PHASES.index(one["phase"]) for one in found), default=len(_PHASES))
+    steps = min((len(one["steps"]) for one in found), default=0)
+    return phase, int(steps > 0), -breaks, steps
 
 
 def also_broken(judged: Mapping[str, Any], contract: str) -> list[Mapping[str, str]]:

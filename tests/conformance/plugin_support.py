@@ -14,7 +14,7 @@ from saverproof.contracts.registry import contracts
 
 FAKE_JUDGE = '''
 """A judge that finds what script.json tells it to find."""
-import hashlib, json, os, sys, threading
+import hashlib, json, os, sys, threading, time
 from dataclasses import asdict
 from pathlib import Path
 from saverproof.families.requests import BLAME, CLEAN, IS_SPENT, JUDGE, RELEASE, REPLAY
@@ -52,8 +52,14 @@ def judge(plan, progress):
             raise RuntimeError("the kit is broken")
         case "refuse":
             raise OpeningError("target 'toy': opening raised OSError: disk full")
-        case "tell":
-            progress({"operations": 12_000, "faults": 3, "kills": 0})
+        case "tell until seen":
+            while not Path("seen").exists():
+                progress({"operations": 12_000, "faults": 3, "kills": 0})
+                time.sleep(0.02)
+        case "tell for a while":
+            for _ in range(20):
+                progress({"operations": 12_000})
+                time.sleep(0.02)
         case "give up":
             from saverproof.families.atomicity.worker import Worker
             Worker()
@@ -65,7 +71,8 @@ def judge(plan, progress):
     findings = [
         {"contract": found, "api": plan["api"], "phase": "functional", "summary": "it is gone",
          "expected": "[1, 2]", "observed": "[1] \\ud800", "steps": ["put a", "get a"],
-         "program": [{"op": "put"}], "reproducer": "raise SystemExit('still there')\\n"}
+         "program": [{"op": "put"}], "reproducer": "raise SystemExit('still there')\\n",
+         **(found if isinstance(found, dict) else {})}
         for found in act.get("findings", [])
     ]
     checked = {} if act.get("do") == "nothing" else dict.fromkeys(ids, 10)

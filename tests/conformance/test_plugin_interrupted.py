@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -99,40 +98,3 @@ def test_a_killed_run_leaves_what_it_had_finished_and_no_process(project: Projec
     assert not report["complete"]
     assert report["savers"][0]["summary"]["must"]["violated"] == 1
     assert "The run was cut short" in (folder / "report.html").read_text()
-
-
-def test_progress_is_shown_on_a_terminal_and_taken_away(project: Project) -> None:
-    project.script(filter={"do": "tell"})
-    project.write("fake/fake_judge.py", FAKE_JUDGE)
-    leader, follower = pty.openpty()
-    environment = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
-        "PYTHONPATH": str(project.folder / "fake"),
-        "COLUMNS": "100",
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:langsmith_plugin",
-        "-p",
-        "fake_judge",
-        "--saver=toys:toy",
-        "-k",
-        "filter",
-    ]
-    with subprocess.Popen(
-        command, cwd=project.folder, env=environment, stdout=follower, stderr=follower
-    ) as run:
-        os.close(follower)
-        seen = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:
-                break
-            seen += part
-    os.close(leader)
-    assert run.returncode == 0
-    assert b"\x1b7\x1b[K filter[toy-sync]: 12,000 operations, 3 faults\x1b8\x1b[K" in seen

@@ -58,7 +58,7 @@ def assert_told_in_full(result: Result, workers: int) -> None:
         "expected  [1, 2]",
         "observed  [1] \\ud800",
         "1. put a",
-        "python .saverproof/reproducers/toy-pending-writes-scoped-async-functional.py",
+        "python .saverproof/reproducers/toy-pending-writes-scoped-sync-functional.py",
         "report: ",
     ):
         assert text in result.output

@@ -64,7 +64,7 @@ def test_what_is_to_be_mended_first_stands_before_what_it_breaks() -> None:
     contracts = [broken(OTHER, goes_without=[ROOT]), broken(THIRD), broken(ROOT), HELD]
     judged = {"causes": causes(contracts)}
     order = [one["id"] for one in by_cause(judged, contracts)]
-    assert order == [THIRD, ROOT, OTHER, HELD["id"]]
+    assert order == [ROOT, OTHER, THIRD, HELD["id"]]
     assert [entry["contract"] for entry in also_broken(judged, ROOT)] == [OTHER]
     assert cause_of(judged, OTHER) == ROOT
     assert cause_of(judged, ROOT) is None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from saverproof.contracts.registry import UnknownContract, contract
+from saverproof_reports.excerpts import excerpts
 
 _STEPS_SHOWN = 30
 
@@ -24,8 +25,9 @@ def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
     else:
         lines += field("promise", promised.statement)
         lines += field("source", promised.source)
-    lines += field("expected", finding["expected"])
-    lines += field("observed", finding["observed"])
+    expected, observed = excerpts(finding["expected"], finding["observed"])
+    lines += field("expected", expected)
+    lines += field("observed", observed)
     steps = list(finding["steps"])
     if steps:
         shown = steps[-_STEPS_SHOWN:]

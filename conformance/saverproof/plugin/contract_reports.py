@@ -66,6 +66,7 @@ def contract_reports(
         # The worker that judged it, and why a failure is none: as xdist's and pytest's own have it.
         extra = {"node": whole.node} if hasattr(whole, "node") else {}
         extra |= {} if expected is None else {"wasxfail": expected}
+        extra |= {"saverproof_contract": contract["id"]}
         yield pytest.TestReport(
             nodeid=f"{whole.nodeid.rpartition('::')[0]}::{name}",
             location=(*whole.location[:2], name),

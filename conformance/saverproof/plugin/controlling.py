@@ -15,8 +15,10 @@ from saverproof.errors import one_line
 from saverproof.known.staleness import stale
 from saverproof.plugin import options, summary
 from saverproof.plugin.contract_reports import contract_reports
+from saverproof.plugin.first_screen import Screen, wants_details
 from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
+from saverproof.plugin.terminal import OwnSummary, printed_lines
 from saverproof.process.scratch import remove_scratch
 from saverproof.process.servers import Servers
 from saverproof.suite.planning import chosen, saver_event
@@ -53,6 +55,10 @@ class Controlling:
         self._savers: dict[str, Mapping[str, Any]] = {}
         self._session: pytest.Session | None = None
         self._trouble: str | None = None
+        self._printed: dict[str, str] = {}
+        """What the saver printed in the items that found a contract broken."""
+        self._own_summary = OwnSummary()
+        config.pluginmanager.register(self._own_summary, "saverproof-own-summary")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -124,6 +130,8 @@ class Controlling:
         for one in found:
             self._config.hook.pytest_runtest_logreport(report=one)
         self._remember(report, found)
+        if report.sections and any(one.failed for one in found):
+            self._printed[report.nodeid.rpartition("::")[2]] = report.sections[-1][1]
 
     def _remember(self, whole: pytest.TestReport, found: Sequence[pytest.TestReport]) -> None:
         """Have ``--lf`` run the item of a contract that failed: a contract is none by itself."""
@@ -218,9 +226,11 @@ class Controlling:
         if self._report is None:
             return
         terminalreporter.section("saverproof")
+        screen = Screen(terminalreporter, self._run, wants_details(self._config))
         for judged in self._report["savers"]:
             if ran := self._results.families(judged["saver"]["name"]):
-                summary.write(terminalreporter, judged, ran, self._run)
+                summary.write(screen, judged, ran)
+        self._write_printed(terminalreporter, screen)
         duration_s = self._report["run"]["duration_s"]
         terminalreporter.line(summary.time_taken(self._run.estimate_s, duration_s))
         if self._earlier is not None:
@@ -237,9 +247,19 @@ class Controlling:
         for name, contracts in self._undecided().items():
             line = summary.undecided_line(name, contracts, strict=fails)
             terminalreporter.line(line, red=fails, yellow=not fails)
+        for judged in self._report["savers"]:
+            screen.write_next(judged)
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in annotations(self._report):
                 terminalreporter.line(line)
+        self._own_summary.before_short_summary(terminalreporter)
+
+    def _write_printed(self, terminal: Any, screen: Screen) -> None:
+        """What the saver printed where a contract broke: once, not for each contract."""
+        for number, (item, text) in enumerate(self._printed.items()):
+            if number == 0 or screen.details:
+                for line in printed_lines(item, text, whole=screen.details):
+                    terminal.line(line)
 
 
 def _anything_judged(report: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from saverproof.known.entries import Entry, entry_for
 from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
 from saverproof.plugin.judging import KEPT_JUDGE, Judged
 from saverproof.plugin.known_examples import pinned, run_examples
-from saverproof.plugin.progress import Live
+from saverproof.plugin.progress import Figures
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof_reports import Baseline
@@ -65,16 +65,13 @@ class FamilyItem(pytest.Item):
     def runtest(self) -> None:
         """Judge, keep the verdict, and raise if a contract was violated or could not be judged."""
         run = self.config.stash[RUN]
-        live = Live(self.config, self.name)
+        figures = Figures(self.config, self.name)
         judge = self.config.stash[KEPT_JUDGE]
         root = in_memory() if family_table(self.family).in_memory else None
         with scratch_folder(run.token, root) as folder:
             plan = self._plan(run, str(folder))
             examples = run_examples(judge, plan, self._pinned(run))
-            try:
-                judged = judge.judge(plan, live.listener)
-            finally:
-                live.clear()
+            judged = judge.judge(plan, figures.take)
         judged = replace(judged, outcome=examples.added_to(judged.outcome).about(run.contracts))
         if judged.output:
             self.add_report_section("call", "saver output", harmless(judged.output, _CUT))

@@ -20,7 +20,9 @@ from saverproof.known.reading import read_known
 from saverproof.plugin import options
 from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
+from saverproof.plugin.first_screen import wants_tracebacks
 from saverproof.plugin.judging import KEPT_JUDGE, Judge
+from saverproof.plugin.progress import FIGURES, FIGURES_INPUT, Progress
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
@@ -38,8 +40,6 @@ from saverproof_reports.text import slug
 FUNCTIONAL = "functional"
 """In ``--saver-families``, the families that need no faults, kills, callers or graphs."""
 IN_PROCESS = "saverproof.plugin.in_process"
-_FULL_TRACEBACKS = ("short", "long", "native")
-"""Whoever asks pytest for one of these wants to see the author's own lines, too."""
 
 
 def start(config: pytest.Config) -> None:
@@ -56,7 +56,7 @@ def start(config: pytest.Config) -> None:
             run = _prepare(config, earlier, servers)
         except SaverproofError as error:
             servers.end()
-            if isinstance(error, OpeningError) and config.getoption("tbstyle") in _FULL_TRACEBACKS:
+            if isinstance(error, OpeningError) and wants_tracebacks(config):
                 sys.stderr.write(error.details)
             # Only here: a worker's usage error would vanish.
             raise pytest.UsageError(error.message) from error
@@ -65,8 +65,12 @@ def start(config: pytest.Config) -> None:
             raise
         controlling = Controlling(config, run, earlier, servers)
         config.pluginmanager.register(controlling, "saverproof-controlling")
+        progress = Progress(config, run, options.workers(config))
+        config.pluginmanager.register(progress, "saverproof-progress")
     else:
         run = Run.from_text(worker_input[WORKER_INPUT])
+        if folder := worker_input.get(FIGURES_INPUT):
+            config.stash[FIGURES] = Path(folder)
     if str(run.folder) not in sys.path[:1]:
         sys.path.insert(0, str(run.folder))
     config.stash[RUN] = run

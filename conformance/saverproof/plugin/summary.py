@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from saverproof.facts import Facts
-from saverproof.machines.telling import detail_lines
+from saverproof.plugin.first_screen import Screen
 from saverproof.plugin.run import Run
 from saverproof.suite.planning import shared_store
 from saverproof.suite.timing import in_words
 from saverproof_reports import compare
-from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.comparison import VerdictChange
 from saverproof_reports.comparison_formats import comparison_sentence
 from saverproof_reports.families import families, tally, with_verdict
+from saverproof_reports.summary import summarise
 from saverproof_reports.text import one_line
-from saverproof_reports.wording import left_out_phrase
+from saverproof_reports.wording import left_out_phrase, saver_sentence
 
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _NO_PASS = ("unknown", "not-exercised")
@@ -61,20 +61,22 @@ def time_taken(estimate_s: float, took_s: float) -> str:
     return f"time: {in_words(took_s)}, estimated {in_words(estimate_s)}"
 
 
-def write(terminal: Any, whole: Mapping[str, Any], ran: Collection[str], run: Run) -> None:
+def write(screen: Screen, whole: Mapping[str, Any], ran: Collection[str]) -> None:
     """Everything about one saver, of the families that ``ran`` and the contracts of others that
     they found broken.
+
+    Where something fails, what to fix comes first, and what did not fail is only counted.
     """
+    terminal = screen.terminal
     contracts = [one for one in whole["contracts"] if one["family"] in ran or one["violations"]]
-    judged = {**whole, "contracts": contracts}
-    terminal.line(f"{judged['saver']['name']}: {_operations(judged)}")
-    for line in _table(judged):
-        terminal.line(line)
-    for contract in by_cause(judged, with_verdict(judged, "violated")):
-        _violation(terminal, contract, judged, run)
-    terminal.line("")
-    for line in _others(judged):
-        terminal.line(line)
+    judged = {**whole, "contracts": contracts, "summary": summarise(contracts)}
+    red = bool(judged["summary"]["must"]["violated"])
+    terminal.line(f"{judged['saver']['name']} {saver_sentence(judged)}", bold=True, red=red)
+    screen.write(judged)
+    if not red or screen.details:
+        for line in (*_table(judged), *_others(judged)):
+            terminal.line(line)
+    terminal.line(_operations(judged))
     for line in _left_out_for_time(judged):
         terminal.line(line)
     left_out = [family for family in families([whole]) if family not in ran]
@@ -155,37 +157,6 @@ def _table(judged: Mapping[str, Any]) -> Iterator[str]:
     for family, row in rows.items():
         cells = [f"{row[name] or '·':>{len(name)}}" for name in columns]
         yield "  ".join([f"{family:<{width}}", *cells])
-
-
-def _violation(
-    terminal: Any, contract: Mapping[str, Any], judged: Mapping[str, Any], run: Run
-) -> None:
-    """One contract; what each API shows of it is alike, so that the first stands for all. Of one
-    that breaks by the cause of another, only how to see it.
-    """
-    found = contract["violations"]
-    excused = all(one.get("baseline") for one in found)
-    must = contract["level"] == "must" and not excused
-    apis = ", ".join(dict.fromkeys(one["api"] for one in found))
-    kind = "VIOLATED" if contract["level"] == "must" else "ADVICE"
-    before = " as in the baseline" if excused else ""
-    line = f"{kind}{before} {contract['id']} ({apis}): {found[0]['summary']}"
-    root = cause_of(judged, contract["id"])
-    if root is not None:
-        terminal.line(f"by the cause of {root}: {line}", red=must, yellow=not must)
-    else:
-        terminal.line("")
-        terminal.line(line, red=must, yellow=not must)
-        for line in detail_lines({"contract": contract["id"], **found[0]}):
-            terminal.line(line)
-        for entry in also_broken(judged, contract["id"]):
-            terminal.line(f"  also breaks {entry['contract']}: {entry['why']}")
-    for one in found:
-        for kind, command in (("reproducer", "python"), ("artefact", "saverproof replay")):
-            if one[kind]:
-                path = os.path.relpath(run.report / one[kind], run.folder)
-                terminal.line(f"  reproduce {command} {path}")
-                break
 
 
 def _others(judged: Mapping[str, Any]) -> Iterator[str]:

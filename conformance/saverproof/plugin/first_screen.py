@@ -1,0 +1,168 @@
+"""What the terminal says of broken contracts: what to fix first in full, the others in a line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from saverproof.machines.telling import detail_lines
+from saverproof.plugin.run import Run
+from saverproof.targets.reference import TargetRef
+from saverproof_reports.causes import also_broken, by_cause, cause_of
+from saverproof_reports.families import with_verdict
+from saverproof_reports.text import one_line
+from saverproof_reports.wording import count_of
+
+_FULL_TRACEBACKS = ("short", "long", "native")
+_SENTENCE = 200
+Contract = Mapping[str, Any]
+
+
+def wants_details(config: pytest.Config) -> bool:
+    """Whether the user asked for everything: by ``-v``, or a style of tracebacks."""
+    return config.get_verbosity() > 0 or wants_tracebacks(config)
+
+
+def wants_tracebacks(config: pytest.Config) -> bool:
+    """Whether the user asked for tracebacks, and so for the lines of the author's own code."""
+    return config.getoption("tbstyle") in _FULL_TRACEBACKS
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where broken contracts are shown, and how much of each.
+
+    Attributes:
+        terminal: pytest's terminal reporter.
+        run: the run that found them.
+        details: whether each cause is shown in full, not only what to fix first.
+    """
+
+    terminal: Any
+    run: Run
+    details: bool
+
+    def write(self, judged: Mapping[str, Any]) -> None:
+        """The broken contracts of one saver in the order in which to fix them."""
+        broken = by_cause(judged, with_verdict(judged, "violated"))
+        for number, contract in enumerate(broken):
+            if cause_of(judged, contract["id"]) is not None:
+                continue
+            if number == 0 and _fails(contract):
+                self.terminal.line(f"fix this first{_consequences(judged, contract)}:", bold=True)
+            self._write_cause(contract, judged, in_full=self.details or number == 0)
+            if number == 0 and len(broken) > 1 + len(also_broken(judged, contract["id"])):
+                self.terminal.line("then, in this order:", bold=True)
+
+    def _write_cause(self, root: Contract, judged: Mapping[str, Any], *, in_full: bool) -> None:
+        script = self._command(root, "reproducer")
+        if in_full:
+            self._line(_sentence(root), root)
+            for line in detail_lines({"contract": root["id"], **root["violations"][0]}):
+                self.terminal.line(line)
+            for found in root["violations"]:
+                command = _command(found, self.run, "reproducer")
+                # What the other API shows is alike.
+                if command and (self.details or found["api"] == root["violations"][0]["api"]):
+                    self.terminal.line(f"  reproduce {command}")
+        else:
+            self._line(_beside(_sentence(root), script), root)
+        contracts = {one["id"]: one for one in judged["contracts"]}
+        for entry in also_broken(judged, root["id"]):
+            other = contracts.get(entry["contract"])
+            if other is None or not other["violations"]:
+                continue
+            why = f" ({entry['why']})" if self.details else ""
+            said = f"  also breaks {_said(other)}{why}"
+            self._line(_beside(said, self._command(other, "reproducer")), other)
+
+    def _command(self, contract: Contract, kind: str) -> str:
+        commands = (_command(found, self.run, kind) for found in contract["violations"])
+        return next(filter(None, commands), "")
+
+    def _line(self, text: str, contract: Contract) -> None:
+        fails = _fails(contract)
+        self.terminal.line(text, red=fails, yellow=not fails)
+
+    def write_next(self, judged: Mapping[str, Any]) -> None:
+        """The commands that help with what was found."""
+        broken = [one for one in by_cause(judged, with_verdict(judged, "violated")) if _fails(one)]
+        if not broken:
+            return
+        first = broken[0]
+        run = f"pytest {shlex.quote('--saver=' + self._saver(judged))}{self._folder()}"
+        proposed = [
+            (self._command(first, "artefact"), "is it fixed?"),
+            (f"{run} --saver-families={first['family']}", "its family alone"),
+            (f"{run} --lf", "what failed"),
+        ]
+        if self.run.profile != "deep":
+            proposed.append((f"{run} --saver-profile=deep", "once all of this is fixed"))
+        proposed = [pair for pair in proposed if pair[0]]
+        width = max(len(command) for command, _ in proposed)
+        for number, (command, why) in enumerate(proposed):
+            self.terminal.line(f"{'' if number else 'next':<6}{command:<{width}}  # {why}")
+
+    def _folder(self) -> str:
+        """The option that has another run go to the folder of this one."""
+        if not self.run.report_always:
+            return ""
+        folder = os.path.relpath(self.run.report, self.run.folder)
+        return f" {shlex.quote('--saver-report=' + folder)}"
+
+    def _saver(self, judged: Mapping[str, Any]) -> str:
+        name = judged["saver"]["name"]
+        facts = next(facts for facts in self.run.savers if facts["name"] == name)
+        return TargetRef.from_json(facts["ref"]).saver
+
+
+def _fails(contract: Contract) -> bool:
+    """Whether it fails the run: it is no advice, and no baseline excuses it."""
+    excused = all(one.get("baseline") for one in contract["violations"])
+    return bool(contract["level"] == "must") and not excused
+
+
+def _consequences(judged: Mapping[str, Any], contract: Contract) -> str:
+    others = len(also_broken(judged, contract["id"]))
+    if not others:
+        return ""
+    verb = "breaks" if others == 1 else "break"
+    return f", {count_of(others, 'other')} {verb} by its cause"
+
+
+def _sentence(contract: Contract) -> str:
+    """A broken contract in one line; what each API shows is alike, so that the first stands for
+    all.
+    """
+    kind = "VIOLATED" if contract["level"] == "must" else "ADVICE"
+    excused = all(one.get("baseline") for one in contract["violations"])
+    return f"{kind}{' as in the baseline' if excused else ''} {_said(contract)}"
+
+
+def _said(contract: Contract) -> str:
+    found: Sequence[Mapping[str, Any]] = contract["violations"]
+    apis = ", ".join(dict.fromkeys(one["api"] for one in found))
+    return f"{contract['id']} ({apis}): {one_line(found[0]['summary'], _SENTENCE)}"
+
+
+def _beside(line: str, command: str) -> str:
+    return f"{line}: {command}" if command else line
+
+
+def _command(found: Mapping[str, Any], run: Run, kind: str) -> str:
+    """What shows a violation again: its script, or its artefact where there is no script."""
+    for name, program in _kinds(kind):
+        if found[name]:
+            return f"{program} {os.path.relpath(run.report / found[name], run.folder)}"
+    return ""
+
+
+def _kinds(kind: str) -> Iterator[tuple[str, str]]:
+    if kind == "reproducer":
+        yield "reproducer", "python"
+    yield "artefact", "saverproof replay"

@@ -1,0 +1,48 @@
+"""Contracts are told once on the terminal: by the kit, not by pytest's own summaries, too."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+_REPORTED_BY_DEFAULT = "fE"
+"""What pytest's short summary shows if nobody gives ``-r``."""
+_MOST_LINES = 5
+
+
+class OwnSummary:
+    """Keeps the failures of contracts out of pytest's FAILURES and short summary.
+
+    They are counted in its last line, and whoever asks for a short summary (``-rf``, ``-ra``)
+    gets them in it.
+    """
+
+    def __init__(self) -> None:
+        self._taken: list[Any] = []
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, Any, Any]:
+        """Take them out before pytest's summaries, and put them back for its last line."""
+        failed = terminalreporter.stats.get("failed", [])
+        self._taken = list(failed)
+        failed[:] = [one for one in failed if not hasattr(one, "saverproof_contract")]
+        try:
+            return (yield)
+        finally:
+            failed[:] = self._taken
+
+    def before_short_summary(self, terminalreporter: Any) -> None:
+        """Put them back for a short summary that was asked for."""
+        if terminalreporter.config.getoption("reportchars") != _REPORTED_BY_DEFAULT:
+            terminalreporter.stats.get("failed", [])[:] = self._taken
+
+
+def printed_lines(item: str, text: str, *, whole: bool) -> list[str]:
+    """What a saver printed while an item judged it; the end of it, or the whole."""
+    lines = text.rstrip("\n").splitlines()
+    shown = lines if whole else lines[-_MOST_LINES:]
+    rest = len(lines) - len(shown)
+    note = f", the last {len(shown)} of {len(lines)} lines (-v shows all)" if rest else ""
+    return [f"Captured saver output of {item}{note}:", *(f"  {line}" for line in shown)]
