@@ -12,6 +12,7 @@ from saverproof_reports.summary import VERDICTS
 from saverproof_reports.wording import (
     MARKS,
     MEANINGS,
+    earlier_phrase,
     figures,
     saver_sentence,
     script_phrase,
@@ -28,7 +29,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     if savers:
         parts.append(_matrix(savers))
     for judged in savers:
-        parts += _saver(judged)
+        parts += _saver(judged, report["run"])
     parts.append(_environment(report))
     return "\n\n".join(_within_budget(parts)) + "\n"
 
@@ -66,7 +67,7 @@ def _cell(counts: Counter[str]) -> str:
     return " · ".join(shown)
 
 
-def _saver(judged: Mapping[str, Any]) -> list[str]:
+def _saver(judged: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
     saver = judged["saver"]
     origin = " ".join(filter(None, [saver["distribution"], saver["version"]]))
     title = f"## {plain(saver['name'])}\n\n{code(saver['class'])}"
@@ -80,7 +81,10 @@ def _saver(judged: Mapping[str, Any]) -> list[str]:
     ]
     for contract in by_cause(judged, with_verdict(judged, "violated", "known")):
         parts.append(_contract(contract, judged))
-        parts += [_violation(violation) for violation in contract["violations"]]
+        for violation in contract["violations"]:
+            if earlier := violation.get("earlier"):
+                parts.append(f"_{plain(earlier_phrase(earlier, judged, run))}_")
+            parts.append(_violation(violation))
     undecided = with_verdict(judged, "unknown", "not-exercised", "not-applicable")
     if undecided:
         parts.append(_undecided(undecided))

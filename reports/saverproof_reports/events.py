@@ -13,6 +13,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            id to count), ``findings``, ``unknown``, ``unexercised`` and ``inapplicable`` (contract
            id to reason), ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults,
            crash, power, concurrency, programs, axes, budget, differences) and ``stale``.
+``earlier``  ``report``: that of an earlier run in the same folder (``continuing``), of which stays
+           what this run did not judge.
 ``end``    everything planned was judged.
 
 A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``observed``, ``steps``,
@@ -27,6 +29,7 @@ from typing import Any
 from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
 from saverproof_reports.axes import merge_axes
+from saverproof_reports.continuing import continued
 from saverproof_reports.sections import (
     merge_crash,
     merge_crowds,
@@ -35,7 +38,7 @@ from saverproof_reports.sections import (
     merge_power,
     merge_programs,
 )
-from saverproof_reports.verdicts import Evidence, decide, doubts
+from saverproof_reports.verdicts import NOT_SELECTED, Evidence, decide, doubts
 
 Event = Mapping[str, Any]
 _VIOLATION = (
@@ -69,6 +72,7 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
     savers: dict[str, Event] = {}
     items: dict[str, list[Event]] = {}
     complete = False
+    earlier: Event | None = None
     for event in events:
         match event.get("event"):
             case "run":
@@ -78,13 +82,16 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
                 savers[event["saver"]["name"]] = event
             case "item":
                 items.setdefault(event["saver"], []).append(event)
+            case "earlier":
+                earlier = event["report"]
             case "end":
                 complete = True
     versions = {"python": environment["python"], **environment["packages"]}
     judged = [
         _judged(saver, items.get(name, []), versions, complete) for name, saver in savers.items()
     ]
-    return assemble(environment, run, judged, complete)
+    report = assemble(environment, run, judged, complete)
+    return report if earlier is None else continued(report, earlier)
 
 
 def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
@@ -182,6 +189,7 @@ def _contract(
     verdict, reason = decide(evidence, violations)
     return {
         **contract,
+        "selected": contract.get("selected", True) and reason != NOT_SELECTED,
         "verdict": verdict,
         "reason": reason,
         "checked": evidence.checked,

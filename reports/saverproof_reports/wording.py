@@ -89,7 +89,8 @@ def saver_sentence(judged: Judged) -> str:
     else:
         start = f"keeps {held} of {musts}"
     untried = [NO_STORAGE_FAULT] if untried_phrase(judged) else []
-    return "; ".join([start, *_reservations(must, should), *untried, *_stale(judged)])
+    left = _reservations(must, should, _not_selected(judged))
+    return "; ".join([start, *left, *untried, *_stale(judged), *_of_earlier_runs(judged)])
 
 
 def untried_phrase(judged: Judged) -> str:
@@ -98,14 +99,55 @@ def untried_phrase(judged: Judged) -> str:
     return f"{NO_STORAGE_FAULT}: {why}." if why else ""
 
 
-def _reservations(must: Mapping[str, int], should: Mapping[str, int]) -> list[str]:
+def _not_selected(judged: Judged) -> int:
+    """The musts of which nothing is said because the run was not about them."""
+    return sum(
+        one["level"] == "must"
+        and one["verdict"] == "not-exercised"
+        and not one.get("selected", True)
+        for one in judged["contracts"]
+    )
+
+
+def _of_earlier_runs(judged: Judged) -> list[str]:
+    """How many of the contracts that are spoken of were judged by an earlier run only."""
+    decided = [
+        one for one in judged["contracts"] if one["verdict"] in ("held", "violated", "known")
+    ]
+    kept = [one for one in decided if one["level"] == "must" and one.get("earlier")]
+    if not kept:
+        return []
+    when = sorted({moment(one["earlier"]) for one in kept})
+    return [f"{len(kept)} of these as of {' and '.join(when)}, not judged in this run"]
+
+
+def moment(earlier: Mapping[str, Any]) -> str:
+    """When an earlier run began."""
+    return f"{earlier['started'][:16].replace('T', ' ')} UTC"
+
+
+def earlier_phrase(earlier: Mapping[str, Any], judged: Judged, run: Mapping[str, Any]) -> str:
+    """That something is as an earlier run found it, and whether that one was like this one."""
+    now = {"version": judged["saver"]["version"], "seed": run["seed"], "profile": run["profile"]}
+    then = [f"{name} {earlier[name]}" for name in now if earlier[name] != now[name]]
+    same = [name for name in now if earlier[name] == now[name] and now[name] is not None]
+    parts = [f"same {', '.join(same)}"] if same else []
+    parts += [f"{', '.join(then)} then"] if then else []
+    return f"not judged in this run: as of {moment(earlier)} ({'; '.join(parts)})"
+
+
+def _reservations(
+    must: Mapping[str, int], should: Mapping[str, int], not_selected: int
+) -> list[str]:
     said = []
     if must.get("known"):
         said.append(f"{must['known']} known")
     if must.get("unknown"):
         said.append(f"{must['unknown']} undecided")
-    if must.get("not-exercised"):
-        said.append(f"{must['not-exercised']} not exercised")
+    if not_reached := must.get("not-exercised", 0) - not_selected:
+        said.append(f"{not_reached} not exercised")
+    if not_selected:
+        said.append(f"{not_selected} not selected")
     if should.get("violated"):
         said.append(f"advice on {should['violated']} more")
     return said

@@ -235,6 +235,8 @@ class Controlling:
         terminalreporter.line(summary.time_taken(self._run.estimate_s, duration_s))
         if self._earlier is not None:
             summary.write_comparison(terminalreporter, self._earlier, self._report, self._run)
+        for line in self._results.kept:
+            terminalreporter.line(line, yellow=True)
         if self._results.written is not None:
             page = self._results.written.with_suffix(".html")
             terminalreporter.line(f"report: {page} (beside it: report.json, report.md)")

@@ -3,15 +3,17 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from saverproof_reports import Spool, report_of, write_report
+from saverproof_reports.continuing import continued, earlier_report
 from saverproof_reports.files import write_private
 from saverproof_reports.github import append_step_summary
 from saverproof_reports.spool import SPOOL
 from saverproof_reports.storage import remove_report
+from saverproof_reports.wording import count_of, earlier_phrase
 
 
 class Results:
@@ -27,12 +29,18 @@ class Results:
         self._spool: Spool | None = None
         self.written: Path | None = None
         """Where the report is, once it is written."""
+        self.kept: list[str] = []
+        """What the report has of an earlier run: a line for each saver."""
+        self._earlier: dict[str, Any] | None = None
 
     def begin(self) -> None:
         """Start the spool."""
+        self._earlier = earlier_report(self._folder)
         # A run that is killed must not leave the report of an earlier one in its place.
         remove_report(self._folder)
         self._spool = Spool(self._folder / SPOOL)
+        if self._earlier is not None:
+            self._spool.append({"event": "earlier", "report": self._earlier})
         if not self._always:
             _keep_out_of_git(self._folder)
 
@@ -60,9 +68,15 @@ class Results:
         return report_of(self._events)
 
     def finish(self, report: Mapping[str, Any]) -> None:
-        """Write the report if there is something to report, and remove the spool."""
+        """Write the report if there is something to report, and remove the spool.
+
+        What an earlier run left in the folder, and this one did not judge, stays in it.
+        """
         if self._spool is None:
             return
+        if self._earlier is not None:
+            report = continued(report, self._earlier)
+            self.kept = [*_kept(report)]
         if self._always or _found_anything(report):
             self.written = write_report(report, self._folder)
             summary = os.environ.get("GITHUB_STEP_SUMMARY")
@@ -72,6 +86,20 @@ class Results:
         self._spool.path.unlink(missing_ok=True)
         if self.written is None and self._folder.is_dir():
             _remove_if_empty(self._folder)
+
+
+def _kept(report: Mapping[str, Any]) -> Iterator[str]:
+    for judged in report["savers"]:
+        broken = [
+            one
+            for one in judged["contracts"]
+            if any(violation.get("earlier") for violation in one["violations"])
+        ]
+        if broken:
+            marks = [v["earlier"] for one in broken for v in one["violations"] if v.get("earlier")]
+            said = dict.fromkeys(earlier_phrase(mark, judged, report["run"]) for mark in marks)
+            name, count = judged["saver"]["name"], count_of(len(broken), "broken contract")
+            yield f"{name}: {count} of an earlier run stay in the report, {'; '.join(said)}"
 
 
 def _found_anything(report: Mapping[str, Any]) -> bool:

@@ -1,0 +1,133 @@
+"""A run that judged a part only: what it did not judge stays as an earlier run found it.
+
+Each contract and violation that comes from the earlier run says so (``earlier``), with what tells
+whether it may be compared: when that was, and the version of the saver, seed and profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from saverproof_reports.artefacts import read_artefact
+from saverproof_reports.assembly import assemble
+from saverproof_reports.errors import ReportError
+from saverproof_reports.storage import read_report, violations
+
+Data = Mapping[str, Any]
+_FIGURES = {"faults": "points", "crash": "trials", "power": "images", "concurrency": "scenes"}
+"""Sections of single families, and what is zero in them where the family did not run."""
+
+
+def earlier_report(folder: Path) -> dict[str, Any] | None:
+    """The report in a folder, with the artefacts that lie beside it; None if there is none."""
+    try:
+        report = read_report(folder)
+    except ReportError:
+        return None
+    for violation in violations(report):
+        if path := violation["artefact"]:
+            try:
+                violation["artefact_data"] = read_artefact(folder / path)
+            except ReportError:
+                # The file was moved or changed: what was found stays, and cannot be replayed.
+                violation["artefact"] = None
+    return report
+
+
+def continued(report: Data, earlier: Data) -> dict[str, Any]:
+    """The report of a run, with what it did not judge as ``earlier`` has it, and marked as such.
+
+    That is done for savers of the same name and class; others of the earlier run are left out.
+    """
+    before = {judged["saver"]["name"]: judged for judged in earlier["savers"]}
+    savers = []
+    for judged in report["savers"]:
+        old = before.get(judged["saver"]["name"])
+        same = old is not None and old["saver"]["class"] == judged["saver"]["class"]
+        savers.append(_continued(judged, old, earlier["run"]) if old and same else judged)
+    plain = [_without_paths(judged) for judged in savers]
+    return assemble(report["environment"], report["run"], plain, report["complete"])
+
+
+def _continued(judged: Data, old: Data, run: Data) -> dict[str, Any]:
+    mark = {
+        "started": run["started"],
+        "version": old["saver"]["version"],
+        "seed": run["seed"],
+        "profile": run["profile"],
+    }
+    before = {contract["id"]: contract for contract in old["contracts"]}
+    ran = _apis_judged(judged)
+    sections = {
+        name: old[name]
+        for name, figure in _FIGURES.items()
+        if name in old and not judged.get(name, {}).get(figure)
+    }
+    return {
+        **judged,
+        **sections,
+        "contracts": [
+            _contract(contract, before[contract["id"]], mark, ran[contract["family"]])
+            if contract["id"] in before
+            else contract
+            for contract in judged["contracts"]
+        ],
+    }
+
+
+def _contract(contract: Data, old: Data, mark: Data, ran: set[str]) -> Data:
+    """A contract as this run leaves it, whose family it judged through the APIs in ``ran``."""
+    if not contract.get("selected", True) and not contract["violations"]:
+        if not _was_judged(old):
+            return contract
+        kept = [_marked(violation, mark) for violation in old["violations"]]
+        return {**old, "earlier": old.get("earlier", mark), "violations": kept, "selected": False}
+    elsewhere = [_marked(found, mark) for found in old["violations"] if found["api"] not in ran]
+    if not elsewhere:
+        return contract
+    found = [*contract["violations"], *elsewhere]
+    listed = all(violation.get("known") for violation in found)
+    return {
+        **contract,
+        "violations": found,
+        "verdict": "known" if listed else "violated",
+        "reason": found[0]["known"]["reason"] if listed else None,
+        "checked": {**old["checked"], **{api: contract["checked"][api] for api in ran}},
+    }
+
+
+def _apis_judged(judged: Data) -> dict[str, set[str]]:
+    """The APIs through which each family was judged."""
+    ran: dict[str, set[str]] = {}
+    for contract in judged["contracts"]:
+        apis = {api for api, times in contract["checked"].items() if times}
+        apis |= {violation["api"] for violation in contract["violations"]}
+        ran.setdefault(contract["family"], set()).update(apis)
+    return ran
+
+
+def _was_judged(contract: Data) -> bool:
+    return bool(contract.get("selected", True) or contract.get("earlier"))
+
+
+def _marked(violation: Data, mark: Data) -> dict[str, Any]:
+    return {"earlier": mark, **violation}
+
+
+def _without_paths(judged: Data) -> dict[str, Any]:
+    """The saver's results without the paths of files, which are given anew."""
+    contracts: Sequence[Data] = judged["contracts"]
+    return {
+        **judged,
+        "contracts": [
+            {**contract, "violations": list(_pathless(contract["violations"]))}
+            for contract in contracts
+        ],
+    }
+
+
+def _pathless(found: Sequence[Data]) -> Iterator[dict[str, Any]]:
+    for violation in found:
+        yield {k: v for k, v in violation.items() if k not in ("reproducer", "artefact")}
