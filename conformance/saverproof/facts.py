@@ -32,6 +32,8 @@ class Facts(TypedDict):
     drops: bool
     known: str | None
     """Absolute path of the target's known-violations file."""
+    examples: NotRequired[list[str]]
+    """Absolute paths of the artefacts that are run first."""
     packages: dict[str, str]
     """Versions of the installed distributions that matter."""
 

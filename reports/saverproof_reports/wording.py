@@ -40,6 +40,7 @@ MADE_BY = {
     "hypothesis": "by Hypothesis",
     "directed": "directed",
     "remembered": "remembered",
+    "pinned": "pinned by the author",
 }
 """What is said of programs, by who made them."""
 

@@ -106,6 +106,8 @@ def test_a_whole_run_replaces_everything(project: Project) -> None:
 def test_another_saver_of_the_same_name_is_another_saver(project: Project) -> None:
     toys = (project.folder / "toys.py").read_text()
     own = "class Own(InMemorySaver):\n    pass\n\n@target("
-    project.write("toys.py", toys.replace("@target(", own).replace("yield InMemorySaver", "yield Own"))
+    project.write(
+        "toys.py", toys.replace("@target(", own).replace("yield InMemorySaver", "yield Own")
+    )
     result = project.judge("--saver-families=filter")
     assert broken(result) == {"filter/equality": False}

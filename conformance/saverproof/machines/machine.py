@@ -139,15 +139,16 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
     @classmethod
     def plan(cls) -> MachinePlan:
         """What the class says of itself."""
+        target = target_of(cls)
         return MachinePlan(
             f"saverproof:{cls.__module__}.{cls.__qualname__}".encode(),
-            target_of(cls),
+            target,
             cls.apis,
             cls.themes,
             cls.enforces,
             cls.contracts,
             cls.strict,
-            cls.examples,
+            (*target.programs, *cls.examples),
             own_sources(cls),
             cls.over,
         )

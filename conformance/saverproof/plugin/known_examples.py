@@ -1,8 +1,11 @@
-"""Known violations with an example: it is run again before anything is searched."""
+"""Examples that are run again before anything is searched: those of known violations, and those
+that the author of a target has pinned.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,8 @@ class Examples:
     """As the report has stale entries (``saverproof_reports.events``)."""
     shown: list[Finding] = field(default_factory=list)
     """The violations that are still there."""
+    unclear: dict[str, str] = field(default_factory=dict)
+    """Contract -> why what is pinned for it could not be run: it is not known to hold."""
 
     def added_to(self, outcome: Outcome) -> Outcome:
         """The outcome with what the examples show: a search may miss what is known."""
@@ -38,23 +43,54 @@ class Examples:
         checked = dict(outcome.checked)
         for finding in self.shown:
             checked[finding.contract] = checked.get(finding.contract, 0) + 1
-        return replace(outcome, checked=checked, findings=(*outcome.findings, *more))
+        return replace(
+            outcome,
+            checked=checked,
+            findings=(*outcome.findings, *more),
+            unknown={**self.unclear, **outcome.unknown},
+        )
 
 
 def run_examples(judge: Judge, plan: ItemPlan, entries: Iterable[Entry]) -> Examples:
-    """Run the example of each of ``entries``, in the folder of ``plan``."""
+    """Run what is pinned for the item of ``plan``, in its folder: the example of each of
+    ``entries``, and the artefacts of the target.
+    """
     examples = Examples()
-    for number, entry in enumerate(entries):
+    for entry in entries:
         artefact = read_artefact(Path(str(entry.example)))
-        folder = Path(plan.folder) / f"example-{number}"
-        folder.mkdir(mode=0o700)
-        answer = judge.replay(artefact, plan, folder)
+        answer = _replayed(judge, plan, artefact)
         if answer.status is Status.FAILING:
             examples.shown.append(_finding(artefact, answer))
         else:
             # What is not certain does not fail a run.
             examples.stale.append(_stale(entry, answer))
+    for path, artefact in _of_the_target(plan):
+        answer = _replayed(judge, plan, artefact)
+        if answer.status is Status.FAILING:
+            examples.shown.append(_finding(artefact, answer))
+        elif answer.status is Status.UNCLEAR:
+            why = f"{path}, which is pinned, cannot be run: {answer.said}"
+            examples.unclear.setdefault(artefact["contract"], why)
     return examples
+
+
+def _of_the_target(plan: ItemPlan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The artefacts that the target's author has pinned for an item; programs are left to the
+    families that search with them.
+    """
+    for path in plan.facts.get("examples", ()):
+        artefact = read_artefact(Path(path))
+        family = contract(artefact["contract"]).family
+        if artefact["phase"] != "functional" and (family, artefact["api"]) == (
+            plan.family,
+            plan.api,
+        ):
+            yield path, artefact
+
+
+def _replayed(judge: Judge, plan: ItemPlan, artefact: Mapping[str, Any]) -> ReplayAnswer:
+    with tempfile.TemporaryDirectory(prefix="example-", dir=plan.folder) as folder:
+        return judge.replay(artefact, plan, Path(folder))
 
 
 def _finding(artefact: dict[str, Any], answer: ReplayAnswer) -> Finding:

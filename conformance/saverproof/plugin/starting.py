@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from saverproof.contracts.registry import contract, contracts, families, tables
+from saverproof.contracts.registry import UnknownContract, contract, contracts, families, tables
 from saverproof.errors import KnownFileError, OpeningError, SaverproofError, TargetError
 from saverproof.facts import Facts
 from saverproof.families.requests import JUDGING
@@ -34,7 +34,7 @@ from saverproof.suite.timing import TimePlan, time_plan
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
-from saverproof_reports import Baseline, ReportError, load_report
+from saverproof_reports import Baseline, ReportError, load_report, read_artefact
 from saverproof_reports.text import slug
 
 FUNCTIONAL = "functional"
@@ -109,6 +109,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     report = config.getoption("saver_report")
     known = {facts["name"]: _known(facts, shared) for facts in savers}
     _check_examples(known, folder / (report or FOLDER))
+    _check_pinned(savers, folder / (report or FOLDER))
     return Run(
         savers=savers,
         known=known,
@@ -254,6 +255,25 @@ def _check_examples(known: Mapping[str, Iterable[Entry]], report: Path) -> None:
                 f"{entry.file}: {entry.id}: found its example in {report}, which this run "
                 "replaces; expected it elsewhere (saverproof known copies examples)"
             )
+
+
+def _check_pinned(savers: Iterable[Facts], report: Path) -> None:
+    """What targets pin must be there, and stay there."""
+    for facts in savers:
+        for path in facts.get("examples", ()):
+            where = f"target {facts['name']!r}: examples"
+            try:
+                artefact = read_artefact(Path(path))
+                contract(artefact["contract"])
+            except ReportError as error:
+                raise TargetError(f"{where}: {error}") from None
+            except UnknownContract as error:
+                raise TargetError(f"{where}: {path}: no contract is {error.wanted}") from None
+            if Path(path).resolve().is_relative_to(report.resolve()):
+                raise TargetError(
+                    f"{where}: found {path} in {report}, which this run replaces; expected it "
+                    "elsewhere"
+                )
 
 
 def _seed(config: pytest.Config) -> int:

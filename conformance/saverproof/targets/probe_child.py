@@ -133,7 +133,8 @@ def _facts(work: Survey, folder: Path) -> Facts:
         call_ms=round(call_ms, 3),
         shares=shares,
         drops=target.drop is not None,
-        known=_known_file(target, ref),
+        known=_beside(target.known, ref),
+        examples=[str(_beside(path, ref)) for path in target.examples if isinstance(path, str)],
         packages=versions(distribution) | _server_version(target),
     )
 
@@ -222,9 +223,10 @@ def _opening_time(work: Survey, folder: Path) -> float:
     return round(min(times), 3)
 
 
-def _known_file(target: Target, ref: TargetRef) -> str | None:
-    if target.known is None:
+def _beside(path: str | None, ref: TargetRef) -> str | None:
+    """A path that is meant relative to the file which defines the target."""
+    if path is None:
         return None
     file = ref.file or getattr(importlib.import_module(str(ref.module)), "__file__", None)
     base = Path(file).parent if file else Path.cwd()
-    return str(base / target.known)
+    return str(base / path)

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from saverproof.capability import Capability
 from saverproof.errors import TargetError
+from saverproof.steps.definitions import Program, Step
 from saverproof.targets.reference import TargetRef
 from saverproof.workspace import Workspace
 from saverproof_faults.servers.kinds import ServerKind
@@ -46,6 +47,10 @@ class Target:
     """Source text that opens the saver in a reproducer without the kit."""
     server: ServerKind | None = None
     """Where each workspace has a place of its own."""
+    examples: tuple[str | Program, ...] = ()
+    """Programs that are run first, or the paths of artefacts that hold them, relative to the file
+    that defines the target.
+    """
     ref: TargetRef | None = None
 
     def __post_init__(self) -> None:
@@ -67,6 +72,11 @@ class Target:
     def keeps_elsewhere(self) -> bool:
         """Whether what it keeps is known not to lie in the folder of its workspace."""
         return self.drop is not None or self.server is not None
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """Those of its examples that are steps."""
+        return tuple(example for example in self.examples if not isinstance(example, str))
 
     def __call__(self, workspace: Workspace) -> Any:
         """The context manager that the author's function gives for ``workspace``."""
@@ -91,6 +101,7 @@ def target(
     known: str | PathLike[str] | None = None,
     opening: str | None = None,
     server: ServerKind | None = None,
+    examples: Iterable[str | PathLike[str] | Program] = (),
 ) -> Callable[[Opener], Target]: ...
 def target(
     name: str | Opener | None = None,
@@ -103,6 +114,7 @@ def target(
     known: str | PathLike[str] | None = None,
     opening: str | None = None,
     server: ServerKind | None = None,
+    examples: Iterable[str | PathLike[str] | Program] = (),
 ) -> Target | Callable[[Opener], Target]:
     """Make a context-manager function into a target that ``pytest --saver`` can judge.
 
@@ -125,6 +137,8 @@ def target(
             folder of the workspace, ``dsn`` its place in the server.
         server: the sort of server that it needs, such as ``Postgres()``: ``workspace.dsn`` is a
             place in it that is empty at first, belongs to the workspace and is removed with it.
+        examples: programs that every run takes first, such as those of mended flaws: tuples of
+            steps, or the paths of artefacts, relative to the file that defines the target.
 
     Raises:
         TargetError: an argument is not what it must be; the one line names it.
@@ -145,6 +159,7 @@ def target(
             known=_path(label, known),
             opening=opening,
             server=server,
+            examples=_examples(label, examples),
         )
 
     if name is None or isinstance(name, str):
@@ -210,6 +225,23 @@ def _drivers(name: str, drivers: object) -> tuple[object, ...]:
     if isinstance(drivers, str) or not isinstance(drivers, Iterable):
         raise _wrong(name, "drivers", drivers, "a sequence of driver names or hooks")
     return tuple(drivers)
+
+
+def _examples(name: str, examples: object) -> tuple[str | Program, ...]:
+    if isinstance(examples, str | PathLike) or not isinstance(examples, Iterable):
+        raise _wrong(name, "examples", examples, "a sequence of paths and programs")
+    pinned: list[str | Program] = []
+    for one in examples:
+        if isinstance(one, str | PathLike):
+            pinned.append(str(fspath(one)))
+        elif isinstance(one, Iterable) and (steps := tuple(one)):
+            wrong = next((step for step in steps if not isinstance(step, Step)), None)
+            if wrong is not None:
+                raise _wrong(name, "examples", wrong, "steps (saverproof.steps.definitions)")
+            pinned.append(steps)
+        else:
+            raise _wrong(name, "examples", one, "the path of an artefact, or a tuple of steps")
+    return tuple(pinned)
 
 
 def _path(name: str, path: object) -> str | None:

@@ -10,9 +10,13 @@ from pathlib import Path
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from saverproof.errors import SaverproofError
+from saverproof.facts import Facts
 from saverproof.items import ItemPlan
+from saverproof.machines.suiting import suited_program
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
+from saverproof.targets.target import Target
+from saverproof_reports import read_artefact
 
 
 def remembered(plan: ItemPlan) -> list[Program]:
@@ -25,6 +29,19 @@ def remembered(plan: ItemPlan) -> list[Program]:
         with suppress(ValueError, SaverproofError):
             programs.append(from_json(json.loads(kept)))
     return sorted(programs, key=repr)
+
+
+def pinned(target: Target, facts: Facts) -> list[Program]:
+    """The programs that the author of a target wants to be run first.
+
+    Artefacts of faults, kills, crowds and graphs are none; they are run again as they are.
+    """
+    programs = [*target.programs]
+    for path in facts.get("examples", ()):
+        artefact = read_artefact(Path(path))
+        if artefact["phase"] == "functional":
+            programs.append(from_json(artefact["program"]))
+    return [suited_program(program, facts["capabilities"]) for program in programs]
 
 
 def remember(plan: ItemPlan, programs: Iterable[Program]) -> None:

@@ -16,12 +16,13 @@ from saverproof.contracts.tables import isolation, lifecycle, serialization
 from saverproof.execution.store import Store
 from saverproof.families.axes import able_of, tell_of_axes
 from saverproof.families.functional.effort import ProgramEffort
-from saverproof.families.functional.examples import remember, remembered
+from saverproof.families.functional.examples import pinned, remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.pace import Pace
 from saverproof.families.functional.shares import (
     DIRECTED,
     HYPOTHESIS,
+    PINNED,
     RANDOM,
     REMEMBERED,
     ProgramShares,
@@ -84,7 +85,7 @@ class FunctionalJudging:
             )
             with self._shared_store(trials):
                 if self.until not in standing.checked:
-                    self._try_again(trials, search)
+                    self._take_given(trials, search)
                     self._enumerate(trials, search)
                     self._cross_axes(trials, search)
                     turns = [self._search, self._take_bulk]
@@ -166,12 +167,14 @@ class FunctionalJudging:
             trials.calls += store.total_calls
             trials.seconds += store.total_seconds
 
-    def _try_again(self, trials: Trials, search: ProgramSearch) -> None:
-        """Follow up what showed a flaw in an earlier run."""
+    def _take_given(self, trials: Trials, search: ProgramSearch) -> None:
+        """Follow up what the author has pinned, and what showed a flaw in an earlier run."""
         search.watch_inputs = True
-        for program in remembered(self.plan):
+        given = [(PINNED, program) for program in pinned(self.target, self.plan.facts)]
+        given += [(REMEMBERED, program) for program in remembered(self.plan)]
+        for made_by, program in given:
             run = trials.replay(program, watch_inputs=True, count=True)
-            self._follow_up(trials, search, REMEMBERED, run)
+            self._follow_up(trials, search, made_by, run)
 
     def _enumerate(self, trials: Trials, search: ProgramSearch) -> None:
         """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from saverproof.machines.trials import ProgramRun
 
 RANDOM, HYPOTHESIS = "random", "hypothesis"
-DIRECTED, REMEMBERED = "directed", "remembered"
-"""Programs that nobody draws: written down with the machine, and kept from an earlier run."""
+DIRECTED, REMEMBERED, PINNED = "directed", "remembered", "pinned"
+"""Programs that nobody draws: written down with the machine, kept from an earlier run, and pinned
+by the author of the target.
+"""
 
 
 @dataclass(slots=True)
