@@ -138,7 +138,8 @@ def probed_once(probe):
         if facts.exists():
             return {**json.loads(facts.read_text()), "ref": ref.to_json()}
         found = probe(ref, *given)
-        if found["known"] is None:
+        # Paths in them are of one project.
+        if found["known"] is None and not found.get("examples"):
             facts.with_suffix(f".{os.getpid()}").write_text(json.dumps(found))
             facts.with_suffix(f".{os.getpid()}").rename(facts)
         return found
