@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import CliRunner
-from tests.conformance.plugin_support import FAKE_JUDGE, Project
+from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project
 
 from saverproof.cli import main
 from saverproof_reports import read_report
@@ -42,6 +42,7 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
         "PYTHONPATH": str(project.folder / "fake"),
+        "FAKE_FACTS": FACTS.name,
         "TMPDIR": str(temporary),
     }
     arguments = [
