@@ -99,6 +99,22 @@ def test_names_values_and_numbers_become_plain() -> None:
     assert short == (PutWrites("a", "", 1, 1, ()),)
 
 
+def retried_with_writes(program: Program) -> bool:
+    """A batch of writes whose first one replaces another."""
+    batches = [step for step in program if isinstance(step, PutWrites)]
+    return retried(program) and all(step.writes for step in batches)
+
+
+def test_a_path_that_the_flaw_does_not_need_goes_from_all_batches_of_its_task() -> None:
+    one, two = (("a", Value("integer", 1)),), (("a", Value("integer", 1)), ("b", Value("none", 0)))
+    given = (
+        Put("a", "", 1),
+        *(PutWrites("a", "", 1, 1, writes, path="~p, tools") for writes in (one, two)),
+    )
+    left = shrink(given, attempt_of(retried_with_writes))
+    assert [step.path for step in left if isinstance(step, PutWrites)] == ["", ""]
+
+
 def test_equal_steps_stay_equal() -> None:
     read = GetTuple("a", "", 5)
     put = Put("a", "", 5, metadata={"source": "loop"})

@@ -179,6 +179,9 @@ def plainer_one_by_one(program: Program) -> Iterator[Callable[[Program], Program
         yield partial(renamed, kind="namespace", names={namespace: ""})
         if not is_plain_namespace(namespace):
             yield partial(_with_spare, kind="namespace", old=namespace, spare=_namespace)
+    for path in filter(None, names_of(program, "path")):
+        # From all of a task's writes at once: a retry keeps its path.
+        yield partial(renamed, kind="path", names={path: ""})
     for task in names_of(program, "task"):
         yield partial(_with_spare, kind="task", old=task, spare=_task)
     for channel in names_of(program, "channel"):
