@@ -194,8 +194,9 @@ def test_a_saver_that_is_wrong_with_one_caller_too_is_judged_by_what_is_wrong_wi
     monkeypatch.setattr(reporting, "reproducer", lambda *arguments: "")
     where = f"tests.conformance.test_concurrency:{name}"
     outcome = judged(where, tmp_path, "sync", monkeypatch, FOR["threads-lose-nothing"])
-    assert blamed(outcome) == found
-    assert "from one caller alone" in outcome.unknown[TORN]
+    # Errors may show, by chance, what follows from lost work as well.
+    assert found <= blamed(outcome) <= found | ({TORN} if found else set())
+    assert TORN in blamed(outcome) or "from one caller alone" in outcome.unknown[TORN]
 
 
 class LastWriteForgotten(SqliteReference):

@@ -54,6 +54,8 @@ class Store:
     """
 
     _at: ClassVar[dict[Path, Store]] = {}
+    _below: ClassVar[dict[Path, set[Path]]] = {}
+    """The stores and folders right below a folder: there may be ten thousands of stores."""
 
     def __init__(self) -> None:
         self.shelves: dict[Any, Shelf] = {}
@@ -64,10 +66,20 @@ class Store:
     @classmethod
     def at(cls, path: Path) -> Store:
         """Return the store of this path, a new one the first time."""
+        if path not in cls._at:
+            inner = path
+            for folder in path.parents:
+                siblings = cls._below.setdefault(folder, set())
+                if inner in siblings:
+                    break
+                siblings.add(inner)
+                inner = folder
         return cls._at.setdefault(path, cls())
 
     @classmethod
     def forget(cls, path: Path) -> None:
         """Drop the stores of this path and of those below."""
-        for known in [known for known in cls._at if known.is_relative_to(path)]:
-            del cls._at[known]
+        cls._at.pop(path, None)
+        cls._below.get(path.parent, set()).discard(path)
+        for inner in cls._below.pop(path, ()):
+            cls.forget(inner)

@@ -153,9 +153,10 @@ class Bridge(ReferenceSaver):
             return
         done = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
         while not done.done():
-            # Short waits, so that a watchdog's exception can end this thread.
+            # Waits that end, so that a watchdog's exception can end this thread, but seldom: many
+            # such threads in one process are not to look like work.
             try:
-                done.result(timeout=0.02)
+                done.result(timeout=0.5)
             except TimeoutError:
                 continue
 
