@@ -321,6 +321,7 @@ def test_who_outlives_the_watch_goes_on(tmp_path: Path) -> None:
             thread.submit(watch.cover).result()
             watch.arm(CallFault(1, extent=Extent.ONWARDS))
         thread.submit((tmp_path / "a").write_text, "text").result()
+    assert (tmp_path / "a").read_text() == "text"
 
 
 def test_the_supervisor_goes_with_its_client(tmp_path: Path) -> None:
