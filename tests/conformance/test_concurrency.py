@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.reference.database import Database
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
@@ -287,6 +289,57 @@ def opens_once(workspace: WorkspaceLike) -> AbstractContextManager[Any]:
 owned = target(name="owned")(opens_once)
 
 
+class OwnedDatabase(Database):
+    """Belongs to who wrote first, as long as it is open; others are refused every look."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.owner = (folder / "owner").open("a")
+        self.is_owned = False
+
+    def writing(self) -> AbstractContextManager[None]:
+        fcntl.flock(self.owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.is_owned = True
+        return super().writing()
+
+    def reading(self) -> AbstractContextManager[None]:
+        if not self.is_owned:
+            fcntl.flock(self.owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self.owner, fcntl.LOCK_UN)
+        return super().reading()
+
+    def close(self) -> None:
+        super().close()
+        self.owner.close()
+
+
+class OwnedOnceWritten(SqliteReference):
+    """See its database."""
+
+    database_class = OwnedDatabase
+
+
+owned_once_written = target(name="owned-once-written")(opener(OwnedOnceWritten))
+
+
+class ShowsMore(SqliteReference):
+    """Shows who wrote a checkpoint more of its metadata than it shows others."""
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        answer = super().put(config, checkpoint, metadata, new_versions)
+        self.__dict__.setdefault("own", set()).add(checkpoint["id"])
+        return answer
+
+    def _tuple(self, row: Any, *more: Any) -> Any:
+        shown = super()._tuple(row, *more)
+        if row.id in self.__dict__.get("own", ()):
+            return shown._replace(metadata={**shown.metadata, "by": "me"})
+        return shown
+
+
+shows_more = target(name="shows-more")(opener(ShowsMore))
+
+
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_a_cache_that_asks_whether_it_still_holds_is_right(
     api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -307,3 +360,23 @@ def test_a_store_that_one_saver_owns_has_nobody_to_agree_with(
     outcome = judged(where, tmp_path, "sync", monkeypatch, SCENES_ALONE, INSTANCES)
     assert outcome.findings == ()
     assert "beside the first" in outcome.inapplicable[INSTANCES]
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+def test_a_store_of_which_others_are_refused_every_look_is_accused_of_nothing(
+    api: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency:owned_once_written"
+    outcome = judged(where, tmp_path, api, monkeypatch, SCENES_ALONE, INSTANCES)
+    assert (outcome.findings, outcome.unknown) == ((), {})
+    assert "beside the first" in outcome.inapplicable[INSTANCES]
+
+
+def test_what_nobody_but_the_writer_is_shown_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "tests.conformance.test_concurrency:shows_more"
+    outcome = judged(where, tmp_path, "sync", monkeypatch, SCENES_ALONE, INSTANCES)
+    assert outcome.findings == ()
+    assert "no two savers agree; get_tuple('a', '', the latest)" in outcome.unknown[INSTANCES]
+    assert '"by"' in outcome.unknown[INSTANCES]

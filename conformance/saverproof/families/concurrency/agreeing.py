@@ -162,8 +162,11 @@ def play(bench: CallerBench, asking: Asking, record: SceneRecord) -> Mapping[str
             tally.unknown.setdefault(INSTANCES, f"{why}\n{still['stacks']}"[:1_000])
         elif value["trouble"]:
             tally.unknown.setdefault(INSTANCES, value["trouble"])
+        if value["disputed"]:
+            why = f"no two savers agree; {value['disputed'][0]}"
+            tally.unknown.setdefault(INSTANCES, why[:1_000])
         if value["refused"]:
-            why = f"no second saver can be opened beside the first: {value['refused']}"
+            why = f"no second saver can be used beside the first: {value['refused']}"
             tally.rule_out(INSTANCES, why[:600])
     compared = [pair for value in values for pair in value["compared"]]
     tally.agreed(INSTANCES, len(compared))

@@ -21,6 +21,7 @@ from saverproof.families.concurrency.firstuse import Meeting
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.steps import definitions as steps
 from saverproof.steps.codec import encode, from_json
+from saverproof.steps.describing import describe as describe_step
 from saverproof.steps.identifiers import mint
 from saverproof_faults.kill import Acks
 
@@ -65,6 +66,8 @@ def write(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                 part.change(writer, call)
                 part.answers_at(number).write_text(json.dumps(part.ask(writer)))
                 meeting.tell(number + 2)
+            # It is not closed before the last answers are compared.
+            meeting.await_other(READER, len(calls) + 1)
 
     return part.told(play)
 
@@ -87,6 +90,7 @@ def read(acks: Acks, arguments: Mapping[str, Any]) -> dict[str, Any]:
                     return
                 answers = json.loads(part.answers_at(number).read_text())
                 part.compare(number, reader, answers, None)
+            meeting.tell(len(part.changes) + 1)
 
     return part.told(play)
 
@@ -119,13 +123,16 @@ class _Part:
         self._refused: str | None = None
         self._compared: list[list[int]] = []
         self._stale: list[dict[str, Any]] = []
+        self._refusals: list[str] = []
+        self._disputed: list[str] = []
 
     def told(self, play: Callable[[], object]) -> dict[str, Any]:
         """Play it under the watch.
 
         Gives "compared": the numbers of changes and questions whose answers were compared;
         "stale": those that the reader answered otherwise, with what was "said", "expected" and
-        "observed"; "refused": why no second saver could be opened; "trouble"; "standstill".
+        "observed"; "disputed": the questions that not even two savers were answered alike;
+        "refused": why no second saver could be used; "trouble"; "standstill".
         """
 
         def guarded() -> None:
@@ -135,9 +142,13 @@ class _Part:
                 self._refused = str(error)
 
         seen = self.scene.played(guarded)
+        if self._refusals and not self._compared and not any(map(_answered, self._stale)):
+            # A store that is another's, and says so at every look, answers nothing wrongly.
+            self._refused, self._stale = self._refusals[0], []
         return seen | {
             "compared": self._compared,
             "stale": self._stale,
+            "disputed": self._disputed,
             "refused": self._refused,
         }
 
@@ -179,8 +190,11 @@ class _Part:
 
     def ask_fresh(self, question: steps.Step) -> Answer:
         """A saver that is opened now."""
-        with self.scene.saver() as fresh:
-            return self._answer(fresh, question)
+        try:
+            with self.scene.saver() as fresh:
+                return self._answer(fresh, question)
+        except OpeningError as error:
+            return _raised(error)
 
     def compare(
         self,
@@ -193,16 +207,28 @@ class _Part:
         left to another process, since all savers of this one may keep the same answers.
         """
         for number, (question, said) in enumerate(zip(self.questions, expected, strict=True)):
+            if _is_error(said):
+                # There is nothing to agree with.
+                continue
             shown = self._answer(reader, question)
+            if _is_error(shown):
+                # It may have been locked, and have said so.
+                shown = self._answer(reader, question)
             if shown[0] == said[0]:
                 self._compared.append([change, number])
-            elif _is_error(said) or (fresh and fresh(question)[0] != said[0]):
-                # Whatever that is, the reader is not alone with it.
                 continue
-            elif not _is_error(shown) or self._answer(reader, question)[0] != said[0]:
-                # Not one that was locked, say, and said so.
+            if _is_error(shown):
+                self._refusals.append(shown[1])
+            third = fresh(question) if fresh else said
+            if third[0] == said[0]:
                 self._stale.append(
                     {"at": [change, number], "said": said[0], **_in_words(said, shown)}
+                )
+            elif not (_is_error(shown) and _is_error(third)):
+                told = _in_words(said, third)
+                self._disputed.append(
+                    f"{describe_step(question)}: the one that wrote says {told['expected']}; "
+                    f"one that is opened now says {told['observed']}"
                 )
 
     def _answer(self, saver: Any, question: steps.Step) -> Answer:
@@ -210,8 +236,7 @@ class _Part:
         try:
             answer = _asked(driver, question)
         except Exception as error:  # noqa: BLE001 - a saver may raise anything
-            said = f"{_RAISED}{describe(error)}"
-            answer = [said, said]
+            answer = _raised(error)
         self.scene.progress.tick()
         return answer
 
@@ -222,8 +247,16 @@ class _Part:
 _RAISED = "raised "
 
 
+def _raised(error: Exception) -> Answer:
+    return [f"{_RAISED}{describe(error)}"] * 2
+
+
 def _is_error(answer: Answer) -> bool:
     return answer[0].startswith(_RAISED)
+
+
+def _answered(stale: Mapping[str, Any]) -> bool:
+    return not stale["observed"].startswith(_RAISED)
 
 
 def _asked(driver: ApiDriver, question: steps.Step) -> Answer:
