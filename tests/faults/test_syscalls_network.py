@@ -282,3 +282,4 @@ def test_commands_are_named_without_their_values() -> None:
     assert described(several) == "MULTI, SET ×2, AUTH"
     assert described(several[:-12]) == "MULTI, SET ×2, AUTH"
     assert described(b"Q\0\0\0\x0dselect 1") == "13 bytes"
+    assert described(b"\x17\x03\x03\0\x01*") == "6 bytes of TLS"

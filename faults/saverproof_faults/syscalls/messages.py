@@ -13,6 +13,8 @@ them, which the flags of the answer follow.
 """
 _POINTED, _NO_CONTROL = struct.Struct("<QQ"), struct.Struct("<QQ").pack(0, 0)
 _COMMAND_SHOWN = 24
+_TLS_RECORDS = (b"\x14\x03", b"\x15\x03", b"\x16\x03", b"\x17\x03")
+"""What they begin with: a kind, and the version."""
 
 
 def sent_by(held: HeldCall, trapped: Trapped) -> bytes:
@@ -56,6 +58,8 @@ def described(data: bytes) -> str:
     """What is asked for, without any value, which may be a password: the names of the commands
     where they can be told (those of Redis), else the number of bytes.
     """
+    if data.startswith(_TLS_RECORDS):
+        return f"{len(data)} bytes of TLS"
     names: list[str] = []
     for name in _commands(data):
         if not names or names[-1].partition(" ")[0] != name:
