@@ -20,6 +20,7 @@ from saverproof.families.durability.effort import EFFORTS, KillEffort
 from saverproof.items import ItemPlan, Outcome
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
 from saverproof_faults.io import available
 
 BUNDLED = "saverproof_savers.targets:sqlite"
@@ -34,6 +35,11 @@ needs_shim = pytest.mark.skipif(available() is not None, reason=str(available())
 def judged(
     where: str, folder: Path, monkeypatch: pytest.MonkeyPatch, api: str = "sync", **effort: int
 ) -> Outcome:
+    monkeypatch.setitem(EFFORTS, "quick", dataclasses.replace(NONE, **effort))
+    return registry.judged(*plan_for(where, folder, api))
+
+
+def plan_for(where: str, folder: Path, api: str = "sync") -> tuple[ItemPlan, Target]:
     if ":" not in where:
         where = f"tests.conformance.test_durability:{where}"
     module, _, attribute = where.partition(":")
@@ -46,9 +52,8 @@ def judged(
         "packages": {"langgraph-checkpoint": "4.3.2"},
         "opens_ms": 5.0,
     }
-    monkeypatch.setitem(EFFORTS, "quick", dataclasses.replace(NONE, **effort))
     plan = ItemPlan(ref.to_json(), facts, "durability", api, "quick", 1, str(folder))
-    return registry.judged(plan, load(ref))
+    return plan, load(ref)
 
 
 def blamed(outcome: Outcome) -> set[str]:

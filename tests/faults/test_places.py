@@ -203,6 +203,19 @@ def test_the_server_ends_the_sessions_of_one_place(kind: ServerKind) -> None:
                 ended.others()
 
 
+def test_a_server_that_was_killed_keeps_its_places(kind: ServerKind) -> None:
+    with place(kind) as one:
+        with closing(CLIENTS[kind](one.dsn)) as store:
+            store.write()
+            one.restart()
+            if not isinstance(kind, Redis):  # whose client connects again by itself
+                with pytest.raises((psycopg.Error, pymysql.MySQLError)):
+                    store.others()
+        with closing(CLIENTS[kind](one.dsn)) as store, place(kind) as two:
+            assert not store.is_empty()
+            assert two.dsn != one.dsn
+
+
 def test_of_a_server_that_is_used_by_others_only_empty_places_are_taken(
     redis_server: ServerKind,
 ) -> None:
@@ -237,7 +250,7 @@ def test_databases_made_in_a_given_server_are_removed_at_the_end(postgres: Serve
     with place(postgres) as theirs:
         with Keeper(Need.of(postgres), theirs.dsn) as keeper:
             lease = Lease(keeper.kept.address)
-            assert not keeper.kept.private
+            assert not keeper.kept.killable
             prefix = lease.name.rpartition("_")[0]
             # Neither given back nor closed when the keeper ends.
             store = in_postgres(lease.dsn)
@@ -265,7 +278,7 @@ def test_nothing_is_left_when_who_uses_it_is_killed(tmp_path: Path) -> None:
 
 def test_a_place_that_comes_back_makes_room(tmp_path: Path) -> None:
     file = tmp_path / "place"
-    with Keeper(Need.of(OnePlace()), f"one://{file}") as keeper:
+    with Keeper(Need.of(OnePlace()), f"one://{file}", ahead=True) as keeper:
         names = []
         for _ in range(3):
             with closing(Lease(keeper.kept.address)) as lease:

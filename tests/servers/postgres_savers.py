@@ -136,6 +136,21 @@ class Autocommitting(RightSaver):
         return cls(WithoutTransactions(dsn))
 
 
+class WithoutWaiting(Database):
+    """The server answers a commit before it has written it."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__(psycopg.conninfo.make_conninfo(dsn, options="-c synchronous_commit=off"))
+
+
+class AsynchronouslyCommitting(RightSaver):
+    """What it has acknowledged is lost if the server dies."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(WithoutWaiting(dsn))
+
+
 class TwoTransactions(RightSaver):
     """What a checkpoint holds is stored in a second transaction, after its row."""
 
@@ -163,4 +178,5 @@ def target_of(saver: type[RightSaver], attribute: str) -> Target:
 
 right = target_of(RightSaver, "right")
 autocommitting = target_of(Autocommitting, "autocommitting")
+asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")
 two_transactions = target_of(TwoTransactions, "two_transactions")

@@ -18,7 +18,7 @@ from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.kill_points import unavailable
-from saverproof.families.durability.sweep import Subject, trial_of, trouble_of
+from saverproof.families.durability.trials import Subject, trial_of, trouble_of
 from saverproof.families.durability.workloads import workloads
 from saverproof.items import ItemPlan
 from saverproof.process.environment import Setting

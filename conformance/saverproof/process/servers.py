@@ -52,7 +52,7 @@ class Servers:
                 return there[need.key]
             dsn, source = self._dsn_for(need)
             try:
-                keeper = self._stack.enter_context(Keeper(need, dsn, in_memory()))
+                keeper = self._stack.enter_context(Keeper(need, dsn, in_memory(), ahead=True))
             except ServerUnavailable as reason:
                 raise TargetError(
                     f"--saver {saver}: {_advice(need, str(reason), source)}"

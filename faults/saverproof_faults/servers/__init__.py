@@ -16,7 +16,16 @@ A server runs in a folder of its own under a user without privileges, behind a r
 nothing of it is left, not even when the process that started it is killed.
 """
 
-from saverproof_faults.servers.keeping import Keeper, Kept, Lease, Need, dsn_for, place, serving
+from saverproof_faults.servers.keeping import (
+    Keeper,
+    Kept,
+    Lease,
+    Need,
+    dsn_for,
+    place,
+    serving,
+    serving_apart,
+)
 from saverproof_faults.servers.kinds import NoPlaceError, Places, RunningServer, ServerKind
 from saverproof_faults.servers.mariadb import MariaDbServer
 from saverproof_faults.servers.mariadb_places import MariaDB
@@ -55,4 +64,5 @@ __all__ = [
     "dsn_for",
     "place",
     "serving",
+    "serving_apart",
 ]

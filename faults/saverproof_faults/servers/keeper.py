@@ -2,9 +2,10 @@
 
 It outlives whoever started it by as long as that takes: when its standard input ends, for whatever
 reason, it drops every place and ends the server. What it is told on standard input, once: the
-kind of server as text, the DSN to use or null, and where private servers keep their
-data. It answers with one line: where it listens, or why it cannot. On its socket, each connection
-is one lease: it gets a place of its own, and gives it back when it is closed, however that comes.
+kind of server as text, the DSN to use or null, where private servers keep their data, and whether
+to keep empty places ready. It answers with one line: where it listens, or why it cannot. On its
+socket, each connection is one lease: it gets a place of its own, and gives it back when it is
+closed, however that comes.
 One that begins with a label gets the place that all with this label share, until the end; one that
 begins with the name of a place only has things done there.
 """
@@ -24,7 +25,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.servers.kinds import NoPlaceError, Places, RefusesWrites
+from saverproof_faults.servers.kinds import (
+    NoPlaceError,
+    OutlivesServers,
+    Places,
+    RefusesWrites,
+    RunningServer,
+)
 from saverproof_faults.servers.orders import Deed, Order, Wanted
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
@@ -43,7 +50,8 @@ def main() -> None:
         try:
             kind = kind_of(order["kind"])
             given: str | None = order["dsn"]
-            dsn = given or stack.enter_context(kind.private(scratch)).url
+            server = stack.enter_context(kind.private(scratch)) if given is None else None
+            dsn = server.url if server is not None else str(given)
             places = stack.enter_context(kind.places(dsn))
         except (ServerUnavailable, ServerError) as reason:
             _say({"refused": str(reason)})
@@ -51,10 +59,10 @@ def main() -> None:
         except Exception as error:  # noqa: BLE001 - an author's kind; whoever asked is told
             _say({"refused": f"{type(error).__name__}: {error}"})
             return
-        stock = _Stock(places)
+        stock = _Stock(places, server, places.ahead if order["ahead"] else 0)
         folder = Path(stack.enter_context(_short_folder()))
         with _listening(folder / "leases", stock) as address:
-            _say({"address": address, "version": places.version, "private": given is None})
+            _say({"address": address, "version": places.version, "killable": stock.killable})
             sys.stdin.read()
         _say({"left": stock.close()})
 
@@ -77,8 +85,10 @@ def _short_folder() -> tempfile.TemporaryDirectory[str]:
 class _Stock:
     """Places ready to be used, and those to be removed; one thread does both, beside the run."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, server: RunningServer | None, ahead: int) -> None:
         self._places = places
+        self._server = server
+        self._ahead = ahead
         self._run = secrets.token_hex(4)
         self._count = 0
         self._ready: deque[tuple[str, str]] = deque()
@@ -139,13 +149,15 @@ class _Stock:
         Raises:
             Exception: what the server answered.
         """
-        if order.deed is not Deed.END_SESSIONS and not isinstance(self._places, RefusesWrites):
+        if order.deed in _DEEDS and not isinstance(self._places, RefusesWrites):
             raise ServerError("this kind of server fails no writes")
+        if order.deed is Deed.RESTART and not self.killable:
+            raise ServerError("only a private server is killed")
         answer: Future[Any] = Future()
 
         def act() -> None:
             try:
-                answer.set_result(_DEEDS[order.deed](self._places, name, order))
+                answer.set_result(self._done(order, name))
             except Exception as error:  # noqa: BLE001 - raised where it was asked for
                 answer.set_exception(error)
 
@@ -153,6 +165,22 @@ class _Stock:
             self._asked.append(act)
             self._changed.notify_all()
         return answer.result(_PATIENCE_S)
+
+    @property
+    def killable(self) -> bool:
+        """Whether the server may be killed, and can be used again."""
+        return self._server is not None and isinstance(self._places, OutlivesServers)
+
+    def _done(self, order: Order, name: str) -> Any:
+        if order.deed is Deed.END_SESSIONS:
+            return self._places.end_sessions(name)
+        if order.deed is not Deed.RESTART:
+            return _DEEDS[order.deed](self._places, name, order)
+        assert self._server is not None
+        assert isinstance(self._places, OutlivesServers)
+        self._server.kill()
+        self._server.start()
+        return self._places.reconnect()
 
     def close(self) -> list[str]:
         """Remove every place; what could not be removed, and why."""
@@ -177,7 +205,7 @@ class _Stock:
             while not self._closing:
                 if self._asked:
                     return self._asked.popleft()
-                missing = len(self._ready) < self._places.ahead
+                missing = len(self._ready) < self._ahead
                 if self._waiting and not self._ready and self._trouble is None:
                     return self._make
                 if self._returned:
@@ -216,8 +244,8 @@ class _Stock:
             self._returned.popleft()
 
 
+# What those do that fail writes.
 _DEEDS: Mapping[Deed, Callable[[Any, str, Order], Any]] = {
-    Deed.END_SESSIONS: lambda places, name, _: places.end_sessions(name),
     Deed.WATCH: lambda places, name, _: places.watch_writes(name),
     Deed.WRITTEN: lambda places, name, _: places.written(name),
     Deed.FAIL: lambda places, name, order: places.fail_write(name, order.number, order.how),

@@ -63,21 +63,31 @@ class Kept:
 
     address: str
     version: str
-    private: bool
+    killable: bool
+    """Whether it may be killed: it is private, and its places outlive that."""
 
 
 class Keeper:
     """A keeper for a need. Entering starts it; leaving, or our death, has it remove all.
 
-    Raises ServerUnavailable if there is no such server, with one line.
+    ``ahead`` says that it makes places before they are asked for. Raises ServerUnavailable if
+    there is no such server, with one line.
     """
 
-    def __init__(self, need: Need, dsn: str | None = None, scratch: Path | None = None) -> None:
+    def __init__(
+        self,
+        need: Need,
+        dsn: str | None = None,
+        scratch: Path | None = None,
+        *,
+        ahead: bool = False,
+    ) -> None:
         self._order = {
             "kind": need.key,
             "path": [*need.path, *(os.path.abspath(entry or os.getcwd()) for entry in sys.path)],
             "dsn": dsn,
             "scratch": None if scratch is None else str(scratch),
+            "ahead": ahead,
         }
         self.left: tuple[str, ...] = ()
         """After the end: what could not be removed, a line each."""
@@ -177,6 +187,14 @@ class Lease:
         """
         self._ask(asdict(Order(Deed.END_SESSIONS)))
 
+    def restart(self) -> None:
+        """Kill the server, with all that it does for anybody, and start it again.
+
+        Raises:
+            ServerError: it is not ours, or does not start.
+        """
+        self._ask(asdict(Order(Deed.RESTART)))
+
     def watch_writes(self) -> None:
         """Count the rows that are written from now on (see ``RefusesWrites``).
 
@@ -226,7 +244,26 @@ def serving(kind: ServerKind) -> Iterator[Kept]:
     if need.key in before:
         yield before[need.key]
         return
-    with Keeper(need, os.environ.get(need.variable)) as keeper:
+    with _announced(need, os.environ.get(need.variable), None) as kept:
+        yield kept
+
+
+@contextmanager
+def serving_apart(kind: ServerKind, scratch: Path | None = None) -> Iterator[Kept]:
+    """A private server for this block and the processes that are started in it, which nobody minds
+    to be killed, whichever else there is.
+
+    Raises:
+        ServerUnavailable: none can be started.
+    """
+    with _announced(Need.of(kind), None, scratch) as kept:
+        yield kept
+
+
+@contextmanager
+def _announced(need: Need, dsn: str | None, scratch: Path | None) -> Iterator[Kept]:
+    before = announced()
+    with Keeper(need, dsn, scratch) as keeper:
         announce({**before, need.key: keeper.kept})
         try:
             yield keeper.kept
@@ -257,6 +294,17 @@ def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
         raise ServerError(f"no {kind.title} is there: expected to be called inside serving()")
     with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
         return lease.dsn
+
+
+def restart() -> None:
+    """Kill the servers, inside of ``serving``, and start them again.
+
+    Raises:
+        ServerError: one is not private.
+    """
+    for kept in announced().values():
+        with closing(Lease(kept.address, Wanted(name=""))) as lease:
+            lease.restart()
 
 
 def fail_write(label: str | os.PathLike[str], number: int, how: str) -> None:

@@ -48,7 +48,9 @@ class Places(Protocol):
         """Remove a place with all that is in it, whoever may still be connected to it."""
 
     def end_sessions(self, name: str) -> None:
-        """Have the server end every session in a place, as an administrator does."""
+        """Have the server end every session in a place, as an administrator does, and wait until
+        they have ended.
+        """
 
 
 @runtime_checkable
@@ -74,6 +76,14 @@ class RefusesWrites(Protocol):
         """Whether that row has come."""
 
 
+@runtime_checkable
+class OutlivesServers(Protocol):
+    """Places that go on to be of use when their server was killed and started again."""
+
+    def reconnect(self) -> None:
+        """Connect anew, to the same address."""
+
+
 class NoPlaceError(Exception):
     """All the places that a server has are in use."""
 
@@ -91,6 +101,8 @@ class ServerKind(ABC):
     """What its DSNs begin with, the usual one first."""
     variable: ClassVar[str]
     """The environment variable whose DSN is used instead of a private server."""
+    promise: ClassVar[str] = ""
+    """What a private server keeps of what it has answered, for reports."""
 
     def private(self, scratch: Path | None) -> AbstractContextManager[RunningServer]:
         """A private server that is running, in a folder of its own below ``scratch``.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from saverproof_faults.servers.kinds import Places, RunningServer, ServerKind, driver, where, within
 from saverproof_faults.servers.mariadb import MariaDbServer
-from saverproof_faults.servers.server import ServerUnavailable
+from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 _QUICK = {
     # What a process leaves that is killed is in the system's hands; only a power cut would tell.
@@ -20,6 +22,8 @@ _QUICK = {
     "max-connections": "200",
 }
 _PATIENCE_S = 10
+_PAUSE_S = 0.003
+_SESSIONS = "SELECT id FROM information_schema.processlist WHERE db = %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,10 @@ class MariaDB(ServerKind):
     title = "MariaDB"
     schemes = ("mysql", "mariadb")
     variable = "SAVERPROOF_MARIADB_DSN"
+    promise = (
+        "innodb-flush-log-at-trx-commit=2: a commit that it has answered outlives its process, not "
+        "a power cut"
+    )
 
     @contextmanager
     def private(self, scratch: Path | None) -> Iterator[RunningServer]:
@@ -39,32 +47,32 @@ class MariaDB(ServerKind):
     def places(self, dsn: str) -> Iterator[Places]:
         pymysql = driver("pymysql", "PyMySQL")
         url = urlsplit(dsn)
+        connect = partial(
+            pymysql.connect,
+            host=url.hostname or "localhost",
+            port=url.port or 3306,
+            user=unquote(url.username or ""),
+            password=unquote(url.password or ""),
+            autocommit=True,
+            connect_timeout=_PATIENCE_S,
+        )
         try:
-            connection = pymysql.connect(
-                host=url.hostname or "localhost",
-                port=url.port or 3306,
-                user=unquote(url.username or ""),
-                password=unquote(url.password or ""),
-                autocommit=True,
-                connect_timeout=_PATIENCE_S,
-            )
+            places = _Databases(dsn, connect, pymysql.MySQLError)
         except pymysql.MySQLError as error:
             raise ServerUnavailable(f"MariaDB at {where(dsn)}: {error.args[-1]}") from None
-        try:
-            yield _Databases(dsn, connection, pymysql.MySQLError)
-        finally:
-            with suppress(pymysql.MySQLError):
-                connection.close()
+        with closing(places):
+            yield places
 
 
 class _Databases:
     ahead = 4
 
-    def __init__(self, dsn: str, connection: Any, errors: type[Exception]) -> None:
+    def __init__(self, dsn: str, connect: Callable[[], Any], errors: type[Exception]) -> None:
         self._dsn = dsn
-        self._connection = connection
+        self._connect = connect
+        self._connection = connect()
         self._errors = errors
-        self.version = str(connection.get_server_info())
+        self.version = str(self._connection.get_server_info())
 
     def make(self, name: str) -> str:
         self._run(f"CREATE DATABASE `{name}`")
@@ -76,11 +84,23 @@ class _Databases:
         self._run(f"DROP DATABASE IF EXISTS `{name}`")
 
     def end_sessions(self, name: str) -> None:
-        for (session,) in self._run(
-            "SELECT id FROM information_schema.processlist WHERE db = %s", name
-        ):
-            with suppress(self._errors):
-                self._run(f"KILL CONNECTION {int(session)}")
+        deadline = time.monotonic() + _PATIENCE_S
+        while sessions := self._run(_SESSIONS, name):
+            for (session,) in sessions:
+                with suppress(self._errors):
+                    self._run(f"KILL CONNECTION {int(session)}")
+            if time.monotonic() > deadline:
+                raise ServerError("a session does not end")
+            time.sleep(_PAUSE_S)
+
+    def reconnect(self) -> None:
+        self.close()
+        self._connection = self._connect()
+
+    def close(self) -> None:
+        """End the connection."""
+        with suppress(self._errors):
+            self._connection.close()
 
     def _run(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
         with self._connection.cursor() as cursor:

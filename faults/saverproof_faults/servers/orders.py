@@ -15,9 +15,12 @@ class Wanted:
 
 
 class Deed(StrEnum):
-    """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``."""
+    """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``; or to the
+    server: it can be killed and started again.
+    """
 
     END_SESSIONS = "end-sessions"
+    RESTART = "restart"
     WATCH = "watch"
     WRITTEN = "written"
     FAIL = "fail"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,12 @@ _QUICK = {
     "full_page_writes": "off",
     "autovacuum": "off",
     "max_connections": "200",
+    # A saver that does not wait for its commits to be written loses them if the server dies.
+    "wal_writer_delay": "10s",
 }
 _PATIENCE_S = 10
+_WAITS = 140000
+"""The first version that can wait until a session has ended."""
 _COPIES = 150000
 """The first version that lets files be copied instead of being written to the log page by page."""
 
@@ -38,6 +42,7 @@ class Postgres(ServerKind):
     title = "PostgreSQL"
     schemes = ("postgresql", "postgres")
     variable = "SAVERPROOF_POSTGRES_DSN"
+    promise = "fsync=off: a commit that it has answered outlives its process, not a power cut"
 
     @contextmanager
     def private(self, scratch: Path | None) -> Iterator[RunningServer]:
@@ -52,14 +57,13 @@ class Postgres(ServerKind):
         except psycopg.Error as error:
             said = " ".join(str(error).splitlines()[:1]) or type(error).__name__
             raise ServerUnavailable(f"PostgreSQL at {where(dsn)}: {said}") from None
-        with connection:
+        with closing(_Databases(dsn, connection, psycopg.connect)) as places:
             if connection.info.server_version < self.oldest * 10_000:
                 raise ServerUnavailable(
-                    f"PostgreSQL at {where(dsn)}: found version "
-                    f"{connection.info.parameter_status('server_version')}, "
+                    f"PostgreSQL at {where(dsn)}: found version {places.version}, "
                     f"expected {self.oldest} or newer"
                 )
-            yield _Databases(dsn, connection, psycopg.connect)
+            yield places
 
 
 class _Databases:
@@ -70,7 +74,9 @@ class _Databases:
         self._connect = connect
         self._connection = connection
         self.version = str(connection.info.parameter_status("server_version"))
-        self._strategy = " STRATEGY file_copy" if connection.info.server_version >= _COPIES else ""
+        number = connection.info.server_version
+        self._strategy = " STRATEGY file_copy" if number >= _COPIES else ""
+        self._patience = f", {_PATIENCE_S * 1000}" if number >= _WAITS else ""
 
     def make(self, name: str) -> str:
         # template0: nobody can be connected to it, which would keep it from being copied.
@@ -84,8 +90,18 @@ class _Databases:
 
     def end_sessions(self, name: str) -> None:
         self._connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
+            f"SELECT pg_terminate_backend(pid{self._patience}) FROM pg_stat_activity "
+            "WHERE datname = %s",
+            (name,),
         )
+
+    def reconnect(self) -> None:
+        self.close()
+        self._connection = self._connect(self._dsn, autocommit=True, connect_timeout=_PATIENCE_S)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
 
     def watch_writes(self, name: str) -> None:
         with self._inside(name) as connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,6 +40,10 @@ class Redis(ServerKind):
     title = "Redis"
     schemes: ClassVar[tuple[str, ...]] = ("redis", "rediss")
     variable = "SAVERPROOF_REDIS_DSN"
+    promise = (
+        "appendonly yes, appendfsync everysec: a command that it has answered outlives its "
+        "process, not a power cut"
+    )
     runner: ClassVar[type[RedisServer]] = RedisServer
 
     @contextmanager
@@ -50,12 +54,12 @@ class Redis(ServerKind):
     @contextmanager
     def places(self, dsn: str) -> Iterator[Places]:
         try:
-            connection = _Connection(dsn)
+            places = _Numbered(dsn)
         except (OSError, _Refused) as error:
             said = getattr(error, "strerror", None) or error
             raise ServerUnavailable(f"{self.title} at {where(dsn)}: {said}") from None
-        with closing(connection):
-            yield _Numbered(dsn, connection)
+        with closing(places):
+            yield places
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,10 @@ class Valkey(Redis):
 class _Numbered:
     ahead = 2
 
-    def __init__(self, dsn: str, connection: _Connection) -> None:
+    def __init__(self, dsn: str) -> None:
         self._dsn = dsn
-        self._connection = connection
-        said = connection.ask("INFO", "server").decode()
+        self._connection = _Connection(dsn)
+        said = self._connection.ask("INFO", "server").decode()
         known = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
         self.version = known.get("valkey_version") or known.get("redis_version", "")
         self._free = list(range(self._how_many()))
@@ -107,7 +111,17 @@ class _Numbered:
         for line in self._connection.ask("CLIENT", "LIST").decode().splitlines():
             fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
             if fields.get("db") == str(number) and fields.get("id") != ours:
-                self._connection.ask("CLIENT", "KILL", "ID", fields["id"])
+                # One that has ended by itself is refused.
+                with suppress(_Refused):
+                    self._connection.ask("CLIENT", "KILL", "ID", fields["id"])
+
+    def reconnect(self) -> None:
+        self.close()
+        self._connection = _Connection(self._dsn)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
 
 
 class _Connection:

@@ -22,6 +22,8 @@ class CallFailure(StrEnum):
     """The process is killed before the call happens."""
     KILLED_WRITING = "killed in the middle of a write"
     """The process is killed when all pages of a write but the last are written."""
+    KILLED_SENDING = "killed at a message"
+    """The process is killed before it sends, and the server has seen the end of its connection."""
     RESET = "connection reset"
     """The connection is reset instead of a send, or refused where it is to be made."""
     ANSWER_LOST = "answer lost"
@@ -44,6 +46,7 @@ _ERRORS = {
 }
 NETWORK_FAILURES = frozenset(
     {CallFailure.RESET, CallFailure.ANSWER_LOST, CallFailure.ANSWER_CUT, CallFailure.SILENCE}
+    | {CallFailure.KILLED_SENDING}
 )
 """What happens to connections: their places are counted apart from those of files."""
 _NEEDS_ROOM = frozenset(

@@ -201,6 +201,10 @@ class Supervisor:
         assert self.fault is not None
         connections = self.connections
         match self.fault.failure:
+            case CallFailure.KILLED_SENDING:
+                if call.kind is CallKind.SEND:
+                    connections.reset(held, trapped)
+                self._kill(held)
             case CallFailure.RESET if call.kind is CallKind.CONNECT:
                 end(listener, held, error=errno.ECONNREFUSED)
             case CallFailure.RESET:

@@ -9,7 +9,9 @@ _DURABILITY = "`langgraph.types.Durability`: 'sync' saves before the next step s
 
 ACKNOWLEDGED_SURVIVES = Contract(
     id="durability/acknowledged-survives",
-    statement="Every acknowledged operation is there after the process was killed.",
+    statement=(
+        "Every acknowledged operation is there after the process was killed, or its server with it."
+    ),
     source=_DURABILITY,
     wrong="data is committed on close, or by a timer",
     matters=(

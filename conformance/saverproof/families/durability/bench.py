@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -16,12 +16,16 @@ from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.workloads import AFTERWARDS, Workload
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import ItemPlan
+from saverproof.process.scratch import in_memory
 from saverproof.steps.codec import decode, encode, to_json
 from saverproof.steps.definitions import Put
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
+from saverproof_faults.servers import Lease, Need, ServerError, ServerUnavailable, serving_apart
+from saverproof_faults.servers.keeping import announced
+from saverproof_faults.servers.orders import Wanted
 
 T = TypeVar("T")
 
@@ -130,6 +134,40 @@ class KillBench:
             raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
         return result.value
 
+    # --- the server ------------------------------------------------------------------------
+
+    @contextmanager
+    def server_for(self, place: KillPlace) -> Iterator[None]:
+        """A server of our own for the stores of a block, if one is to be killed at the place.
+
+        Raises:
+            ServerUnavailable: there is none that could be.
+        """
+        kind = self.target.server
+        if not place.server or kind is None:
+            yield
+            return
+        if not announced()[Need.of(kind).key].killable:
+            raise ServerUnavailable("it is not one that was started for this run")
+        with serving_apart(kind, in_memory()):
+            yield
+
+    def _tell_server(self, stores: Sequence[dict[str, Any]], *, killed: bool) -> None:
+        """Processes have died: have the server die too, or else end what they have left open, so
+        that no look races with it.
+        """
+        kind = self.target.server
+        if kind is None:
+            return
+        address = announced()[Need.of(kind).key].address
+        for store in stores:
+            with closing(Lease(address, Wanted(name=store["name"]))) as lease:
+                if killed:
+                    lease.restart()
+                    return
+                with suppress(ServerError):
+                    lease.end_sessions()
+
     # --- kills -----------------------------------------------------------------------------
 
     def killed(self, arguments: dict[str, Any], place: KillPlace) -> TrialResult:
@@ -144,16 +182,19 @@ class KillBench:
             ({**arguments, "kill": encode(place)}, kill_at(place))
             for arguments, place in zip(each, places, strict=True)
         ]
-        return self.killed_each(child.write, given)
+        return self.killed_each(child.write, given, server=any(place.server for place in places))
 
     def killed_each(
-        self, body: Body, each: Sequence[tuple[dict[str, Any], KillAt]]
+        self, body: Body, each: Sequence[tuple[dict[str, Any], KillAt]], *, server: bool = False
     ) -> list[TrialResult]:
-        """Run a body in a process for each of these arguments, on stores of their own."""
+        """Run a body in a process for each of these arguments, on stores of their own; ``server``
+        says that the server is killed then.
+        """
         self.kills += len(each)
         writers = [Writer(body, arguments, kill) for arguments, kill in each]
         results = self.harness.together(writers, deadline_s=DEADLINE_S)
         self.hangs += sum(result.died_by is DiedBy.DEADLINE for result in results)
+        self._tell_server([arguments for arguments, _ in each], killed=server)
         return results
 
     def killed_beside(

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class KillEffort:
     """Through one API: ``swept`` trials at places of the fixed programs, ``drawn`` at places of
     ``programs`` random ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a
-    second process at work. ``afresh`` of them are looked at by a fresh interpreter. ``images`` are
-    the disks of power cuts, ``graphs`` the kills of running graphs.
+    second process at work, ``servers`` together with their server. ``afresh`` of them are looked at
+    by a fresh interpreter. ``images`` are the disks of power cuts, ``graphs`` the kills of running
+    graphs.
     """
 
     swept: int
@@ -21,15 +22,32 @@ class KillEffort:
     afresh: int
     images: int
     graphs: int
+    servers: int = 0
     length: int = 10
 
 
 EFFORTS = {
     "quick": KillEffort(
-        swept=24, drawn=0, programs=0, instants=3, beside=3, afresh=1, images=20, graphs=6
+        swept=24,
+        drawn=0,
+        programs=0,
+        instants=3,
+        beside=3,
+        afresh=1,
+        images=20,
+        graphs=6,
+        servers=4,
     ),
     "default": KillEffort(
-        swept=150, drawn=42, programs=3, instants=20, beside=15, afresh=1, images=90, graphs=30
+        swept=150,
+        drawn=42,
+        programs=3,
+        instants=20,
+        beside=15,
+        afresh=1,
+        images=90,
+        graphs=30,
+        servers=16,
     ),
     "deep": KillEffort(
         swept=500,
@@ -40,6 +58,7 @@ EFFORTS = {
         afresh=12,
         images=800,
         graphs=160,
+        servers=60,
     ),
 }
 

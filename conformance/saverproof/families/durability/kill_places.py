@@ -15,6 +15,8 @@ class PlaceKind(StrEnum):
     """Before a write, sync, truncation, deletion or opening of a file by SQLite."""
     SYSTEM_CALL = "system call"
     """Before a system call on a file of the store, or in the middle of a write."""
+    MESSAGE = "message"
+    """Before a connection to a server is opened, or a message is sent."""
     CALL = "call"
     """Before or after a call of the process's own that changes a file, or talks to a socket."""
     ACKNOWLEDGED = "acknowledged"
@@ -35,6 +37,7 @@ class KillPlace:
     program's length stands for closing the saver. For an instant, ``index`` is the seed and
     ``window_s`` the time in which it falls. ``moment``, ``event`` and ``number`` say the same place
     in the words of ``saverproof_faults``; ``about`` quotes what stood there in a clean run.
+    ``server`` says that the server is killed together with the process.
     """
 
     kind: PlaceKind
@@ -45,6 +48,12 @@ class KillPlace:
     number: int = 0
     moment: str = ""
     about: str = ""
+    server: bool = False
+
+    @property
+    def sort(self) -> str:
+        """What sort of kill it is, as reports count them."""
+        return "server" if self.server else self.kind.value
 
     @property
     def inside(self) -> bool:
@@ -54,6 +63,9 @@ class KillPlace:
 
     def describe(self) -> str:
         """Where it is, within the operation, as part of a sentence."""
+        return f"{self._where()}{', and the server with it' if self.server else ''}"
+
+    def _where(self) -> str:
         match self.kind:
             case PlaceKind.ACKNOWLEDGED:
                 return "after it had returned"
@@ -63,6 +75,8 @@ class KillPlace:
                 return f"before I/O {self.index}: {self.about}"
             case PlaceKind.SYSTEM_CALL:
                 return f"{self.moment} system call {self.index} on the store's files: {self.about}"
+            case PlaceKind.MESSAGE:
+                return f"before message {self.index} to the server: {self.about}"
             case PlaceKind.CALL:
                 return f"{self.moment} {self.about}"
             case _ if self.event == "transaction":

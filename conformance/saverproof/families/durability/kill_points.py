@@ -33,7 +33,7 @@ def unavailable(kind: PlaceKind) -> str | None:
             return engine_unavailable()
         case PlaceKind.IO:
             return io_unavailable()
-        case PlaceKind.SYSTEM_CALL:
+        case PlaceKind.SYSTEM_CALL | PlaceKind.MESSAGE:
             return system_calls_unavailable()
     return None
 
@@ -45,7 +45,7 @@ def places(kind: PlaceKind, folder: str, place: KillPlace | None, acks: Acks) ->
             return _Statements(place, acks.reached)
         case PlaceKind.IO:
             return _Files(folder, place, acks.reached)
-        case PlaceKind.SYSTEM_CALL:
+        case PlaceKind.SYSTEM_CALL | PlaceKind.MESSAGE:
             return SystemCallPlaces(folder, place, acks)
         case PlaceKind.CALL:
             return _Calls(place, acks.reached)

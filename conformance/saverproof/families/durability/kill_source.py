@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
-from saverproof.families.durability.system_call_places import MOMENTS
+from saverproof.families.durability.system_call_places import failure_at
 from saverproof_faults import Moment
 
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"
@@ -39,8 +39,8 @@ def deaths(place: KillPlace) -> Iterator[KillSource]:
         case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
             yield KillSource(arm, _DISK, at_once=opening)
-        case PlaceKind.SYSTEM_CALL:
-            fault = f"CallFault({place.index}, CallFailure.{MOMENTS[place.moment].name})"
+        case PlaceKind.SYSTEM_CALL | PlaceKind.MESSAGE:
+            fault = f"CallFault({place.index}, CallFailure.{failure_at(place).name})"
             yield KillSource(f"files.arm({fault})", first=_FILES, at_once=opening)
         case PlaceKind.CALL:
             yield KillSource(f"left[0] = {place.index}", _CALLS, at_once=opening)

@@ -18,7 +18,7 @@ from saverproof.families.budget import Budget
 from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
-from saverproof.families.durability.sweep import trouble_in
+from saverproof.families.durability.trials import trouble_in
 from saverproof.families.durability.workloads import Workload, drawn, workloads
 from saverproof.steps.describing import describe
 from saverproof.workspace import Workspace

@@ -86,10 +86,12 @@ class KillTrial:
             PlaceKind.STATEMENT,
             PlaceKind.CALL,
             PlaceKind.SYSTEM_CALL,
+            PlaceKind.MESSAGE,
             PlaceKind.IO,
             PlaceKind.INSTANT,
         )
-        return (self.beside, order.index(self.place.kind), self.acknowledged, self.place.index)
+        where = (order.index(self.place.kind), self.acknowledged, self.place.index)
+        return (self.beside, self.place.server, *where)
 
 
 @dataclass(slots=True)
@@ -152,13 +154,13 @@ class KillRecord:
     def _count(self, trial: KillTrial) -> None:
         outcome = trial.verdict.outcome
         if outcome is not KillOutcome.NOT_FIRED:
-            self.kill_points[trial.place.kind.value] += 1
+            self.kill_points[trial.place.sort] += 1
             self._mark(trial.run, trial.place)
         beside = ", another process beside it" if trial.beside else ""
         entry = self._entry(
             trial.operation,
             trial.place.describe()[:100] + beside,
-            trial.place.kind.value,
+            trial.place.sort,
             outcome,
         )
         entry["count"] += 1

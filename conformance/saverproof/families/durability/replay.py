@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from saverproof.errors import NoCleanRunError
@@ -14,7 +15,7 @@ from saverproof.families.durability.kill_places import KillPlace, PlaceKind
 from saverproof.families.durability.power import Power
 from saverproof.families.durability.power_reporting import EXPECTED
 from saverproof.families.durability.record import KillRecord, KillTrial
-from saverproof.families.durability.sweep import Subject, trial_of
+from saverproof.families.durability.trials import Subject, trial_of
 from saverproof.families.durability.workloads import Workload
 from saverproof.families.graph.installed import durability_modes
 from saverproof.families.graph.scenarios import SCENARIOS
@@ -24,6 +25,7 @@ from saverproof.steps.codec import decode, from_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
+from saverproof_faults.servers import ServerError, ServerUnavailable
 from saverproof_reports.harm import KILL_OUTCOMES
 
 WIDTH = 1_200
@@ -53,6 +55,8 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
             return _kill(bench, contract, data)
     except (NoCleanRunError, HarnessError) as problem:
         return unclear(f"the program does not work without a kill either: {problem}")
+    except (ServerUnavailable, ServerError) as problem:
+        return unclear(f"the server cannot be killed: {problem}")
     except KeyError as missing:
         raise ValueError(f"found no {missing}, expected a recorded kill") from None
 
@@ -61,15 +65,26 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
 
 
 def _kill(bench: KillBench, contract: str, data: Mapping[str, Any]) -> ReplayAnswer:
-    workload = Workload("as recorded", from_json(data["program"]))
     place = decode(KillPlace, data["kill"])
+    with bench.server_for(place):
+        return _kill_at(bench, contract, data, place)
+
+
+def _kill_at(
+    bench: KillBench, contract: str, data: Mapping[str, Any], place: KillPlace
+) -> ReplayAnswer:
+    workload = Workload("as recorded", from_json(data["program"]))
     run, versions = bench.rehearsed(workload)
     subject = Subject(workload, run, versions)
     tried = [_tried(bench, subject, place) for _ in range(_times(place))]
     gone = not _fired(tried)
     if gone:
         others = bench.places(workload, versions, place.kind)
-        same = [other for other in others if other.operation == place.operation]
+        same = [
+            replace(other, server=place.server)
+            for other in others
+            if other.operation == place.operation
+        ]
         tried += [_tried(bench, subject, other) for other in same]
     for trial in tried:
         if contract in trial.blamed:

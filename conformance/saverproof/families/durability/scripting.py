@@ -16,6 +16,7 @@ from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import Looks, Manner, ScriptWriter
 from saverproof.steps.definitions import CopyThread, Program
 from saverproof.targets.target import Target
+from saverproof_faults.servers.keeping import restart
 
 _MOST_TRIED = 6
 
@@ -36,6 +37,7 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
     return first_to_complain(list(texts)[:_MOST_TRIED], contract)
 
 
+_RESTART = f"from {restart.__module__} import {restart.__name__}"
 _CHECK = (
     'for file in filter(pathlib.Path.is_file, pathlib.Path(path).rglob("*")):',
     '    if file.read_bytes().startswith(b"SQLite format 3"):',
@@ -129,11 +131,14 @@ class KillScript:
             *indented(self.opened([f"{wait}die(0)", f"{wait}run(saver, die)"])),
             "    sys.exit()",
             *self.clean(),
-            *self.opening.in_folder(self._killed(allowed, check=contract == REOPENS)),
+            *self.opening.in_folder(
+                self._killed(allowed, check=contract == REOPENS, server=trial.place.server)
+            ),
         ]
-        return self.assembled(contract, death.top, lines)
+        top = (_RESTART, *death.top) if trial.place.server else death.top
+        return self.assembled(contract, top, lines)
 
-    def _killed(self, allowed: str, *, check: bool) -> list[str]:
+    def _killed(self, allowed: str, *, check: bool, server: bool) -> list[str]:
         found = f"found = {self.calls.wait}shown(saver)"
         looking = [found, *(_CHECK if check else ()), *other_thread(self.writer)]
         if check:
@@ -143,6 +148,7 @@ class KillScript:
             "killed = subprocess.run([sys.executable, __file__, path]).returncode",
             "if killed != -signal.SIGKILL:",
             "    sys.exit(2)",
+            *([f"{restart.__name__}()"] if server else []),
             "try:",
             *indented(self.opened(looking)),
             "except Exception as error:",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from saverproof.families.budget import SHORTENED_WITHIN
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.record import KillTrial
-from saverproof.families.durability.sweep import KillSweep, Subject
+from saverproof.families.durability.sweep import KillSweep
+from saverproof.families.durability.trials import Subject
 from saverproof.families.durability.workloads import Workload
 from saverproof.programs import small
 from saverproof.programs.small import OPERATIONS
@@ -16,6 +18,8 @@ from saverproof.steps.definitions import Program, PutWrites
 
 _MOST_KILLS = 150
 """Kills that are spent on one contract."""
+_MOST_WITH_SERVER = 12
+"""The same where a server starts again after each."""
 _MOST_SHOWN = 6
 
 
@@ -43,7 +47,12 @@ def shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTri
     budget = sweep.record.tally.budget
     if trial.beside or sweep.bench.hangs_too_often or not budget.has_room(share=SHORTENED_WITHIN):
         return [trial]
-    left = _MOST_KILLS
+    with sweep.bench.server_for(trial.place):
+        return _shortened(sweep, contract, trial)
+
+
+def _shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTrial]:
+    left = _MOST_WITH_SERVER if trial.place.server else _MOST_KILLS
     for subject in _subjects(sweep, trial):
         places = _places(subject, trial)[:left]
         left -= len(places)
@@ -82,7 +91,7 @@ def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
     if trial.place.kind is PlaceKind.INSTANT:
         kinds = {*PlaceKind}
     places = [
-        place
+        replace(place, server=trial.place.server)
         for place in subject.places
         if place.kind in kinds and (place.operation >= last or place.operation == first)
     ]

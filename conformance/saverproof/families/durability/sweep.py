@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import groupby
 from random import Random
 from typing import Any
@@ -12,15 +12,16 @@ from typing import Any
 from saverproof.errors import NoCleanRunError
 from saverproof.families.durability.bench import SIDE_BY_SIDE, KillBench, parted
 from saverproof.families.durability.effort import KillEffort
-from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
 from saverproof.families.durability.kill_choice import chosen, phased
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import unavailable
 from saverproof.families.durability.record import ATOMIC, KILLED, KillRecord, KillTrial
+from saverproof.families.durability.trials import Subject, survivor_of, trial_of
 from saverproof.families.durability.workloads import Workload, drawn, survivors, workloads
 from saverproof.steps.codec import to_json
 from saverproof_faults import io_to_fail
 from saverproof_faults.kill import DiedBy, TrialResult, View
+from saverproof_faults.servers import ServerError, ServerKind, ServerUnavailable
 
 NO_PLACES = (
     "no place inside an operation was seen to kill at: neither SQLite, as Python's sqlite3 has it, "
@@ -28,23 +29,6 @@ NO_PLACES = (
 )
 _BATCH = 16
 """Stores that one process looks at."""
-TROUBLES = ("opening", "reading", "integrity", "writing")
-_MEANING = {
-    "opening": "the store does not open",
-    "reading": "reading raises",
-    "integrity": "the integrity check fails",
-    "writing": "the store takes no writes",
-}
-
-
-@dataclass(slots=True)
-class Subject:
-    """A workload, rehearsed, with the places of its processes."""
-
-    workload: Workload
-    run: KilledRun
-    versions: list[Any]
-    places: list[KillPlace] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -89,6 +73,8 @@ class KillSweep:
                 return
         if "many_processes" in self.able:
             self._beside(fixed[0])
+        if self.bench.target.server is not None:
+            self._with_server(self.bench.target.server, fixed)
 
     # --- what to kill, and where -----------------------------------------------------------
 
@@ -200,6 +186,25 @@ class KillSweep:
         self.record.tally.unsure(KILLED, f"{why} {result.stacks}".strip()[:2_000])
         return True
 
+    # --- the server, too -------------------------------------------------------------------
+
+    def _with_server(self, kind: ServerKind, subjects: list[Subject]) -> None:
+        """Kill the server together with the process; it starts again before anybody looks."""
+        seed = f"{self.bench.plan.seed}:server"
+        chosen = [
+            (0, (subject, replace(place, server=True)))
+            for subject, place in self._choose(seed, subjects, self.effort.servers)
+        ]
+        self._afresh = frozenset()
+        try:
+            for _, (_, first) in chosen[:1]:
+                with self.bench.server_for(first):
+                    self._kill(chosen)
+                said = f"{kind.title} was killed {len(chosen)} times and started again"
+                self.record.tally.note(f"{said}; {kind.promise}".removesuffix("; "))
+        except (ServerUnavailable, ServerError) as reason:
+            self.record.tally.note(f"{kind.title} was not killed: {reason}")
+
     # --- two processes ---------------------------------------------------------------------
 
     def _beside(self, subject: Subject) -> None:
@@ -248,68 +253,3 @@ def _worth_a_kill(places: Sequence[KillPlace]) -> Iterator[KillPlace]:
         same = [*group]
         numbers = io_to_fail([place.about for place in same])
         yield from (place for number, place in enumerate(same, start=1) if number in numbers)
-
-
-def trial_of(
-    subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
-) -> KillTrial:
-    """What a kill and a look at what was left come to."""
-    acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
-    trouble = trouble_of(view)
-    if result.died_by is not DiedBy.KILL:
-        verdict = KillVerdict(KillOutcome.NOT_FIRED)
-    elif trouble:
-        verdict = KillVerdict(KillOutcome.UNOPENED)
-    else:
-        verdict = judge(subject.run, acknowledged, flying, view.value["shown"])
-    return KillTrial(
-        subject.run,
-        tuple(subject.versions),
-        place,
-        acknowledged,
-        flying,
-        verdict,
-        trouble,
-        None if view.value is None else view.value.get("first_answer_ms"),
-        beside,
-    )
-
-
-def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> KillTrial:
-    """The same for the process that went on when the other had been killed."""
-    trouble = trouble_of(view)
-    if result.died_by is not DiedBy.FINISHED:
-        trouble = f"a second process, which went on: {result.ending()} {result.stacks}".strip()
-    elif result.value is not None:
-        trouble = f"a second process, which went on, could not write: {result.value}"
-    verdict = KillVerdict(KillOutcome.UNOPENED)
-    if not trouble:
-        verdict = judge(subject.run, len(result.acknowledged), False, view.value["shown"])
-    return KillTrial(
-        subject.run,
-        tuple(subject.versions),
-        place,
-        len(result.acknowledged),
-        False,
-        verdict,
-        trouble,
-        beside=True,
-        survivor=True,
-    )
-
-
-def trouble_of(view: View) -> str:
-    """Why a store could not be used; empty if it could."""
-    if view.value is None:
-        return f"looking at the store: {view.ending()} {view.stacks}".strip()
-    return trouble_in(view.value)
-
-
-def trouble_in(seen: Mapping[str, Any]) -> str:
-    """The same for what a look came to."""
-    for stage in TROUBLES:
-        if stage in seen:
-            found = seen[stage]
-            text = "; ".join(found) if isinstance(found, list) else str(found)
-            return f"{_MEANING[stage]}: {text}"
-    return ""

@@ -1,8 +1,10 @@
-"""Places at system calls on a store's files: a process that it is forked from kills this one."""
+"""Places at system calls on a store's files, and at messages to its server: a process that is
+forked from this one kills it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Self
 
@@ -11,6 +13,7 @@ from saverproof.families.durability.place_watch import PlaceWatch
 from saverproof_faults.kill import Acks
 from saverproof_faults.kill.process import threads
 from saverproof_faults.syscalls import (
+    NETWORK,
     CallFailure,
     CallFault,
     CallKind,
@@ -23,7 +26,7 @@ MOMENTS = {"before": CallFailure.KILLED, "within": CallFailure.KILLED_WRITING}
 
 
 class SystemCallPlaces(PlaceWatch):
-    """Before each call, and between two pages of each write."""
+    """Before each call, and between two pages of each write; before each message."""
 
     def __init__(self, folder: str, place: KillPlace | None, acks: Acks) -> None:
         super().__init__(place)
@@ -47,7 +50,7 @@ class SystemCallPlaces(PlaceWatch):
             self._counting = self._watch.counting()
             self._calls = self._counting.__enter__()
         elif self.place.operation == operation:
-            self._watch.arm(CallFault(self.place.index, MOMENTS[self.place.moment]))
+            self._watch.arm(CallFault(self.place.index, failure_at(self.place)))
         super().begin(operation)
 
     def end(self) -> None:
@@ -57,10 +60,18 @@ class SystemCallPlaces(PlaceWatch):
             self.found += _places(self.operation, self._calls)
 
 
-def _places(operation: int, calls: Iterable[SystemCall]) -> Iterable[KillPlace]:
-    return (
+def failure_at(place: KillPlace) -> CallFailure:
+    """What the watch is asked for at a place of these kinds."""
+    is_message = place.kind is PlaceKind.MESSAGE
+    return CallFailure.KILLED_SENDING if is_message else MOMENTS[place.moment]
+
+
+def _places(operation: int, calls: Sequence[SystemCall]) -> Iterator[KillPlace]:
+    for index, call in enumerate((call for call in calls if call.kind in NETWORK), start=1):
+        yield KillPlace(PlaceKind.MESSAGE, operation, index, about=str(call)[:80])
+    yield from (
         KillPlace(PlaceKind.SYSTEM_CALL, operation, index, moment=moment, about=str(call)[:80])
-        for index, call in enumerate(calls, start=1)
+        for index, call in enumerate((call for call in calls if call.kind not in NETWORK), start=1)
         # Nothing has changed since the call before a read.
         if call.kind is not CallKind.READ
         for moment, failure in MOMENTS.items()

@@ -1,0 +1,96 @@
+"""What a process that was killed, and a look at what it has left, come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict, judge
+from saverproof.families.durability.kill_places import KillPlace
+from saverproof.families.durability.record import KillTrial
+from saverproof.families.durability.workloads import Workload
+from saverproof_faults.kill import DiedBy, TrialResult, View
+
+TROUBLES = ("opening", "reading", "integrity", "writing")
+_MEANING = {
+    "opening": "the store does not open",
+    "reading": "reading raises",
+    "integrity": "the integrity check fails",
+    "writing": "the store takes no writes",
+}
+
+
+@dataclass(slots=True)
+class Subject:
+    """A workload, rehearsed, with the places of its processes."""
+
+    workload: Workload
+    run: KilledRun
+    versions: list[Any]
+    places: list[KillPlace] = field(default_factory=list)
+
+
+def trial_of(
+    subject: Subject, place: KillPlace, result: TrialResult, view: View, *, beside: bool = False
+) -> KillTrial:
+    """What a kill and a look at what was left come to."""
+    acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
+    trouble = trouble_of(view)
+    if result.died_by is not DiedBy.KILL:
+        verdict = KillVerdict(KillOutcome.NOT_FIRED)
+    elif trouble:
+        verdict = KillVerdict(KillOutcome.UNOPENED)
+    else:
+        verdict = judge(subject.run, acknowledged, flying, view.value["shown"])
+    return KillTrial(
+        subject.run,
+        tuple(subject.versions),
+        place,
+        acknowledged,
+        flying,
+        verdict,
+        trouble,
+        None if view.value is None else view.value.get("first_answer_ms"),
+        beside,
+    )
+
+
+def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: View) -> KillTrial:
+    """The same for the process that went on when the other had been killed."""
+    trouble = trouble_of(view)
+    if result.died_by is not DiedBy.FINISHED:
+        trouble = f"a second process, which went on: {result.ending()} {result.stacks}".strip()
+    elif result.value is not None:
+        trouble = f"a second process, which went on, could not write: {result.value}"
+    verdict = KillVerdict(KillOutcome.UNOPENED)
+    if not trouble:
+        verdict = judge(subject.run, len(result.acknowledged), False, view.value["shown"])
+    return KillTrial(
+        subject.run,
+        tuple(subject.versions),
+        place,
+        len(result.acknowledged),
+        False,
+        verdict,
+        trouble,
+        beside=True,
+        survivor=True,
+    )
+
+
+def trouble_of(view: View) -> str:
+    """Why a store could not be used; empty if it could."""
+    if view.value is None:
+        return f"looking at the store: {view.ending()} {view.stacks}".strip()
+    return trouble_in(view.value)
+
+
+def trouble_in(seen: Mapping[str, Any]) -> str:
+    """The same for what a look came to."""
+    for stage in TROUBLES:
+        if stage in seen:
+            found = seen[stage]
+            text = "; ".join(found) if isinstance(found, list) else str(found)
+            return f"{_MEANING[stage]}: {text}"
+    return ""

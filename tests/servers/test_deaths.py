@@ -1,0 +1,77 @@
+"""Processes are killed at each message to a real server, and the server with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from saverproof import Postgres
+from saverproof.families.answer import Status
+from saverproof.families.durability import replay as replaying
+from saverproof.families.durability import sweep
+from saverproof.families.durability.workloads import SIZES, Workload
+from saverproof.items import Outcome
+from saverproof_faults.servers import ServerUnavailable, serving
+from saverproof_faults.syscalls import available
+from tests.conformance.test_durability import blamed, judged, plan_for
+from tests.servers import postgres_savers
+
+pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    try:
+        with serving(Postgres()):
+            yield
+    except ServerUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(autouse=True)
+def a_few_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each trial opens three connections to a new database."""
+    monkeypatch.setattr(sweep, "workloads", lambda _: [Workload("a few", SIZES)])
+    monkeypatch.setattr(replaying, "TIMES", 1)
+
+
+def called(saver: str) -> str:
+    return f"{postgres_savers.__name__}:{saver}"
+
+
+def outcome_of(saver: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **effort: int) -> Outcome:
+    return judged(called(saver), folder, monkeypatch, **effort)
+
+
+def test_a_right_saver_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = outcome_of("right", tmp_path, monkeypatch, swept=8, servers=2)
+    assert blamed(outcome) == set()
+    assert outcome.checked["durability/in-flight-atomic"] > 0
+    crash = outcome.extra["crash"]
+    assert crash["kill_points"].keys() >= {"message", "server"}
+    assert any("a commit that it has answered outlives" in note for note in crash["notes"])
+
+
+def test_rows_that_are_committed_one_by_one_are_torn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = outcome_of("autocommitting", tmp_path, monkeypatch, swept=12)
+    assert blamed(outcome) == {"in-flight-atomic"}
+    (finding,) = outcome.findings
+    assert "to the server" in "\n".join(finding.steps)
+    assert "KILLED_SENDING" in finding.reproducer
+
+
+def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = outcome_of("asynchronous", tmp_path, monkeypatch, swept=2, servers=2)
+    assert blamed(outcome) == {"acknowledged-survives"}
+    (finding,) = outcome.findings
+    assert "and the server with it" in "\n".join(finding.steps)
+    assert "restart()" in finding.reproducer
+    again = plan_for(called("asynchronous"), tmp_path)
+    answer = replaying.replay(*again, finding.contract, finding.program)
+    assert answer.status is Status.FAILING
