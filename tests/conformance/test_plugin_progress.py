@@ -93,3 +93,20 @@ def test_a_log_gets_a_line_now_and_then(project: Project) -> None:
         "-q", "-p", "fake_judge", *options, PYTHONPATH=path, FAKE_FACTS=FACTS.name
     )
     assert "0 of 1 items" not in quiet.output
+
+
+@pytest.mark.parametrize(
+    "narrowed",
+    [
+        ("-k", "interface/complete"),
+        ("-k", "interface", "-n", "2"),
+        ("--saver-contracts=interface/complete",),
+    ],
+    ids=["k", "k-workers", "contracts"],
+)
+def test_the_time_is_that_of_what_was_selected(project: Project, narrowed: Sequence[str]) -> None:
+    project.script()
+    result = project.judge("--saver-budget=30s", *narrowed)
+    assert result.status == 0, result.output
+    assert re.search(r"^toy: about 5 s$", result.output, re.MULTILINE), result.output
+    assert re.search(r"time: \d+ s, estimated 5 s", result.output)

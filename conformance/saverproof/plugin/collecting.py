@@ -14,7 +14,7 @@ from saverproof.plugin.item import FamilyItem, WithoutSaver
 from saverproof.plugin.judging import KEPT_JUDGE
 from saverproof.plugin.run import RUN
 from saverproof.plugin.suite_only import NODE, SUITE
-from saverproof.suite.planning import planned
+from saverproof.suite.planning import item_id, planned
 
 if TYPE_CHECKING:
     from saverproof.plugin.run import Run
@@ -39,7 +39,7 @@ def items_in_module(collector: Any) -> list[pytest.Item]:
 def _items(parent: Any, run: "Run") -> Iterator[FamilyItem]:
     for facts in run.savers:
         for family, api in planned(facts, run.apis):
-            name = f"{family}[{facts['name']}-{api}]"
+            name = item_id(facts, family, api)
             # Given as text, so that pytest reads the brackets as it does for --lf and arguments.
             nodeid = f"{parent.nodeid}::{name}"
             yield FamilyItem.from_parent(
@@ -88,6 +88,12 @@ class Collecting:
         if out:
             self._config.hook.pytest_deselected(items=out)
             items[:] = [item for item in items if item not in out]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Share the time that the run may take among what is left of it."""
+        run = self._config.stash[RUN]
+        self._config.stash[RUN] = run.timed(item.name for item in session.items)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -5,7 +5,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from saverproof.errors import one_line
 from saverproof.known.staleness import stale
-from saverproof.plugin import options, summary
+from saverproof.plugin import summary
 from saverproof.plugin.contract_reports import contract_reports
 from saverproof.plugin.first_screen import Screen, wants_details
 from saverproof.plugin.results import Results
@@ -104,15 +104,38 @@ class Controlling:
                 "profile": self._run.profile,
                 "seed": self._run.seed,
                 "started": datetime.now(UTC).isoformat(timespec="seconds"),
-                "workers": options.workers(self._config),
-                **self._planned_time(),
+                "workers": self._run.workers,
+                **self._budget(),
             },
         }
 
-    def _planned_time(self) -> dict[str, float]:
-        budget_s = self._config.getoption("saver_budget")
-        limited = {} if budget_s is None else {"budget_s": budget_s}
-        return {"estimate_s": round(self._run.estimate_s, 1), **limited}
+    def _budget(self) -> dict[str, float]:
+        return {} if self._run.budget_s is None else {"budget_s": self._run.budget_s}
+
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
+        """How long the items take that were selected, without xdist."""
+        return self._estimates(item.name for item in items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """The same with xdist, once: all workers have the same items."""
+        if self._run.times:
+            return
+        terminal: Any = self._config.pluginmanager.getplugin("terminalreporter")
+        for line in self._estimates(nodeid.rpartition("::")[2] for nodeid in ids):
+            if terminal is not None and terminal.isatty:
+                # The state of the workers stands there, and is written again.
+                terminal.rewrite(line, erase=True)
+                terminal.write_line("")
+            elif terminal is not None:
+                terminal.write_line(line)
+
+    def _estimates(self, items: Iterable[str]) -> list[str]:
+        self._run = self._run.timed(items)
+        if not self._config.option.collectonly:
+            estimate_s = round(self._run.estimate_s, 1)
+            self._results.add({"event": "run", "run": {"estimate_s": estimate_s}})
+        return [] if self._config.get_verbosity() < 0 else summary.estimates(self._run)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in what an item found, from this process or a worker, and report each contract."""

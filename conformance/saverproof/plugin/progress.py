@@ -21,7 +21,7 @@ import pytest
 from saverproof.plugin.run import Run
 from saverproof.process.scratch import scratch_folder
 from saverproof.suite.course import Course
-from saverproof.suite.planning import planned
+from saverproof.suite.planning import item_id, planned
 from saverproof.suite.timing import cost_of, in_words
 
 FIGURES = pytest.StashKey[Path]()
@@ -60,7 +60,7 @@ class Figures:
 def expected_seconds(run: Run, items: Sequence[str]) -> dict[str, float]:
     """What each of these items of a run is estimated to take, by name."""
     estimates = {
-        f"{family}[{facts['name']}-{api}]": run.limit_s(facts["name"], family, api)
+        item_id(facts, family, api): run.limit_s(facts["name"], family, api)
         or cost_of(family, run.profile).seconds(facts)
         for facts in run.savers
         for family, api in planned(facts, run.apis)
@@ -174,7 +174,7 @@ class Progress:
 
     def _expect(self, ids: Sequence[str]) -> None:
         names = [one.rpartition("::")[2] for one in ids]
-        self._course.expected = expected_seconds(self._run, names)
+        self._course.expected = expected_seconds(self._run.timed(names), names)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> Generator[None, None, None]:

@@ -1,7 +1,8 @@
 """What is fixed for a whole run: found out once by the controller, handed to every worker."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,7 +10,8 @@ import pytest
 
 from saverproof.facts import Facts
 from saverproof.known.entries import Entry
-from saverproof.suite.timing import TimePlan, item_name
+from saverproof.suite.planning import item_id, planned
+from saverproof.suite.timing import TimePlan, item_name, time_plan
 
 FOLDER = ".saverproof"
 """Where results go without ``--saver-report``, in the invocation folder."""
@@ -39,12 +41,31 @@ class Run:
     """Whether they go there even if nothing was violated."""
     token: str
     """What the names of the run's scratch folders have in common."""
+    workers: int = 1
+    budget_s: float | None = None
+    """What the whole run may take (``--saver-budget``)."""
     times: dict[str, TimePlan] = field(default_factory=dict)
-    """For each saver's name, how long its items take, and may take."""
+    """For each saver's name, how long its items take, and may take; see ``timed``."""
     baseline: dict[str, dict[str, Any]] | None = None
     """What an earlier report excuses (``saverproof_reports.Baseline``); None: there is none."""
     baseline_file: str | None = None
     """The path of that report, as the user gave it."""
+
+    def timed(self, items: Iterable[str]) -> Self:
+        """The same run, once it is known which items are left of it: they share its time."""
+        left = set(items)
+        of_saver: dict[str, list[tuple[str, str]]] = {}
+        for facts in self.savers:
+            for family, api in planned(facts, self.apis):
+                if item_id(facts, family, api) in left:
+                    of_saver.setdefault(facts["name"], []).append((family, api))
+        share_s = None if self.budget_s is None else self.budget_s / max(len(of_saver), 1)
+        times = {
+            facts["name"]: time_plan(facts, pairs, self.profile, share_s, self.workers)
+            for facts in self.savers
+            if (pairs := of_saver.get(facts["name"]))
+        }
+        return replace(self, times=times)
 
     @property
     def estimate_s(self) -> float:

@@ -3,7 +3,7 @@
 import difflib
 import random
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -29,8 +29,6 @@ from saverproof.process.environment import Setting
 from saverproof.process.requests import Child
 from saverproof.process.scratch import new_token
 from saverproof.process.servers import Servers
-from saverproof.suite.planning import chosen
-from saverproof.suite.timing import TimePlan, time_plan
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
@@ -124,29 +122,11 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         report=folder / (report or FOLDER),
         report_always=report is not None,
         token=new_token(),
-        times=_times(config, savers, families),
+        workers=options.workers(config),
+        budget_s=config.getoption("saver_budget"),
         baseline=None if earlier is None else _baseline(earlier, savers),
         baseline_file=config.getoption("saver_baseline"),
     )
-
-
-def _times(
-    config: pytest.Config, savers: Sequence[Facts], families: tuple[str, ...] | None
-) -> dict[str, TimePlan]:
-    """How long the items of each saver take; they share what the run may take."""
-    budget_s = config.getoption("saver_budget")
-    share_s = None if budget_s is None else budget_s / len(savers)
-    workers, profile = options.workers(config), config.getoption("saver_profile")
-    return {
-        facts["name"]: time_plan(
-            facts,
-            chosen(facts, config.getoption("saver_api"), families),
-            profile,
-            share_s,
-            workers,
-        )
-        for facts in savers
-    }
 
 
 def _earlier(config: pytest.Config) -> Mapping[str, Any] | None:

@@ -40,8 +40,12 @@ def header(run: Run) -> list[str]:
         f"saverproof: langgraph-checkpoint {installed}, profile {run.profile}, seed {run.seed}, "
         f"watchdog {run.watchdog_s:g} s"
     )
-    lines += [_time(facts, run) for facts in run.savers if facts["name"] in run.times]
     return lines
+
+
+def estimates(run: Run) -> list[str]:
+    """How long the items of each saver take, of which it is known by now which they are."""
+    return [_time(facts, run) for facts in run.savers if facts["name"] in run.times]
 
 
 def _time(facts: Facts, run: Run) -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+from langgraph import graph
+from langgraph.checkpoint import memory
+
 from saverproof.process import heartbeat
+from saverproof.process.scripts import ScriptProcesses
 from saverproof.process.silence import Silence
+from saverproof.targets import target
 
 PATIENCE_S = 20.0
 """Seconds for which nothing may move in the process of a script before it is ended. One that is at
 work, or would be if the machine had not much else to do, is given six times as long.
 """
-_LOOK_S = 1.0
+_PROCESSES = ScriptProcesses([module.__name__ for module in (graph, memory, target)])
+"""No driver is among what they have imported, nor a saver: some scripts change those first."""
 
 
 def complains(text: str, promise: str) -> bool:
@@ -53,18 +58,12 @@ def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> 
 
     One in which nothing moves for ``patience_s`` seconds is ended, and shows nothing.
     """
+    heartbeat.beat(0)
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(text, encoding="utf-8")
-        with subprocess.Popen(
-            [sys.executable, str(script)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-        ) as process:
-            said = _said(process, patience_s)
-    return process.returncode == 1 and promise in said
+        status, said = _PROCESSES.run(script, _Watch(patience_s))
+    return status == 1 and promise in said
 
 
 def first_to_complain(texts: Iterable[str], promise: str) -> str:
@@ -72,16 +71,14 @@ def first_to_complain(texts: Iterable[str], promise: str) -> str:
     return next((text for text in texts if complains_alone(text, promise)), "")
 
 
-def _said(process: subprocess.Popen[bytes], patience_s: float) -> str:
-    """What the script says; it is killed if it takes too long."""
-    silence = Silence(process.pid, patience_s)
-    while True:
+@dataclass(slots=True)
+class _Watch:
+    """Ends a script in which nothing moves, and gives signs of life of whoever waits for it."""
+
+    patience_s: float
+    _silence: Silence | None = None
+
+    def __call__(self, process: int, waited_s: float) -> bool:
         heartbeat.beat(0)
-        began = time.monotonic()
-        try:
-            return process.communicate(timeout=min(_LOOK_S, patience_s))[1].decode(
-                "utf-8", "replace"
-            )
-        except subprocess.TimeoutExpired:
-            if silence.last(time.monotonic() - began) is not None:
-                process.kill()
+        self._silence = self._silence or Silence(process, self.patience_s)
+        return self._silence.last(waited_s) is not None

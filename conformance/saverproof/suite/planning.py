@@ -27,6 +27,11 @@ def planned(facts: Facts, apis: str) -> Iterator[tuple[str, str]]:
         yield from ((table.name, api) for table in there if table.long)
 
 
+def item_id(facts: Facts, family: str, api: str) -> str:
+    """What an item is called in pytest."""
+    return f"{family}[{facts['name']}-{api}]"
+
+
 def chosen(facts: Facts, apis: str, families: Collection[str] | None) -> list[tuple[str, str]]:
     """Those of the families that a run is limited to; None: all."""
     return [
