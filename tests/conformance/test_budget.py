@@ -18,6 +18,7 @@ from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof import target
+from saverproof.families.atomicity.effort import EFFORTS as FAULTS
 from saverproof.families.budget import Budget
 from saverproof.families.functional import judging as functional
 from saverproof.families.functional.effort import EFFORTS
@@ -177,6 +178,20 @@ def test_all_is_settled_before_what_a_saver_may_not_survive(
     assert kept["findings"] == []
     assert "serialization/large" not in kept["settled"]
     assert {*kept["settled"]} >= kept["checked"].keys() - {"serialization/large"}
+
+
+@pytest.mark.parametrize(
+    ("family", "contract"),
+    [("graph", "graph/functional-api"), ("atomicity", "atomicity/all-or-nothing")],
+)
+def test_a_part_that_was_judged_to_its_end_is_settled(
+    family: str, contract: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = dataclasses.replace(FAULTS["quick"], most=40, random_programs=1)
+    monkeypatch.setitem(FAULTS, "quick", few)
+    told = told_by(family, RIGHT, tmp_path, "quick")
+    assert contract in told[-1]["settled"]
+    assert told[-1]["checked"][contract] > 0
 
 
 def test_a_finding_is_told_as_soon_as_it_is_made(

@@ -48,6 +48,20 @@ def test_connections_come_and_go(watch: Watch) -> None:
     assert watch.opened == 2
 
 
+def test_what_is_collected_in_a_visit_is_visited_no_more(watch: Watch) -> None:
+    with closing(sqlite3.connect(":memory:")):
+        dropped = [sqlite3.connect(":memory:")]
+        dropped.append(dropped)  # type: ignore[arg-type]
+        del dropped
+        visited = []
+        for connection in watch.visited():
+            assert not gc.isenabled()
+            visited.append(connection.values("PRAGMA user_version"))
+            gc.collect()
+        assert visited == [["0"]]
+        assert gc.isenabled()
+
+
 def test_a_connection_closed_with_a_cursor_left_over_is_gone(watch: Watch) -> None:
     connection = sqlite3.connect(":memory:")
     cursor = connection.execute("SELECT 1 UNION SELECT 2")

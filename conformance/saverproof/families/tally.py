@@ -147,6 +147,11 @@ class Tally:
             }
         )
 
+    def keep_settled(self, names: Collection[str]) -> None:
+        """The same of all that is known so far, after a part that settles these contracts."""
+        sure = self.checked.keys() & names - self.unknown.keys() - self._unexercised.keys()
+        self.keep(self.findings, self.checked, settled=sure)
+
     def outcome(self) -> Outcome:
         """What the item comes to: what was found outweighs what is unknown, that what could not be
         exercised, and what was judged that something does not apply.

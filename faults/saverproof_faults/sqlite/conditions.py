@@ -31,7 +31,7 @@ class LockHeld(EngineFault):
         self._touched: set[int] = set()
 
     def arm(self) -> None:
-        for connection in self.watch.connections:
+        for connection in self.watch.visited():
             self._timeouts[connection.handle] = int(connection.values("PRAGMA busy_timeout")[0])
 
     def opened(self, connection: WatchedConnection) -> None:

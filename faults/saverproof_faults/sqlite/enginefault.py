@@ -1,8 +1,7 @@
 """What every fault raised by SQLite has in common."""
 
-from contextlib import ExitStack
-
 from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.errors import FaultsError
 from saverproof_faults.sqlite.handles import WatchedConnection
 from saverproof_faults.sqlite.listener import Listener
 from saverproof_faults.sqlite.watch import Watch
@@ -17,15 +16,20 @@ class EngineFault(Listener):
 
     def arm(self) -> None:
         """Get ready, before the operation starts."""
-        for connection in self.watch.connections:
+        for connection in self.watch.visited():
             self.apply(connection)
 
     def heal(self) -> None:
         """Undo it on every connection that is still open."""
-        with ExitStack() as stack:
-            # Each one, even if another fails.
-            for connection in self.watch.connections:
-                stack.callback(self.undo, connection)
+        problems: list[FaultsError] = []
+        for connection in self.watch.visited():
+            try:
+                self.undo(connection)
+            except FaultsError as problem:
+                # Each of the others all the same.
+                problems.append(problem)
+        if problems:
+            raise problems[0]
 
     def opened(self, connection: WatchedConnection) -> None:
         self.apply(connection)

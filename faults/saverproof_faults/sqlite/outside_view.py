@@ -64,7 +64,7 @@ def open_transactions(watch: Watch) -> tuple[str, ...]:
     return tuple(
         f"connection {connection.number} to {connection.path or 'a database in memory'} "
         f"({_HOW_FAR[connection.transaction_state]})"
-        for connection in watch.connections
+        for connection in watch.visited()
         if connection.in_transaction
     )
 

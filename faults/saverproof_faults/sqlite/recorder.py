@@ -48,18 +48,18 @@ class StatementRecorder(Listener):
 
     def start(self) -> None:
         """Take note of the databases as they are."""
-        for connection in self.watch.connections:
+        for connection in self.watch.visited():
             self._note(connection)
 
     def finish(self) -> None:
         """Compare, and turn what was heard into ``statements``."""
-        for connection in self.watch.connections:
+        for connection in self.watch.visited():
             known = self._databases.get(connection.handle)
             now = _pages(connection)
             if known is not None and known.pages is not None and now is not None:
                 self.grew |= now > known.pages
         committing = {running.connection.handle for running in self._running if running.commits}
-        for connection in self.watch.connections:
+        for connection in self.watch.visited():
             if connection.handle in committing and connection.path:
                 mode = connection.values("PRAGMA journal_mode")[0]
                 self.rollback_journal |= mode in ("delete", "truncate", "persist")

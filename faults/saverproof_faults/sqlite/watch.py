@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
+from saverproof_faults.collecting import HELD_OFF, hold_off
 from saverproof_faults.errors import FaultsError, HookFailed
 from saverproof_faults.reentrancy import FLAGS
 from saverproof_faults.sqlite import hooks
@@ -73,6 +74,16 @@ class Watch:
         """The connections open now, in the order they were opened."""
         return tuple(self._live.values())
 
+    def visited(self) -> Iterator[WatchedConnection]:
+        """The same one by one, each still open when its turn comes: what the program has dropped
+        is closed by whichever collection of garbage finds it, in the midst of a visit as well.
+        """
+        hold_off()
+        with HELD_OFF:
+            for connection in self.connections:
+                if self._live.get(connection.handle) is connection:
+                    yield connection
+
     @property
     def opened(self) -> int:
         """How many connections were opened under this watch, open or not."""
@@ -92,7 +103,7 @@ class Watch:
             self._statements = itertools.count(1)
             self._transactions = itertools.count(1)
             self._listeners += (listener,)
-            for connection in self.connections:
+            for connection in self.visited():
                 self._attach(connection)
 
     def unlisten(self, listener: Listener) -> None:
@@ -100,7 +111,7 @@ class Watch:
         with self._changing:
             self._listeners = tuple(other for other in self._listeners if other is not listener)
             if not self._listeners:
-                for connection in self.connections:
+                for connection in self.visited():
                     hooks.detach(self._known_library, connection.handle)
 
     @contextmanager

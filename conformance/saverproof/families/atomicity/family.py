@@ -116,10 +116,12 @@ class AtomicityJudging:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
                 record.settle()
+                self._report(bench, stack)
+                tally.keep_settled(tally.wanted - {USABLE})
                 if seen:
                     self._try_faults_in_a_row(bench, sweeps)
                     self._try_random_programs(bench, effort)
-                self._report(bench, stack)
+                    self._report_programs()
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
         suspends = any(sweep.counted.cancellations for sweep in sweeps)
@@ -130,7 +132,7 @@ class AtomicityJudging:
         tally.sections["faults"] = record.as_data()
 
     def _report(self, bench: FaultBench, stack: ExitStack) -> None:
-        """Tell of every flaw by the shortest trials; what follows from one is not another."""
+        """Tell of every flaw that the sweeps found, by the shortest trials."""
         wanted, record = self.tally.wanted, self.record
         shown = [
             shortened(bench, found, stack, self.tally.budget)
@@ -142,11 +144,15 @@ class AtomicityJudging:
             for trials in shown
             if trials[0].contract in wanted
         ]
-        known = {name for found in record.found for name in (found, *contract(found).implies)}
+
+    def _report_programs(self) -> None:
+        """Tell of those that programs found; what follows from another flaw is none of its own."""
+        found = self.record.found
+        known = {name for broken in found for name in (broken, *contract(broken).implies)}
         self.tally.findings += [
             finding_of_random(self.plan, self.target, violation)
             for name, violation in self.violations.items()
-            if name in wanted - known
+            if name in self.tally.wanted - known
         ]
 
     def _sweeps(self, bench: FaultBench, stack: ExitStack, effort: FaultEffort) -> list[FaultSweep]:

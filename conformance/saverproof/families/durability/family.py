@@ -63,8 +63,10 @@ class DurabilityJudging:
             effort = self._effort(bench)
             if wanted & {*KILLED}:
                 self._kill(bench, effort, frozenset(able))
+                self.tally.keep_settled(KILLED)
             if wanted & {*CUT}:
                 self._cut_power(bench, effort, frozenset(able))
+                self.tally.keep_settled({*KILLED, *CUT})
             if wanted & {RESUME, NO_RERUN}:
                 self._resume(bench, effort)
         self.tally.sections["crash"] = self.record.as_data()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,13 +86,16 @@ class GraphJudging:
         with self.bench.store() as store:
             budget = self.tally.budget
             all_plays = budget.ordered(plays(self.plan), lambda play: play.scenario.contract)
+            to_come = Counter(play.scenario.contract for play in all_plays)
             for play in budget.within(all_plays, "plays of graphs", least=3):
                 contract = play.scenario.contract
+                to_come[contract] -= 1
                 if contract not in wanted or contract in self._found:
                     continue
                 objection = play.scenario.objection(self.plan.facts["capabilities"])
                 if objection is None:
                     self._judge(play, store.saver)
+                    self.tally.keep_settled([name for name, left in to_come.items() if not left])
                 else:
                     self.tally.rule_out(contract, objection)
         self.tally.operations, self.tally.saver_s = self.bench.calls, self.bench.seconds
