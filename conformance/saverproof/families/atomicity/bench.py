@@ -11,7 +11,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,8 +101,8 @@ class FaultBench:
     caller: Caller
     calls: int = 0
     seconds: float = 0.0
-    talks: bool = False
-    """Whether the saver was seen to send anything to a server."""
+    passed: set[str] = field(default_factory=set)
+    """The sorts of places that calls of the saver were seen to pass."""
 
     @classmethod
     @contextmanager

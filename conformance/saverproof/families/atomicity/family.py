@@ -17,6 +17,7 @@ from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, spared, thinned
@@ -229,6 +230,7 @@ class AtomicityJudging:
         """Random programs; one that breaks a contract already broken adds nothing."""
         able = frozenset(self.plan.facts["operations"][self.plan.api])
         random_programs = range(effort.random_programs)
+        given_up = 0
         for number in self.tally.budget.within(random_programs, "random programs with faults"):
             choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
             source = DrawnSteps(choose, fault_theme(able), effort.length, kinds_of(bench))
@@ -238,11 +240,16 @@ class AtomicityJudging:
             except UnansweredError as problem:
                 self.tally.note(f"a random program was given up: {problem}")
                 bench.renew()
-                break
+                violation = None
+                if isinstance(problem, HungError):
+                    violation = random_trial.hung(str(problem))
+                given_up += 1
             self.record.tried_randomly(random_trial.injected)
             if violation is not None:
                 self._keep(bench, violation, RANDOM)
             self._beat(bench)
+            if given_up >= MOST_UNANSWERED:
+                break
 
     def _keep(self, bench: FaultBench, violation: ProgramViolation, title: str) -> None:
         """Keep the first program that broke a contract which the sweeps have not found broken."""
@@ -284,18 +291,3 @@ def _class_of(injection: Injection) -> str:
     if injection.name == Fault.SILENCE:
         return injection.name
     return injection.kind if injection.kind == "cancellation" else ""
-
-
-def kinds_of(bench: FaultBench) -> tuple[str, ...]:
-    """The sorts of faults that there are for random programs."""
-    engine = bench.injector.engine_unavailable is None
-    return (
-        "client",
-        *(["cancel"] if bench.api == "async" else []),
-        *(["engine"] if engine else []),
-        *(["disk"] if bench.disk is not None else []),
-        *(["files"] if bench.files is not None and not bench.talks else []),
-        *(["network"] if bench.talks else []),
-        *(["connection"] if bench.losing else []),
-        *(["kill"] if bench.target.durable else []),
-    )

@@ -34,8 +34,8 @@ def fault_rule(maker: FaultMaker, kind: str = "client") -> Callable[..., None]:
     """A rule that fails the next call; bind it to a class attribute.
 
     ``maker`` is given a ``random.Random`` and makes the fault. ``kind`` is what it needs: "client"
-    (a driver whose calls are seen), "engine" (SQLite), "disk", "cancel", "connection", "kill",
-    "kill-inside".
+    (a driver whose calls are seen), "engine" (SQLite), "disk" (its files), "files" (those of any
+    other), "network", "cancel", "connection", "kill", "kill-inside".
     """
 
     def fail(self: FailsCalls, seed: int) -> None:
@@ -69,6 +69,8 @@ class FaultRules:
     the_engine_refuses = fault_rule(random_programs.engine_refuses, "engine")
     the_disk_fails = fault_rule(random_programs.disk_fails, "disk")
     the_disk_is_full = fault_rule(random_programs.disk_is_full, "disk")
+    a_call_on_a_file_fails = fault_rule(random_programs.call_on_a_file_fails, "files")
+    a_message_is_lost = fault_rule(random_programs.message_is_lost, "network")
     the_call_is_cancelled = fault_rule(random_programs.call_is_cancelled, "cancel")
     the_connection_is_lost = fault_rule(random_programs.connection_is_lost, "connection")
     the_process_is_killed = fault_rule(random_programs.process_is_killed, "kill")

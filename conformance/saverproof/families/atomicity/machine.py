@@ -19,8 +19,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition
 from hypothesis.stateful import rule as hypothesis_rule
 
 from saverproof.errors import SaverproofError
-from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.family import kinds_of
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.fault_rules import FaultRules
 from saverproof.families.atomicity.machine_bench import (
@@ -31,7 +29,7 @@ from saverproof.families.atomicity.machine_bench import (
 )
 from saverproof.families.atomicity.own_steps import OwnStepsOfMachine, StandInMachine
 from saverproof.families.atomicity.random_programs import (
-    OUTAGE,
+    OUTAGES,
     WATCHED,
     DrawnSteps,
     FaultMaker,
@@ -106,6 +104,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
         self.choices = SeededChoices()
         self._next: Injection | None = None
         self._outage = 0
+        self._of_outage: Injection | None = None
         self._over = False
         self._resources = ExitStack()
         try:
@@ -120,7 +119,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
         is_first = cls._known is None
         known = cls._known_programs(folder)
         self._bench = self._resources.enter_context(known.bench(folder))
-        self._kinds = _kinds(self._bench)
+        self._kinds = known.kinds(self._bench)
         self.theme: Theme = _theme(cls, known.plan.facts["operations"][cls.api])
         if is_first:
             known.try_given(self._bench, cls.examples)
@@ -182,12 +181,14 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
         """Fail the next call as a maker says."""
         self._next = maker(choose)
 
-    @precondition(lambda self: self.can_fail("client"))
+    @precondition(lambda self: any(map(self.can_fail, OUTAGES)))
     @hypothesis_rule(seed=SEEDS)
     def an_outage_begins(self, seed: int) -> None:
         """The next calls fail, one after the other."""
+        choose = self.choices.of(seed)
         # All rules are as likely, and this one takes the place of several faults.
-        if self.choices.of(seed).random() < _OUTAGES:
+        if choose.random() < _OUTAGES:
+            self._of_outage = OUTAGES[choose.choice([*filter(self.can_fail, OUTAGES)])]
             self._outage = _OUTAGE_CALLS
 
     @precondition(lambda self: self._outage > 0)
@@ -201,7 +202,7 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
     def take(self, step: Step) -> None:
         """Call the saver, under the fault that comes next if there is one, and judge it."""
         __tracebackhide__ = True
-        injection, self._next = OUTAGE if self._outage else self._next, None
+        injection, self._next = self._of_outage if self._outage else self._next, None
         self._outage = max(self._outage - 1, 0)
         self._ask(lambda: self._trial.take(PlannedStep(step, injection)))
 
@@ -247,9 +248,10 @@ class AtomicityMachine(FaultRules, StandInMachine, RuleBasedStateMachine):
             known = cls._known_programs(folder)
             theme = _theme(cls, known.plan.facts["operations"][cls.api])
             with known.bench(folder) as bench:
+                kinds = known.kinds(bench)
                 for number in range(programs):
                     choose = Random(f"{seed}:{number}")
-                    trial = known.trial(bench, DrawnSteps(choose, theme, _LENGTH, _kinds(bench)))
+                    trial = known.trial(bench, DrawnSteps(choose, theme, _LENGTH, kinds))
                     violation = answered(bench, trial, trial.run)
                     if violation is None:
                         continue
@@ -274,11 +276,6 @@ class _Asked(StepSource):
     def planned(self, number: int, model: Model) -> PlannedStep | None:
         """There is none until one is taken."""
         return None
-
-
-def _kinds(bench: FaultBench) -> tuple[str, ...]:
-    kinds = kinds_of(bench)
-    return (*kinds, "kill-inside") if "kill" in kinds else kinds
 
 
 def _theme(machine: type[AtomicityMachine], able: Collection[str]) -> Theme:

@@ -11,6 +11,7 @@ from typing import Any
 
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.family import FAMILY
 from saverproof.families.atomicity.judging import USABLE, FaultVerdict
@@ -26,11 +27,13 @@ from saverproof.items import Finding, ItemPlan
 from saverproof.machines.known_failures import database
 from saverproof.machines.survey import survey
 from saverproof.process.scratch import scratch_folder
+from saverproof.programs.small import THREAD, batch, checkpoint
 from saverproof.scripts.own_source import OwnSources
 from saverproof.steps.definitions import Program
 from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 
+_EACH_CALL = (checkpoint(THREAD, 1), batch(THREAD, 1, 1, 2))
 _UNANSWERED = "a call is never answered"
 
 
@@ -65,6 +68,8 @@ class KnownPrograms:
     found: dict[str, tuple[Finding, Program]] = field(default_factory=dict)
     again: str | None = None
     """The contract that a program from before breaks once more."""
+    passed: set[str] | None = None
+    """The sorts of places that calls of the saver pass, once that is known."""
 
     @contextmanager
     def bench(self, folder: Path) -> Iterator[FaultBench]:
@@ -74,6 +79,19 @@ class KnownPrograms:
         here = ItemPlan(plan.target, plan.facts, FAMILY, plan.api, plan.profile, 0, str(folder))
         with FaultBench.opened(here, self.target, drivers) as bench:
             yield bench
+
+    def kinds(self, bench: FaultBench) -> tuple[str, ...]:
+        """The sorts of faults that the saver's calls have places for."""
+        if self.passed is None:
+            for position in range(len(_EACH_CALL)):
+                steps = RecordedSteps(_EACH_CALL, {}, (THREAD,))
+                trial = RandomTrial(bench, steps, counted=position)
+                # What is wrong without any fault, the machine's own programs will show.
+                answered(bench, trial, trial.run)
+            self.passed = bench.passed
+        bench.passed = self.passed
+        kinds = kinds_of(bench)
+        return (*kinds, "kill-inside") if "kill" in kinds else kinds
 
     def trial(self, bench: FaultBench, source: Any) -> RandomTrial:
         """A trial that takes the author's steps as well."""

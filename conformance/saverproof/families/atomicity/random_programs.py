@@ -16,12 +16,21 @@ from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.makers import batches, checkpoints, whole_threads
 from saverproof.programs.theme import Theme
-from saverproof.steps.definitions import Program, Step
+from saverproof.steps.definitions import Program, Put, PutWrites, Step
 from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
 
 _ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
-OUTAGE = Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, 1), lasts=Lasts.ONWARDS))
-"""From a step on every statement fails, until the outage is over."""
+OUTAGES: Mapping[str, Injection] = {
+    sort: Injection(Plan(fault, Place(event, 1), lasts=Lasts.ONWARDS))
+    for sort, fault, event in (
+        ("client", Fault.RAISE, Event.STATEMENT),
+        ("files", Fault.IO_FULL, Event.SYSTEM_CALL),
+        ("network", Fault.CONNECTION_RESET, Event.SEND),
+    )
+}
+"""From a step on each statement fails, or what needs room on the disk, or each message to a server,
+until the outage is over. By the sort of fault.
+"""
 KILL = Injection(killed=True)
 """The process is killed before the step."""
 
@@ -135,6 +144,15 @@ _MOST_PLACES = 8
 _MOST_MESSAGES = 4
 
 
+def in_outage(injection: Injection | None, step: Step) -> bool:
+    """Whether the step is part of an outage. A full disk lets go of what is old: only what adds to
+    it surely waits, and does not change places with what has failed before.
+    """
+    if injection not in OUTAGES.values():
+        return False
+    return injection != OUTAGES["files"] or isinstance(step, (Put, PutWrites))
+
+
 class DrawnSteps:
     """A random program with faults in its first half. Every third one has an outage in the end
     of it, which the step that follows ends.
@@ -147,19 +165,22 @@ class DrawnSteps:
         self._theme = theme
         self.threads: tuple[str, ...] = WATCHED
         half = length // 2
-        self._outage = range(half - 3, half) if choose.random() < 1 / 3 else range(0)
+        outages = [outage for sort, outage in OUTAGES.items() if sort in kinds]
+        begins = choose.random() < 1 / 3 and outages
+        self._outage = range(half - 3, half) if begins else range(0)
+        self._of_outage = choose.choice(outages) if begins else None
 
     def planned(self, number: int, model: Model) -> PlannedStep | None:
         if number >= self._length:
             return None
         step = next_step(model, self._choose, self._theme)
         if number in self._outage:
-            return PlannedStep(step, OUTAGE)
+            return PlannedStep(step, self._of_outage)
         return PlannedStep(step, self._fault() if number < self._length // 2 else None)
 
     def _fault(self) -> Injection | None:
         """A fault for every other step."""
-        if self._choose.random() < 0.5:
+        if self._choose.random() < 0.5 or not self._kinds:
             return None
         return self._choose.choice(FAULTS[self._choose.choice(self._kinds)])(self._choose)
 

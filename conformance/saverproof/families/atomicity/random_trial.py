@@ -2,8 +2,8 @@
 
 Beside the saver under test another one, on a workspace of its own, takes the same calls without any
 fault. What the first shows after a call that failed is what the second shows without that call or
-with it; then the call is made again, and both go on from the same state. In an outage every call
-fails, and leaves nothing; when it is over, all of them are made again.
+with it; then the call is made again, and both go on from the same state. What fails in an outage
+waits until it is over, for both of them, and is made again then; what gets through is done.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import SettledCall, awaiting, perform
 from saverproof.execution.view import Snapshot, Wanted, latest_key
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import (
     LATE,
@@ -40,10 +41,11 @@ from saverproof.families.atomicity.random_judging import (
     unusable_after,
 )
 from saverproof.families.atomicity.random_programs import (
-    OUTAGE,
+    OUTAGES,
     WATCHED_NAMESPACES,
     PlannedStep,
     StepSource,
+    in_outage,
 )
 from saverproof.families.atomicity.random_stores import RandomStores
 from saverproof.families.atomicity.random_violation import ProgramViolation, broken
@@ -123,25 +125,69 @@ class RandomTrial:
         self._taken.append(planned.step)
         self._note(planned)
         self.bench.worker.say(f"step {len(self._taken)} of a random program")
-        violation = None if injection == OUTAGE else self.finish()
-        violation = violation or self._beside(call)
+        if in_outage(injection, planned.step):
+            return self._in_outage(call, injection)
+        if injection in OUTAGES.values():
+            injection = None
+        violation = self.finish() or self._beside(call)
         after = self._stores.expected(self._wanted)
         if violation is None and injection is not None and injection.killed:
             violation = None if injection.plan else self._kill(injection)
         if violation is None:
             violation = self._step(call, injection, Expected(self._before, after))
-        if violation is None and not self._waiting:
+        if violation is None:
             self._before = after
             violation = self._invariants()
         return violation
+
+    def _in_outage(self, call: SettledCall, injection: Injection | None) -> ProgramViolation | None:
+        """A call that fails and waits for the end of the outage, or gets through all the same."""
+        ended = self._do(call, injection)
+        locked = self._locked(ended)
+        seen = self._seen()
+        self.injected += ended.fired
+        if not ended.fired:
+            del self._faults[len(self._taken) - 1]
+        failed = not ended.returned and (ended.fired or bool(self._waiting))
+        if failed and not locked and seen == self._before:
+            self._waiting.append(call)
+            return None
+        if violation := self._beside(call):
+            return violation
+        expected = Expected(self._before, self._stores.expected(self._wanted))
+        self._before = expected.after
+        if not ended.fired:
+            return self._violation(judged_without_fault(ended, right=seen == expected.after))
+        return self._violation(judged_under_fault(ended, injection, expected, seen, locked=locked))
+
+    def _locked(self, ended: TrialObservation) -> bool:
+        """Whether a call that failed keeps others from writing; asked before the saver is asked
+        anything: what it puts off may end with its next call.
+        """
+        return ended.fired and any(map(write_locked, self._stores.databases))
 
     def finish(self) -> ProgramViolation | None:
         """What is wrong once an outage is over, if there was one."""
         if not self._waiting:
             return None
-        violation = self._violation(self._end_outage())
+        if self._seen() != self._before:
+            return self._violation(broken(LATE, "what failed is stored after the outage"))
+        waiting, self._waiting = self._waiting, []
+        for call in waiting:
+            if violation := self._beside(call) or self._violation(self._works_again(call)):
+                return violation
         self._before = self._stores.expected(self._wanted)
-        return violation
+        if self._seen() != self._before:
+            return self._violation(
+                broken(USABLE, "what failed stores something else after the outage")
+            )
+        return None
+
+    def _works_again(self, call: SettledCall) -> FaultVerdict | None:
+        error = call_quietly(partial(self._perform, self.driver, call))
+        if error is None:
+            return None
+        return broken(USABLE, "a call fails after the outage", "to work", describe(error))
 
     def _kill(self, injection: Injection) -> ProgramViolation | None:
         """Go on with the files as a killed process leaves them."""
@@ -189,39 +235,22 @@ class RandomTrial:
     def _seen(self) -> Snapshot:
         return self._stores.seen(self._wanted)
 
-    def _end_outage(self) -> FaultVerdict | None:
-        """The outage is over: what has failed in it is called again, and works."""
-        waiting, self._waiting = self._waiting, []
-        if self._seen() != self._before:
-            return broken(LATE, "what failed is stored after the outage")
-        for call in waiting:
-            error = call_quietly(partial(self._perform, self.driver, call))
-            if error is not None:
-                said = describe(error)
-                return broken(USABLE, "a call fails after the outage", "to work", said)
-        return None
-
     def _step(
         self, call: SettledCall, injection: Injection | None, expected: Expected
     ) -> ProgramViolation | None:
         if injection is not None and injection.killed and injection.plan is not None:
             return self._kill_inside(call, injection.plan, injection, expected)
         ended = self._do(call, injection)
-        # Before the saver is asked anything: what it puts off may end with its next call.
-        locked = ended.fired and any(map(write_locked, self._stores.databases))
+        locked = self._locked(ended)
         seen = self._seen()
         if not ended.fired:
-            outage = bool(self._waiting) and seen == expected.before
-            return self._unharmed(ended, right=outage or seen == expected.after)
+            return self._unharmed(ended, right=seen == expected.after)
         self.injected += 1
         wrong = judged_under_fault(ended, injection, expected, seen, locked=locked)
         if wrong is not None:
             return self._violation(wrong)
         for path in self._stores.databases:
             commit_elsewhere(path)
-        if injection == OUTAGE and seen == expected.before:
-            self._waiting.append(call)
-            return None
         return self._violation(self._again(call, expected.after, unusable_after(injection)))
 
     def _unharmed(self, ended: TrialObservation, *, right: bool) -> ProgramViolation | None:
@@ -257,9 +286,10 @@ class RandomTrial:
         bench.calls += 1
         operation = partial(self._perform, self.driver, call)
         if position == self.counted:
-            with bench.injector.counting() as counting:
+            where = (self._stores.workspace.name, self._stores.database_names)
+            with counting_places(bench, *where, writes=False) as found:
                 seen = undisturbed(bench, operation)
-            self.places = counting.places
+            self.places = found.places
             return seen
         own = isinstance(call.step, OwnStep)
         if injection is None or (own and injection.kind == "cancellation"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from saverproof.contracts.registry import contract
-from saverproof.families.atomicity.random_programs import OUTAGE
+from saverproof.families.atomicity.random_programs import OUTAGES
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import faults_anywhere
@@ -133,7 +133,7 @@ def finding_of_random(
             contract,
             plan.api,
             database,
-            [at for at, injection in violation.faults.items() if injection == OUTAGE],
+            [at for at, injection in violation.faults.items() if injection in OUTAGES.values()],
             own,
         ),
     )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from saverproof.errors import NoCleanRunError
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.fault_plans import Injection, injections, lasting
-from saverproof.families.atomicity.first_look import BESIDE_A_DATABASE
 from saverproof.families.atomicity.injection import inject, serializing
 from saverproof.families.atomicity.judging import (
     CANCELLED,
@@ -29,7 +29,6 @@ from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
 from saverproof.steps.definitions import SetUp
 from saverproof_faults import Places, Plan, count_awaits
-from saverproof_faults.syscalls import NETWORK
 
 
 @dataclass(slots=True)
@@ -132,33 +131,15 @@ def _clean(
 
 
 def _count(trial: FaultTrial, counted: Counted) -> None:
-    bench = trial.bench
-    before = 0 if bench.disk is None else bench.disk.total
     # Before its first set-up a store has no tables to be watched.
-    writing = nullcontext([]) if trial.is_setup else bench.counting_writes()
-    with (
-        writing as writes,
-        bench.counting_held() as held,
-        bench.injector.counting() as counting,
-    ):
-        if bench.api == "async" and not trial.is_setup:
+    where = (trial.workspace.path.name, trial.databases)
+    with counting_places(trial.bench, *where, writes=not trial.is_setup) as found:
+        if trial.bench.api == "async" and not trial.is_setup:
             counted.cancellations = _awaits(trial)
         else:
             trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
-    io_calls = () if bench.disk is None else bench.disk.calls_since(before)
-    places = replace(counting.places, io_calls=io_calls)
-    # Where a layer knows more of what is done, no place is failed twice.
-    above = trial.databases if places.statements or io_calls else ()
-    on_files = [call for call in held if call.kind not in NETWORK]
-    counted.places = replace(
-        places,
-        system_calls=tuple(trial.in_workspace(on_files)),
-        failed_above=frozenset(name + end for name in above for end in BESIDE_A_DATABASE),
-        sends=tuple(call for call in held if call.kind in NETWORK),
-        writes=tuple(writes),
-    )
-    bench.talks |= bool(counted.places.sends)
+    counted.places = found.places
 
 
 def _count_values(trial: FaultTrial, counted: Counted) -> None:

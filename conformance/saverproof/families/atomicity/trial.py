@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,6 @@ from saverproof.steps.definitions import SetUp
 from saverproof.targets.opening import opened
 from saverproof.workspace import Workspace
 from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
-from saverproof_faults.syscalls import SystemCall
 
 Wrong = Callable[[TrialObservation], bool]
 """Whether what was seen so far is enough to say that something is wrong."""
@@ -98,9 +97,8 @@ class FaultTrial:
         """Open the saver under test, and set it up as each start of an application does."""
         self.bench.worker.say("opening the saver")
         bench = self.bench
-        assert self._workspace is not None
-        saver = self._stack.enter_context(opened(bench.target, self._workspace, bench.loop))
-        self._driver = bench.driver(saver, self._workspace)
+        saver = self._stack.enter_context(opened(bench.target, self.workspace, bench.loop))
+        self._driver = bench.driver(saver, self.workspace)
         if self.is_setup:
             set_up(saver, bench.loop)
             # Some savers set up when they are first used.
@@ -113,10 +111,11 @@ class FaultTrial:
         """The files of the store that are databases of Python's own SQLite."""
         return self.store.databases
 
-    def in_workspace(self, calls: Iterable[SystemCall]) -> Iterator[SystemCall]:
-        """The calls with paths relative to this trial's workspace, which is another each time."""
+    @property
+    def workspace(self) -> Workspace:
+        """Where this trial's copy of the store is."""
         assert self._workspace is not None
-        return (call.relative_to(self._workspace.path.name) for call in calls)
+        return self._workspace
 
     # --- the operation ---------------------------------------------------------------------
 

@@ -1,0 +1,75 @@
+"""What a call of a saver passes: every place at which it can be failed, by any layer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.first_look import BESIDE_A_DATABASE
+from saverproof_faults import Places
+from saverproof_faults.syscalls import NETWORK
+
+
+@dataclass(slots=True)
+class CountedPlaces:
+    """Filled in when the block ends in which they are counted."""
+
+    places: Places = field(default_factory=Places)
+
+
+@contextmanager
+def counting_places(
+    bench: FaultBench, workspace: str, databases: Collection[str], *, writes: bool = True
+) -> Iterator[CountedPlaces]:
+    """Count what is passed in a block.
+
+    Paths become relative to the workspace, a folder of the bench's, which is another each time.
+    ``databases`` are the files in it that Python's own SQLite has open; ``writes`` says whether
+    there are tables on a server whose rows can be counted.
+    """
+    found = CountedPlaces()
+    before = 0 if bench.disk is None else bench.disk.total
+    with (
+        bench.counting_writes() if writes else nullcontext([]) as rows,
+        bench.counting_held() as held,
+        bench.injector.counting() as counting,
+    ):
+        yield found
+    io_calls = () if bench.disk is None else bench.disk.calls_since(before)
+    places = replace(counting.places, io_calls=io_calls)
+    # Where a layer knows more of what is done, no place is failed twice.
+    above = databases if places.statements or io_calls else ()
+    on_files = [call for call in held if call.kind not in NETWORK]
+    found.places = replace(
+        places,
+        system_calls=tuple(call.relative_to(workspace) for call in on_files),
+        failed_above=frozenset(name + end for name in above for end in BESIDE_A_DATABASE),
+        sends=tuple(call for call in held if call.kind in NETWORK),
+        writes=tuple(rows),
+    )
+    bench.passed |= _sorts_of(found.places)
+
+
+def _sorts_of(places: Places) -> set[str]:
+    """The sorts of faults that random programs can have at these places."""
+    passed = {
+        "client": bool(places.calls),
+        "engine": bool(places.statements),
+        "disk": bool(places.io_calls),
+        "files": not all(map(places.is_failed_above, places.system_calls)),
+        "network": bool(places.sends),
+    }
+    return {sort for sort, seen in passed.items() if seen}
+
+
+def kinds_of(bench: FaultBench) -> tuple[str, ...]:
+    """The sorts of faults that there are for random programs."""
+    passed = bench.passed - ({"files"} if "network" in bench.passed else set())
+    return (
+        *sorted(passed),
+        *(["cancel"] if bench.api == "async" else []),
+        *(["connection"] if bench.losing else []),
+        *(["kill"] if bench.target.durable else []),
+    )
