@@ -15,8 +15,11 @@ from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.functional.family import hunt
 from saverproof.items import Outcome
+from saverproof.steps.codec import to_json
+from saverproof.steps.definitions import Put
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults import Event, Fault, Place, Plan
 from saverproof_faults.servers import Redis, RedisServer, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
@@ -114,6 +117,23 @@ def test_who_sets_no_limit_waits_for_a_silent_server(
     assert finding.contract == f"atomicity/{BROKEN}"
     assert "the server does not answer any more at the" in finding.steps[-2]
     assert "never returned" in finding.steps[-1]
+
+
+def test_messages_are_lost_in_random_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    effort = FaultEffort(most=1, slow_most=1, random_programs=8)
+    monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[1:2])
+    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setitem(EFFORTS, "quick", effort)
+    outcome = judged(target_of(RedisReference), tmp_path, operations=TWO)
+    assert (found(outcome), outcome.unknown) == (set(), {})
+    assert outcome.extra["faults"]["by_kind"]["in random programs"] > 15
+    lost = Plan(Fault.CONNECTION_RESET, Place(Event.SEND, 4)).as_data()
+    given = {"program": to_json((Put("a", "", 1), Put("a", "", 2))), "faults": {"1": lost}}
+    plan = plan_for(tmp_path, "sync", TWO)
+    answer = replay(plan, target_of(LostAnswerIsSuccess), "atomicity/no-silent-loss", given)
+    assert answer.status is Status.FAILING
 
 
 def test_a_deletion_by_wildcards_is_blamed_on_the_names(tmp_path: Path) -> None:
