@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.test_durability import blamed, judged
-from tests.reference.lmdb_value import Environment, LmdbReference
+from tests.reference.lmdb_value import LmdbReference
 from tests.reference.log_file import LogFileReference
 from tests.reference.saver import ReferenceSaver
 from tests.reference.state_file import StateFileReference
@@ -34,16 +34,6 @@ class ThroughALongMapping(StateFileReference):
             file.truncate(5 << 20)
             with mmap.mmap(file.fileno(), 5 << 20) as memory:
                 memory[: len(data)] = data
-
-
-class UnsyncedEnvironment(Environment):
-    sync = False
-
-
-class LmdbNeverSynced(LmdbReference):
-    """Leaves it to the system when LMDB's pages reach the disk, and in which order."""
-
-    database_class = UnsyncedEnvironment
 
 
 def opened(saver: type[Any], workspace: Workspace) -> Any:
@@ -78,13 +68,6 @@ def in_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
         yield saver
 
 
-@target
-@contextmanager
-def in_unsynced_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
-    with opened(LmdbNeverSynced, workspace) as saver:
-        yield saver
-
-
 @pytest.mark.parametrize("name", ["replaced", "logged"])
 def test_a_right_saver_is_killed_in_mid_operation(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -115,7 +98,7 @@ def test_a_right_saver_survives_every_power_cut(
 
 
 def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(power_reporting, "power_reproducer", lambda *given: "")
+    monkeypatch.setattr(power_reporting, "power_reproducer", lambda *_, **__: "")
     outcome = judged(UNSYNCED_FOLDER, tmp_path, monkeypatch, images=40)
     (found,) = outcome.findings
     assert found.contract == "durability/power-cut-loses-nothing"
@@ -126,14 +109,6 @@ def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert f"when {operation} had returned, there was {missing}" in found.observed
     assert outcome.extra["power"]["lost_acknowledged_max"] >= 1
     assert outcome.checked["durability/power-cut"] > 10
-
-
-def test_lmdb_without_syncs_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(power_reporting, "power_reproducer", lambda *given: "")
-    outcome = judged(f"{HERE}:in_unsynced_lmdb", tmp_path, monkeypatch, images=40)
-    # A file that is shorter than its own pages say takes the process with it (SIGBUS).
-    assert "power-cut-loses-nothing" in blamed(outcome)
-    assert outcome.extra["power"]["corrupt"] > 0
 
 
 def test_what_is_written_through_a_long_mapping_is_not_judged(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
+from tests.reference.lmdb_value import Environment, LmdbReference
 from tests.reference.log_file import Event, Log, LogFileReference, line_of, whole
 from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_of
@@ -112,3 +113,18 @@ class LogNeverSynced(LogFileReference):
         os.close(saver.log.descriptor)
         saver.log = UnsyncedLog(path / "checkpoints.log")
         return saver
+
+
+class UnsyncedEnvironment(Environment):
+    sync = False
+
+
+@wrong(
+    "durability/power-cut-loses-nothing",
+    "lmdb.open(path, sync=False)",
+    also={"durability/power-cut"},
+)
+class LmdbNeverSynced(LmdbReference):
+    """Leaves it to the system when LMDB's pages reach the disk, and in which order."""
+
+    database_class = UnsyncedEnvironment

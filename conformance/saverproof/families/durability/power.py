@@ -92,6 +92,8 @@ class Power:
     """Images of a time at which something had been acknowledged."""
     recorder: str = SQLITE
     """What recorded the run, as scripts call it."""
+    deadly: bool = False
+    """Whether a disk took the process with it that opened the store, as SIGBUS does."""
 
     def run(self) -> None:
         """Record a run and judge the disks. What cannot be judged is said in ``unseen``."""
@@ -184,10 +186,10 @@ class Power:
         stores = [self.bench.arguments(Workspace(path, "power")) | threads for path in paths]
         return [self._seen(view) for view in self.bench.looked_at_each(stores)]
 
-    @staticmethod
-    def _seen(view: View | None) -> dict[str, Any] | None:
+    def _seen(self, view: View | None) -> dict[str, Any] | None:
         if view is None:
             return None
+        self.deadly |= view.died_by is DiedBy.SIGNAL
         if view.value is None:
             return {"opening": f"{view.ending()} {view.stacks}".strip(), "shown": {}}
         found: dict[str, Any] = view.value

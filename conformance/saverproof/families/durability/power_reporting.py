@@ -67,7 +67,11 @@ def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
             "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},
         },
         reproducer=power_reproducer(
-            power.bench.target, power.bench.plan.api, contract, power.recorder
+            power.bench.target,
+            power.bench.plan.api,
+            contract,
+            power.recorder,
+            deadly=power.deadly,
         ),
     )
 

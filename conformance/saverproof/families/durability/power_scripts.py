@@ -19,11 +19,22 @@ MOST = 400
 _ANY_NUMBER = "states[: len(image.started) + 1]  # any number of them, each whole"
 _NONE_LOST = "states[len(image.acknowledged) : len(image.started) + 1]  # whatever returned"
 
+_OUTLIVING = (
+    "if len(sys.argv) == 1:  # a disk may take along the process that opens the store",
+    '    ended = subprocess.run([sys.executable, __file__, "alone"]).returncode',
+    "    if ended < 0:",
+    f"        {complaint('a store that opens', '{signal.Signals(-ended)!r}')}",
+    "    sys.exit(ended)",
+)
 
-def power_reproducer(target: Target, api: str, contract: str, recorder: str) -> str:
+
+def power_reproducer(
+    target: Target, api: str, contract: str, recorder: str, *, deadly: bool
+) -> str:
     """The source of a script that was run and complained; "" if no short run shows the flaw.
 
-    ``recorder`` is the class that records.
+    ``recorder`` is the class that records; ``deadly`` says that a disk may take along the process
+    that opens it.
     """
     opening = opening_of(target)
     if opening is None or opening.drop:
@@ -31,7 +42,8 @@ def power_reproducer(target: Target, api: str, contract: str, recorder: str) -> 
     longest_first = sorted(_programs(), key=len, reverse=True)
     runs = (KillScript(opening, program, api, target.name) for program in longest_first[:3])
     allowed = _NONE_LOST if contract == KEEPS else _ANY_NUMBER
-    texts = (run.assembled(contract, (), list(_main(run, recorder, allowed))) for run in runs)
+    first = _OUTLIVING if deadly else ()
+    texts = (run.assembled(contract, (), [*first, *_main(run, recorder, allowed)]) for run in runs)
     return first_to_complain(texts, contract)
 
 
