@@ -173,4 +173,7 @@ def _by_others(name: str, group: Iterable[str], seen: Mapping[tuple[str, str], s
 
 def _reasons(name: str, group: Iterable[str], seen: Mapping[tuple[str, str], str]) -> Iterator[str]:
     for other in group:
-        yield from (seen[pair] for pair in ((other, name), (name, other)) if pair in seen)
+        if (other, name) in seen:
+            yield seen[other, name]
+        if (name, other) in seen:
+            yield f"{other} has the same cause: {seen[name, other]}"

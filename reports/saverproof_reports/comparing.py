@@ -77,7 +77,12 @@ def differences(old: Report, new: Report) -> Iterator[SettingDifference]:
 
 def _differing(what: str, old: object, new: object) -> Iterator[SettingDifference]:
     if old != new:
-        yield SettingDifference(what, str(old), str(new))
+        yield SettingDifference(what, shown(old), shown(new))
+
+
+def shown(value: object) -> str:
+    """A setting in words."""
+    return "none" if value is None else str(value)
 
 
 def paired(

@@ -6,7 +6,14 @@ from enum import StrEnum
 from typing import Any
 
 from saverproof_reports.baseline import excused
-from saverproof_reports.comparing import Figure, SettingDifference, differences, figures, paired
+from saverproof_reports.comparing import (
+    Figure,
+    SettingDifference,
+    differences,
+    figures,
+    paired,
+    shown,
+)
 from saverproof_reports.errors import ReportError
 
 Contract = Mapping[str, Any]
@@ -155,7 +162,7 @@ def _saver(old: Mapping[str, Any], new: Mapping[str, Any]) -> SaverComparison:
         unchanged,
         tuple(figures(old, new)),
         tuple(
-            SettingDifference(field, str(old["saver"][field]), str(new["saver"][field]))
+            SettingDifference(field, shown(old["saver"][field]), shown(new["saver"][field]))
             for field in ("name", "class", "distribution", "version")
             if old["saver"][field] != new["saver"][field]
         ),

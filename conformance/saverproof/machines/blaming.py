@@ -14,7 +14,7 @@ from saverproof.machines.patience import OutOfPatience
 from saverproof.machines.suspects import Suspect
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.machines.violations import Violation, kind_of, plain_breaches
-from saverproof.programs.shrinking import shrink
+from saverproof.programs.shrinking import MOST_STEPS, shrink
 from saverproof.steps.definitions import OwnStep, Program, Step
 
 SAME = parity.SAME_ANSWERS.id
@@ -111,7 +111,10 @@ class Blaming:
         return attempt
 
     def _shrunk(
-        self, program: Program, attempt: Callable[[Program], Program | None]
+        self,
+        program: Program,
+        attempt: Callable[[Program], Program | None],
+        most_steps: int = MOST_STEPS,
     ) -> tuple[Program, bool]:
         """A program made shorter, and whether that was not ended early."""
         ended = False
@@ -125,7 +128,7 @@ class Blaming:
                 self.trials.patience.allow_the_last()
                 return None
 
-        return shrink(program, tried), not ended
+        return shrink(program, tried, most_steps), not ended
 
     @staticmethod
     def _first(run: ProgramRun, contract: str) -> Breach | None:

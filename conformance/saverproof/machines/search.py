@@ -27,9 +27,15 @@ MOST_CAUSES = 5
 """Findings of different causes that are shown for one contract."""
 _DISMISS_AFTER = 3
 _LOOKS_AT_WHAT_IS_KNOWN = 12
+_LOOKS_ONCE_SPENT = 1
+"""Looks at differences of one contract of another family, whose own items settle them."""
 _MOST_NEEDS = 5
-_LEAST_ALLOWANCE = 4_000
+_LEAST_ALLOWANCE = 1_500
 """Calls that may always be spent on what was found already."""
+_LAST_ALLOWANCE = 3_000
+"""Calls that may be spent in the end on what other families' items settle."""
+_STEPS_TO_BLAME = 1_000
+"""Steps of candidates for a program that is only looked at, and never shown."""
 
 
 @dataclass(slots=True)
@@ -49,7 +55,7 @@ class ProgramSearch(Blaming):
     _explained: Counter[str] = field(default_factory=Counter)
     _looks_beyond: Counter[str] = field(default_factory=Counter)
     _spent: int = 0
-    """Calls spent on follow-ups once something was found."""
+    """Calls spent on follow-ups of what was found already, and of other families' contracts."""
 
     @property
     def violations(self) -> list[Violation]:
@@ -65,11 +71,8 @@ class ProgramSearch(Blaming):
         by what was found.
         """
         self._note(run)
-        before, known = self.trials.calls, bool(self.found)
         with self.trials.patience.following_up(self.trials.calls):
             self._follow_up(run)
-        if known:
-            self._spent += self.trials.calls - before
 
     def _follow_up(self, run: ProgramRun) -> None:
         looked_beyond: set[str] = set()
@@ -77,11 +80,14 @@ class ProgramSearch(Blaming):
             name = breach.contract
             if name in looked_beyond or not self._concerns(breach, run.program):
                 continue
+            before, own = self.trials.calls, name in self.wanted and name not in self.found
             if name in self.found or self._behind(name):
                 looked_beyond.add(name)
                 self._look_beyond(run.program, name)
             else:
                 self._look_into(run.program[: breach.position], breach)
+            if not own:
+                self._spent += self.trials.calls - before
 
     def _note(self, run: ProgramRun) -> None:
         """Count what a run showed; what came after saver and model had parted, as what parted
@@ -102,7 +108,8 @@ class ProgramSearch(Blaming):
             return False
         if name in self.found:
             return self._may_have_another_cause(name)
-        if self._explained[name] >= _LOOKS_AT_WHAT_IS_KNOWN:
+        others = self._exhausted and name not in self.wanted
+        if self._explained[name] >= (_LOOKS_ONCE_SPENT if others else _LOOKS_AT_WHAT_IS_KNOWN):
             return False
         return name in self.wanted or self._holds_apis_together or bool(self._ours(program, name))
 
@@ -275,7 +282,10 @@ class ProgramSearch(Blaming):
 
     def _look_once_more(self, names: Collection[str]) -> None:
         # What turned out to be another family's was looked into already.
-        for name in sorted(self.examples.keys() & names):
+        last = self.trials.calls + _LAST_ALLOWANCE
+        for name in sorted(self.examples.keys() & names, key=lambda n: (n not in self.wanted, n)):
+            if name not in self.wanted and self.trials.calls > last:
+                return
             program = self.examples[name]
             behind = self._behind(name)
             without = program
@@ -289,7 +299,7 @@ class ProgramSearch(Blaming):
                 self._explain_if_steady(program, name, shown)
                 continue
             attempt = self._attempt(name)
-            short, _ = self._shrunk(program, attempt)
+            short, _ = self._shrunk(program, attempt, _STEPS_TO_BLAME)
             if breach := self._first(self._replay(short, until=name), name):
                 self.differences.explain(name, {self.blamed(short, breach)})
 

@@ -15,7 +15,11 @@ Attempt = Callable[[Program], Program | None]
 """Runs a candidate: the steps of it that were legal, if it still shows the flaw, or None."""
 
 
-def shrink(program: Program, attempt: Attempt, most_steps: int = 6_000) -> Program:
+MOST_STEPS = 6_000
+"""Steps of the candidates that are tried, together."""
+
+
+def shrink(program: Program, attempt: Attempt, most_steps: int = MOST_STEPS) -> Program:
     """A program that still shows the flaw and from which nothing can be left out, nor simplified.
 
     Candidates of ``most_steps`` steps together are tried; then the shortest so far is given.
