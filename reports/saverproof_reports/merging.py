@@ -4,15 +4,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from saverproof_reports.shards import joined
+
 Report = Mapping[str, Any]
 
 
 def merged(reports: Sequence[Report]) -> dict[str, Any]:
     """One report with the savers of all of ``reports``, which must not be none.
 
-    It is complete if each of them is. A saver that comes twice is told apart by its version, its
-    profile, or at last by a number.
+    It is complete if each of them is. Runs that judged different parts of the same savers count as
+    one (``shards``). A saver that comes twice is told apart by its version, its profile, or at last
+    by a number.
     """
+    reports = joined(reports)
     if len(reports) == 1:
         return dict(reports[0])
     first = reports[0]

@@ -27,13 +27,15 @@ def command(
 
     Each of REPORTS is a report.json, the folder that holds it, or the folder of a run that was
     killed: what that run had finished is shown, marked as incomplete. Several become one page on
-    which the savers are side by side.
+    which the savers are side by side; runs that judged different families, or contracts, of the
+    same saver become one run, so that the jobs of a CI matrix give one page.
 
     Without an option it prints Markdown.
 
     \b
         saverproof report .saverproof --html report.html
         saverproof report sqlite/ postgres/ redis/ --html savers.html
+        saverproof report job-1/ job-2/ job-3/ --folder whole
         saverproof report .saverproof --folder rescued
     """
     report = merged([load_report(path) for path in reports])

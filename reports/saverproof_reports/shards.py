@@ -1,0 +1,128 @@
+"""Runs that judged different parts of one saver, as one run: the jobs of a CI matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from saverproof_reports.axes import merge_axes
+from saverproof_reports.causes import causes
+from saverproof_reports.sections import (
+    merge_crash,
+    merge_crowds,
+    merge_faults,
+    merge_power,
+    merge_programs,
+)
+from saverproof_reports.summary import summarise
+
+Data = Mapping[str, Any]
+_SECTIONS: Mapping[str, Callable[[Iterable[Data]], dict[str, Any]]] = {
+    "faults": merge_faults,
+    "crash": merge_crash,
+    "power": merge_power,
+    "concurrency": merge_crowds,
+    "programs": merge_programs,
+    "axes": merge_axes,
+}
+_COUNTED = ("seen", "shown", "explained", "unknown")
+"""What is added of differences; which were not settled, each part has told for itself."""
+
+
+def joined(reports: Sequence[Data]) -> list[Data]:
+    """The reports, of which those that judged different parts of the same savers are one.
+
+    The profile must be the same. Reports that judged the same contract are not parts of one run.
+    """
+    whole: list[Data] = []
+    for report in reports:
+        for place, other in enumerate(whole):
+            if _are_parts(other, report):
+                whole[place] = _whole(other, report)
+                break
+        else:
+            whole.append(report)
+    return whole
+
+
+def _are_parts(one: Data, other: Data) -> bool:
+    savers = [[judged["saver"] for judged in report["savers"]] for report in (one, other)]
+    if savers[0] != savers[1] or one["run"]["profile"] != other["run"]["profile"]:
+        return False
+    pairs = zip(one["savers"], other["savers"], strict=True)
+    return all(_judged_by(first).isdisjoint(_judged_by(second)) for first, second in pairs)
+
+
+def _judged_by(judged: Data) -> set[str]:
+    return {contract["id"] for contract in judged["contracts"] if _was_judged(contract)}
+
+
+def _was_judged(contract: Data) -> bool:
+    if contract["verdict"] == "not-applicable" or not contract.get("selected", True):
+        return False
+    # What only another family saw broken was counted by none.
+    return any(contract["checked"].values()) or not contract["violations"]
+
+
+def _whole(one: Data, other: Data) -> dict[str, Any]:
+    runs = one["run"], other["run"]
+    run = {**one["run"], "started": min(run["started"] for run in runs)}
+    for figure in ("duration_s", "estimate_s"):
+        if any(figure in run for run in runs):
+            run[figure] = round(sum(run.get(figure, 0.0) for run in runs), 3)
+    pairs = zip(one["savers"], other["savers"], strict=True)
+    return {
+        **one,
+        "complete": one["complete"] and other["complete"],
+        "run": run,
+        "savers": [_saver(first, second) for first, second in pairs],
+    }
+
+
+def _saver(one: Data, other: Data) -> dict[str, Any]:
+    there = {contract["id"]: contract for contract in other["contracts"]}
+    contracts = [_contract(contract, there[contract["id"]]) for contract in one["contracts"]]
+    sections = {
+        name: merge([part[name] for part in (one, other) if name in part])
+        for name, merge in _SECTIONS.items()
+        if name in one or name in other
+    }
+    timing = {name: round(one["timing"][name] + other["timing"][name], 3) for name in one["timing"]}
+    differences = [part["differences"] for part in (one, other) if "differences" in part]
+    return {
+        **one,
+        "summary": summarise(contracts),
+        "contracts": contracts,
+        "causes": causes(contracts),
+        **sections,
+        **({"differences": _added(differences)} if differences else {}),
+        **{
+            name: [*one.get(name, ()), *other.get(name, ())]
+            for name in ("budget", "stale")
+            if name in one or name in other
+        },
+        "timing": timing,
+    }
+
+
+def _added(differences: Sequence[Data]) -> dict[str, Any]:
+    unsettled: dict[str, int] = {}
+    for part in differences:
+        for name, times in part.get("unsettled", {}).items():
+            unsettled[name] = unsettled.get(name, 0) + times
+    counts = {name: sum(part[name] for part in differences) for name in _COUNTED}
+    return counts | ({"unsettled": unsettled} if unsettled else {})
+
+
+def _contract(one: Data, other: Data) -> Data:
+    """A contract as the part judged it that was asked to; what another saw broken is added."""
+    own, beside = (other, one) if _was_judged(other) else (one, other)
+    found = [*own["violations"], *beside["violations"]]
+    if beside["violations"]:
+        listed = all(violation.get("known") for violation in found)
+        reason = found[0]["known"]["reason"] if listed else None
+        verdict = "known" if listed else "violated"
+        return {**own, "violations": found, "verdict": verdict, "reason": reason}
+    if own["verdict"] == "held" and beside["verdict"] == "unknown":
+        return {**own, "verdict": "unknown", "reason": beside["reason"]}
+    return own
