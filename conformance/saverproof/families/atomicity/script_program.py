@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
 from saverproof.families.atomicity.judging import SILENT
+from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.random_programs import WATCHED
-from saverproof.families.atomicity.script_faults import PlainFault
 from saverproof.families.atomicity.scripting import other_commits
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented

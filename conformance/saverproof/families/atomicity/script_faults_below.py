@@ -1,0 +1,66 @@
+"""Faults below the driver for scripts: files, messages to a server, and the server itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from saverproof.families.atomicity.files import CALL_FAILURES
+from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
+from saverproof.families.atomicity.server import WAYS
+from saverproof.scripts.source import quoted
+from saverproof_faults import Fault, Lasts, Plan
+from saverproof_faults.servers.keeping import fail_write
+
+
+def failing_write(plan: Plan) -> PlainFault:
+    """The server that the script uses fails at a row."""
+    how = quoted(WAYS[plan.fault])
+    return PlainFault(
+        top=(f"from {fail_write.__module__} import {fail_write.__name__}",),
+        before=(f"{fail_write.__name__}(path, {plan.place.index}, {how})",),
+    )
+
+
+_CLASS = "socket.socket"
+_IF_LOST = "    if self.family != socket.AF_UNIX and left and left.pop():"
+_RESET = (f'{_IF_LOST} raise OSError(104, "reset")',)  # with its number, as the kernel raises it
+_ANSWER_LOST = (
+    _IF_LOST,
+    "        sent = (send(self, *given), self.shutdown(socket.SHUT_WR))[0]",
+    "        while select.select([self], [], [], 5)[0] and self.recv(65536): pass",
+    "        return sent  # the server has done it, and its answer is thrown away",
+)
+
+
+def losing_message(plan: Plan) -> Iterator[PlainFault]:
+    """What a client written in Python meets, if nothing encrypts what it sends."""
+    if plan.fault not in (Fault.CONNECTION_RESET, Fault.ANSWER_LOST) or plan.lasts is Lasts.ONWARDS:
+        return
+    yield PlainFault(
+        top=(
+            "left = []  # True where a message to come is lost; the last is for the next one",
+            "def losing(self, send, *given):",
+            *(_RESET if plan.fault is Fault.CONNECTION_RESET else _ANSWER_LOST),
+            "    return send(self, *given)",
+            'for way in ("connect", "send", "sendall", "sendmsg"):',
+            f"    setattr({_CLASS}, way, functools.partialmethod(losing, getattr({_CLASS}, way)))",
+        ),
+        before=(f"left[:] = {after_passing(plan.place.index - 1)}",),
+        after=("left.clear()",),
+        may_store=True,
+    )
+
+
+def failing_call(plan: Plan) -> PlainFault:
+    """Who answers system calls is another process, which no script of forty lines can be."""
+    extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
+    failure = CALL_FAILURES[plan.fault].name
+    return PlainFault(
+        top=(
+            "files = CallWatch(tempfile.gettempdir())",
+            "files.__enter__().cover()  # until the script ends",
+        ),
+        before=(f"files.arm(CallFault({plan.place.index}, CallFailure.{failure}{extent}))",),
+        after=("files.disarm()",),
+        may_store=True,
+    )

@@ -1,0 +1,175 @@
+"""Faults of SQLite by plain means: a trigger, a lock, a connection or cursor that fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from saverproof.families.atomicity.disk import FAILURES
+from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
+from saverproof.scripts.source import quoted
+from saverproof_faults import Event, Fault, Lasts, Moment, Places, Plan, Statement
+
+_WRITES = re.compile(
+    r"""\s*(?:(INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO|(DELETE)\s+FROM|(UPDATE)(?:\s+OR\s+\w+)?)
+    \s+["`\[]?(\w+)["`\]]?(?=[\s(;]|$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def path_of(database: str) -> str:
+    """The database's path in a script's store, as source."""
+    return f"path + {quoted('/' + database)}"
+
+
+def _abort(where: str, verb: str, table: str, condition: str) -> PlainFault:
+    return PlainFault(
+        before=(
+            f"trigger = {quoted(f'CREATE TRIGGER fault AFTER {verb} ON {table} WHEN ')}",
+            "trigger += " + quoted(f"{condition} BEGIN SELECT RAISE(ABORT, 'fault'); END"),
+            f"with contextlib.closing(sqlite3.connect({where})) as other:",
+            "    other.execute(trigger)",
+        ),
+    )
+
+
+def row_trigger(plan: Plan, places: Places, where: str) -> PlainFault | None:
+    """A trigger that lets as many rows of the table be written as the plan does."""
+    if plan.fault is not Fault.TRIGGER_ABORT:
+        return None
+    return _before_row(plan.place.index, plan.place.row or 1, places, where)
+
+
+def _before_row(number: int, row: int, places: Places, where: str) -> PlainFault | None:
+    statements = [s for s in places.statements if s.number <= number]
+    found = _written(statements[-1]) if statements else None
+    if found is None:
+        return None
+    verb, table = found
+    rows = row + sum(s.rows for s in statements[:-1] if _written(s) == found)
+    others = sum(s.rows for s in places.statements if _written(s) == found)
+    if verb == "INSERT":
+        return _abort(where, verb, table, f"(SELECT count(*) FROM {table}) = {rows}")
+    if verb == "DELETE":
+        return _abort(where, verb, table, f"(SELECT count(*) FROM {table}) = {others - rows}")
+    return None
+
+
+def statement_trigger(plan: Plan, places: Places, where: str) -> PlainFault | None:
+    """A trigger for what the driver raised before or after a statement, or within a batch."""
+    place = plan.place
+    if plan.fault is not Fault.RAISE or place.event is not Event.STATEMENT:
+        return None
+    call = next(
+        (c for c in places.calls if c.event is place.event and c.index == place.index), None
+    )
+    if call is None:
+        return None
+    same = [s for s in places.statements if s.sql == call.sql]
+    if place.moment is Moment.BEFORE:
+        return _before_row(same[0].number, 1, places, where) if same else None
+    if place.row is not None and place.row < len(same):
+        return _before_row(same[place.row].number, 1, places, where)
+    return None
+
+
+def failing_statement(plan: Plan, places: Places) -> Iterator[PlainFault]:
+    """A cursor that fails at one of the statements that it is given."""
+    place = plan.place
+    executed = [call for call in places.calls if not call.sql.endswith("()")]
+    wanted = [c for c in executed if c.event is place.event and c.index == place.index]
+    if not wanted or place.row is not None or plan.lasts is Lasts.ONWARDS:
+        return
+    after = place.moment is Moment.AFTER
+    fail = ("        if left and left.pop(): raise sqlite3.OperationalError",)
+    many = any(call.rows is not None for call in executed)
+    call = "return self.cursor()"
+    yield PlainFault(
+        top=(
+            "left = []  # True where a statement to come fails; the last is for the next one",
+            "class Cursor(sqlite3.Cursor):",
+            "    def execute(self, *given, run=sqlite3.Cursor.execute):",
+            *(() if after else fail),
+            "        run(self, *given)",
+            *(fail if after else ()),
+            "        return self",
+            *((f"    def executemany(self, *given): {_MANY}",) if many else ()),
+            "class Connection(sqlite3.Connection):",
+            "    def cursor(self, *_): return super().cursor(Cursor)",
+            f"    def execute(self, *given): {call}.execute(*given)",
+            *((f"    def executemany(self, *given): {call}.executemany(*given)",) if many else ()),
+            *_CONNECTING,
+        ),
+        before=(f"left.extend({after_passing(executed.index(wanted[0]))})",),
+    )
+
+
+_MANY = "return self.execute(*given, run=sqlite3.Cursor.executemany)"
+_CONNECTING = (
+    "connect = sqlite3.connect",
+    'sqlite3.connect = lambda *given, **more: connect(*given, **{**more, "factory": Connection})',
+)
+
+
+def _written(statement: Statement) -> tuple[str, str] | None:
+    found = _WRITES.match(statement.sql)
+    if found is None:
+        return None
+    insert, delete, _update, table = found.groups()
+    return ("INSERT" if insert else "DELETE" if delete else "UPDATE"), table
+
+
+def locked(where: str) -> PlainFault:
+    """Another connection holds the write lock."""
+    return PlainFault(
+        top=(
+            "connect = sqlite3.connect  # without waiting for locks",
+            'sqlite3.connect = lambda *given, **more: connect(*given, **{**more, "timeout": 0})',
+        ),
+        before=(
+            f"other = sqlite3.connect({where})",
+            'other.execute("BEGIN IMMEDIATE")',
+        ),
+        after=("other.close()",),
+    )
+
+
+def failing_commit(places: Places, index: int) -> PlainFault:
+    """A connection that fails at one of its commits."""
+    by_call = any(call.event is Event.COMMIT and call.sql == "commit()" for call in places.calls)
+    fail = "if left and left.pop(): raise sqlite3.OperationalError"
+    body: tuple[str, ...] = (
+        "    def commit(self):",
+        f"        {fail}",
+        "        super().commit()",
+    )
+    if not by_call:
+        body = (
+            "    def cursor(self, *_): return super().cursor(Cursor)",
+            "    def execute(self, *given): return self.cursor().execute(*given)",
+            "class Cursor(sqlite3.Cursor):",
+            "    def execute(self, sql, *given):",
+            '        if sql.upper().startswith("COMMIT"):',
+            f"            {fail}",
+            "        return super().execute(sql, *given)",
+        )
+    return PlainFault(
+        top=(
+            "left = []  # True where a commit to come fails; the last is for the next one",
+            "class Connection(sqlite3.Connection):",
+            *body,
+            *_CONNECTING,
+        ),
+        before=(f"left.extend({after_passing(index - 1)})",),
+    )
+
+
+def failing_io(plan: Plan) -> PlainFault:
+    """What stands between SQLite and its files takes more lines than a script has."""
+    extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
+    failure = FAILURES[plan.fault].name
+    return PlainFault(
+        top=("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends"),
+        before=(f"disk.arm(IoFault({plan.place.index}, Failure.{failure}{extent}))",),
+        after=("disk.disarm()",),
+    )
