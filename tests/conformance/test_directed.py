@@ -1,4 +1,4 @@
-"""Finite sets are enumerated: what confuses names is caught without any dice."""
+"""Finite sets are enumerated: what confuses names, values or arguments is caught without dice."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.judging_support import plan_of
-from tests.wrong_savers import WRONG, WrongSaver
+from tests.conformance.selftest_support import allowed, family_of
+from tests.wrong_savers import WRONG, WrongSaver, alike, beside, leftovers
 
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
@@ -20,23 +21,26 @@ from saverproof_savers import targets
 
 NO_DICE = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False)
 CONFUSED = {"isolation/hostile-identifiers", "isolation/hostile-filter-keys"}
+ENUMERATED = {alike.__name__, beside.__name__, leftovers.__name__}
 
 
-def judged(saver: Target, family: str, folder: Path) -> Outcome:
+def judged(saver: Target, family: str, folder: Path, until: str | None = None) -> Outcome:
     tally = Tally(plan_of(saver, family, "sync", folder))
-    FunctionalJudging(tally.plan, saver, tally, NO_DICE).run()
+    FunctionalJudging(tally.plan, saver, tally, NO_DICE, until=until).run()
     return tally.outcome()
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [wrong for wrong in WRONG if wrong.breaks in CONFUSED],
+    [w for w in WRONG if w.breaks in CONFUSED or w.saver.__module__ in ENUMERATED],
     ids=lambda wrong: wrong.name,
 )
-def test_names_that_are_confused_are_found_without_dice(wrong: WrongSaver, tmp_path: Path) -> None:
+def test_what_is_enumerated_is_found_without_dice(wrong: WrongSaver, tmp_path: Path) -> None:
     saver = Target(name=wrong.name, open=wrong.make, drop=wrong.drop, durable=False)
-    outcome = judged(saver, "isolation", tmp_path)
-    assert wrong.breaks in {found.contract for found in outcome.findings}
+    outcome = judged(saver, family_of(wrong), tmp_path, until=wrong.breaks)
+    found = {finding.contract for finding in outcome.findings}
+    assert wrong.breaks in found
+    assert found <= allowed(wrong)
 
 
 def test_every_hostile_id_is_written_and_deleted() -> None:

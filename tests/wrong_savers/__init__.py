@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.wrong_savers import (
+    alike,
+    beside,
     blobs,
     channels,
     clocks,
@@ -21,6 +23,7 @@ from tests.wrong_savers import (
     interface,
     isolation,
     leaving,
+    leftovers,
     lifecycle,
     metadata,
     names,
@@ -48,6 +51,8 @@ from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 __all__ = [
     "WRONG",
     "WrongSaver",
+    "alike",
+    "beside",
     "blobs",
     "channels",
     "clocks",
@@ -66,6 +71,7 @@ __all__ = [
     "interface",
     "isolation",
     "leaving",
+    "leftovers",
     "lifecycle",
     "metadata",
     "names",

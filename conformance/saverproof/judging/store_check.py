@@ -9,7 +9,7 @@ from saverproof.execution.calls import address_config, read_config
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FactLog, Raised
-from saverproof.judging.tuples import field, judge_tuple, part, shown_id
+from saverproof.judging.tuples import field, is_another, judge_tuple, part, shown_id
 from saverproof.model.records import Address
 from saverproof.steps.identifiers import mint
 
@@ -72,7 +72,8 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
             if address in model.gone:
                 log.agree(facts.REMOVED.get(model.gone[address], facts.ABSENT))
         else:
-            alike = answers_unknown_alike(context, address, observed)
+            another = is_another(model, address, observed)
+            alike = another or answers_unknown_alike(context, address, observed)
             taken = None if alike else _taken_from(context, *address[:2], observed)
             cause = Cause.ANY_UNKNOWN if alike else taken
             log.differ(facts.EXTRA, address, None, observed, cause=cause)

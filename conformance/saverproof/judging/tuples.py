@@ -51,12 +51,23 @@ def shown_id(observed: Any) -> Any:
     return checkpoint.get("id") if is_mapping(checkpoint) else None
 
 
+def is_another(model: Model, address: Address, observed: Any) -> bool:
+    """Whether another checkpoint of the namespace was answered, of which all the rest differs."""
+    shown = shown_id(observed)
+    known = map(mint, model.history(address[0], address[1]))
+    return shown != mint(address[2]) and shown in known
+
+
 def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thread: str) -> None:
     """Compare every fact of a tuple that stands for ``address``; ``thread`` is its real id."""
     record = model.record(address)
     assert record is not None
     if not is_mapping(field(observed, "checkpoint")):
         log.differ(facts.MALFORMED, address, "a CheckpointTuple", observed)
+        return
+    if is_another(model, address, observed):
+        asked, shown = mint(address[2]), shown_id(observed)
+        log.differ(facts.ADDRESS, address, (thread, address[1], asked), (thread, address[1], shown))
         return
     _judge_address(log, address, observed, thread)
     _judge_parent(log, record, address, observed, thread)

@@ -15,7 +15,8 @@ from saverproof.contracts.tables import (
     upsert,
 )
 from saverproof.machines.machine import SaverMachine
-from saverproof.programs.directed import NAMES, TASKS, TIES
+from saverproof.programs.directed import LONG_PATHS, NAMES, OWN_CHANNELS, SPECIAL_LISTS, TASKS, TIES
+from saverproof.programs.every_value import EVERY_VALUE
 from saverproof.programs.lookalikes import METADATA
 from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
 from saverproof.programs.names import (
@@ -23,6 +24,7 @@ from saverproof.programs.names import (
     ODD_NODES,
     ODD_PATHS,
 )
+from saverproof.programs.questions import questions
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import PUTS, READS, SMALL, Weights
 from saverproof.steps.definitions import (
@@ -59,6 +61,7 @@ class OrderingMachine(SaverMachine):
 
     enforces = ordering.TABLE.contracts
     themes = _ordering()
+    examples = (*LONG_PATHS, questions(limit=1), questions(limit=3))
 
 
 def _upsert() -> tuple[Theme, ...]:
@@ -85,6 +88,7 @@ class UpsertMachine(SaverMachine):
 
     enforces = upsert.TABLE.contracts
     themes = _upsert()
+    examples = SPECIAL_LISTS
 
 
 def _pending_writes() -> tuple[Theme, ...]:
@@ -104,7 +108,7 @@ class PendingWritesMachine(SaverMachine):
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
-    examples = TASKS
+    examples = (*TASKS, *OWN_CHANNELS, questions(limit=None))
 
 
 def _identity() -> tuple[Theme, ...]:
@@ -135,7 +139,7 @@ class IdentityMachine(SaverMachine):
 
     enforces = identity.TABLE.contracts
     themes = _identity()
-    examples = TIES
+    examples = (*TIES, questions(limit=None))
 
 
 def _serialization() -> tuple[Theme, ...]:
@@ -207,7 +211,7 @@ class SerializationMachine(SaverMachine):
 
     enforces = serialization.TABLE.contracts
     themes = _serialization()
-    examples = (*NAMES, *METADATA)
+    examples = (*NAMES, *METADATA, *EVERY_VALUE)
 
 
 _BEYOND_FOUR_DIGITS = 10_050

@@ -19,11 +19,12 @@ from saverproof.machines.machine import SaverMachine
 from saverproof.programs.directed import (
     FILTERS,
     HOSTILE_THREADS,
+    JOINED,
     NAMESPACES,
     ODD_NAMESPACES,
     SAME_IDS,
 )
-from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE
+from saverproof.programs.lookalikes import FILTER_VALUES_ALIKE, HOLDING
 from saverproof.programs.makers import (
     batches,
     checkpoints,
@@ -37,6 +38,8 @@ from saverproof.programs.names import (
     HOSTILE_FILTERS,
     NESTED,
 )
+from saverproof.programs.questions import questions
+from saverproof.programs.removals import ALIKE, REMOVALS
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
 from saverproof.steps.definitions import (
@@ -91,7 +94,10 @@ class IsolationMachine(SaverMachine):
 
     enforces = isolation.TABLE.contracts
     themes = _isolation()
-    examples = (*HOSTILE_THREADS, *NAMESPACES, *ODD_NAMESPACES, *SAME_IDS, *FILTERS)
+    examples = (
+        *(*HOSTILE_THREADS, *JOINED, *NAMESPACES, *ODD_NAMESPACES, *SAME_IDS, *FILTERS),
+        *ALIKE,
+    )
 
 
 def _filter_() -> tuple[Theme, ...]:
@@ -137,7 +143,7 @@ class FilterMachine(SaverMachine):
 
     enforces = filtering.TABLE.contracts
     themes = _filter_()
-    examples = FILTER_VALUES_ALIKE
+    examples = (*FILTER_VALUES_ALIKE, HOLDING, questions(limit=None))
 
 
 def _deletion() -> tuple[Theme, ...]:
@@ -197,6 +203,7 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
+    examples = REMOVALS
 
 
 def _delta_history() -> tuple[Theme, ...]:

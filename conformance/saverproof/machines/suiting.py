@@ -10,8 +10,8 @@ from saverproof.programs.axes import table
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
 from saverproof.programs.small import OPERATIONS
 from saverproof.programs.theme import Maker, Theme
-from saverproof.steps.definitions import Program
-from saverproof.values import roundtrips, values
+from saverproof.steps.definitions import Program, Put, PutWrites, Step
+from saverproof.values import Value, roundtrips, values
 
 DURABLE = table.DURABLE
 _NEEDS: Mapping[Maker, str] = {
@@ -40,13 +40,31 @@ def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[
     return tuple(_within(theme, serde, able) for theme in themes if theme.needs <= {*able})
 
 
-def suited_program(program: Program, able: Collection[str]) -> Program:
-    """The program without the steps for which the saver has no operation."""
-    return tuple(s for s in program if type(s) not in _DECLINED or _DECLINED[type(s)] in able)
+def suited_program(program: Program, able: Collection[str], serde: Any = None) -> Program:
+    """The program without the steps for which the saver has no operation, and without the values
+    that its serializer, if it has one, does not keep.
+    """
+    possible = (s for s in program if type(s) not in _DECLINED or _DECLINED[type(s)] in able)
+    return tuple(possible if serde is None else (_kept(step, serde) for step in possible))
+
+
+def _kept(step: Step, serde: Any) -> Step:
+    match step:
+        case Put(changes=changes):
+            known = tuple((n, v) for n, v in changes if v is None or _keeps(serde, v))
+            return step if known == changes else replace(step, changes=known)
+        case PutWrites(writes=writes):
+            told = tuple((n, v) for n, v in writes if _keeps(serde, v))
+            return step if told == writes else replace(step, writes=told)
+    return step
+
+
+def _keeps(serde: Any, value: Value) -> bool:
+    return value.group == "exception" or roundtrips(serde, value)
 
 
 def _within(theme: Theme, serde: Any, able: Collection[str]) -> Theme:
-    kept = tuple(v for v in values(*theme.groups) if roundtrips(serde, v) or v.group == "exception")
+    kept = tuple(v for v in values(*theme.groups) if _keeps(serde, v))
     weights = {
         maker: weight
         for maker, weight in theme.weights.items()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from saverproof.model.records import SPECIAL_INDEX
 from saverproof.programs.names import (
     HOSTILE,
     HOSTILE_FILTERS,
     HOSTILE_NAMESPACES,
+    JOINING,
     NESTED,
     ODD_CHANNELS,
     ODD_NODES,
@@ -56,6 +58,20 @@ HOSTILE_THREADS: tuple[Program, ...] = tuple(
     program for names in HOSTILE for program in _told_apart(names)
 )
 """Each hostile thread id beside those that it may be taken for, and deleted beside them."""
+
+
+def _joined() -> Iterator[Step]:
+    """A checkpoint in each of two places for each sign, which gives them one key if it joins it."""
+    places = [(f"a{sign}x", "y") for sign in JOINING] + [("a", f"x{sign}y") for sign in JOINING]
+    for number, (thread, namespace) in enumerate(places, start=1):
+        yield checkpoint(thread, number, namespace=namespace)
+    for thread, namespace in places:
+        yield GetTuple(thread, namespace)
+        yield ListTuples(thread, namespace)
+
+
+JOINED: tuple[Program, ...] = (tuple(_joined()),)
+"""Threads and namespaces that many a sign between them would make the same."""
 
 SAME_IDS: tuple[Program, ...] = (
     (
@@ -142,5 +158,53 @@ TASKS: tuple[Program, ...] = (
         GetTuple(THREAD, "", 1),
         ListTuples(THREAD),
     ),
+    (checkpoint(THREAD, 1), *(batch(THREAD, 1, task, 12) for task in range(1, 10))),
 )
-"""Tasks whose ids have all but the end in common, and others that have the end in common."""
+"""Tasks whose ids have all but the end in common, and others that have the end in common; and
+more writes on one checkpoint than a page of a hundred.
+"""
+
+_LONG_PATH = "~__pregel_push, ~__pregel_push, ~__pregel_pull, agent, 0000000001, {:010}"
+LONG_PATHS: tuple[Program, ...] = (
+    (
+        checkpoint(THREAD, 1),
+        *(
+            replace(batch(THREAD, 1, task, 1), path=_LONG_PATH.format(number))
+            for task, number in ((1, 2), (2, 1), (3, 3))
+        ),
+        ListTuples(THREAD),
+    ),
+)
+"""Tasks pushed by tasks, whose paths differ at the end, where it counts."""
+
+_OWN_CHANNELS = (
+    *(("__pregel_tasks", Value("send", 1)), ("__no_writes__", Value("none", 0))),
+    *(("__return__", Value("list", 1)), ("__previous__", Value("dict", 0))),
+    *(("__end__", Value("integer", 1)), ("__start__", Value("dict", 1))),
+    *(("__root__", Value("text", 1)), ("branch:to:agent", Value("none", 0))),
+    ("__pregel_tasks", Value("send", 3)),
+)
+OWN_CHANNELS: tuple[Program, ...] = (
+    (checkpoint(THREAD, 1), PutWrites(THREAD, "", 1, 1, _OWN_CHANNELS), ListTuples(THREAD)),
+    (
+        checkpoint(THREAD, 1),
+        PutWrites(THREAD, "", 1, 1, (("count", Value("integer", 1)),) * 3),
+        PutWrites(THREAD, "", 1, 2, (("count", Value("none", 0)),) * 2),
+        ListTuples(THREAD),
+    ),
+)
+"""Writes to the channels of LangGraph's own, which are no special writes, and the same thrice."""
+
+
+def _twice(channel: str) -> Program:
+    """A special write as the loop makes it, a list, and once more with another list."""
+    first, second = ((channel, Value("list", seed)) for seed in (3, 6))
+    return (
+        checkpoint(THREAD, 1),
+        *(PutWrites(THREAD, "", 1, 1, (one,)) for one in (first, second)),
+        ListTuples(THREAD),
+    )
+
+
+SPECIAL_LISTS: tuple[Program, ...] = tuple(map(_twice, SPECIAL_INDEX))
+"""Each special channel, of which the second list replaces the first."""

@@ -38,7 +38,38 @@ FILTER_VALUES_ALIKE: tuple[Program, ...] = tuple(
 )
 """Values that print alike, or that one may be a pattern of, each among the others."""
 
-_KEYS = (*METADATA_KEYS, "", " padded ", "caf\u00e9", "cafe\u0301", "Caf\u00e9", "a/b")
+_HOLDING: tuple[Any, ...] = (
+    "ann",
+    ["ann"],
+    ["ann", "bob"],
+    [["ann"]],
+    {"ann": 1},
+    {"ann": "ann"},
+    [],
+    {},
+    1,
+    [1],
+)
+HOLDING: Program = (
+    *_all_of(_HOLDING),
+    *(
+        ListTuples(THREAD, filter={_KEY: value})
+        for value in ("ann", "bob", 1, {"$gt": 0}, {"$in": ["ann"]}, {"$exists": True})
+    ),
+)
+"""Lists and dicts that hold what is looked for, and do not equal it."""
+
+_KEYS = (
+    *METADATA_KEYS,
+    "long_" * 20 + "1",
+    "long_" * 20 + "2",
+    "",
+    " padded ",
+    "caf\u00e9",
+    "cafe\u0301",
+    "Caf\u00e9",
+    "a/b",
+)
 METADATA: tuple[Program, ...] = (
     (
         Put(THREAD, "", 1, metadata={key: n for n, key in enumerate(_KEYS)}),

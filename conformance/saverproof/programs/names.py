@@ -48,6 +48,12 @@ HOSTILE = (
 )
 """Thread ids, and namespaces beside them, that a saver may take for one another."""
 
+JOINING = (
+    *("", " ", ".", ";", "=", "+", "@", "~", "%", "!", "&", "?", "*", "(", "\\", "\t", "\n", "\0"),
+    *("__", "--", "->", "//", "||", "##", "%3A", "\x1e", "\u2063"),
+)
+"""What may stand between a thread and a namespace in a key, beside the signs above."""
+
 HOSTILE_NAMESPACES = (
     NameSet(("a",), ("", "child", "Child", "CHILD")),
     NameSet(("a",), ("", "caf\u00e9", "cafe\u0301", "cafe")),
@@ -105,6 +111,10 @@ ODD_CHANNELS = (
     "07",
     "../count",
     "c*t",
+    "c" * 70 + "1",
+    "c" * 70 + "2",
+    "c" * 300 + "1",
+    "c" * 300 + "2",
 )
 
 ODD_NODES = (

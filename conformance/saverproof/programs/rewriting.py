@@ -13,9 +13,11 @@ from saverproof.model.records import SPECIAL_INDEX
 from saverproof.programs.renaming import names
 from saverproof.steps.definitions import (
     CloseAgain,
+    CopyThread,
     IdForm,
     Program,
     Put,
+    PutHistory,
     PutWrites,
     Reopen,
     SetUp,
@@ -258,6 +260,18 @@ def without_copies(program: Program) -> Program:
             changes[place(step)] = step.changes
         plain.append(step)
     return tuple(plain)
+
+
+def put_for_copied(program: Program) -> Program:
+    """The same with what was put into the source put into the target, where it was copied."""
+    made: list[Step] = []
+    for step in program:
+        if isinstance(step, CopyThread):
+            stored = (s for s in made if isinstance(s, (Put, PutHistory, PutWrites)))
+            made += [replace(s, thread=step.target) for s in stored if s.thread == step.source]
+        else:
+            made.append(step)
+    return tuple(made)
 
 
 def without_nones(program: Program) -> Program:

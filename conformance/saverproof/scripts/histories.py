@@ -5,7 +5,7 @@ from __future__ import annotations
 from saverproof.scripts.source import dict_source, literal, quoted
 from saverproof.scripts.writer import ScriptWriter, versions_source
 from saverproof.steps.definitions import PutHistory, Times
-from saverproof.steps.expanding import MARK, puts_of
+from saverproof.steps.expanding import MARK, RUN, puts_of
 
 
 def write_history(step: PutHistory, writer: ScriptWriter) -> None:
@@ -57,7 +57,7 @@ def _time(step: PutHistory) -> str:
 
 
 def _metadata(step: PutHistory) -> str:
-    made = '{"source": "loop", "step": n, "parents": {}}'
+    made = f'{{"source": "loop", "step": n, "parents": {{}}, "run_id": {quoted(RUN)}}}'
     if not step.marked:
         return made
     return f"{made} | ({literal(MARK)} if n % {step.marked} == 0 else {{}})"

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from saverproof.steps.definitions import Put, PutHistory, Times
 from saverproof.values import Value
 
+RUN = "run-2"
+"""The run that a history is of."""
 MARK = {"user": "ann"}
 """The metadata of a marked checkpoint of a history, beside what the loop gives."""
 
@@ -29,7 +31,7 @@ def puts_of(step: PutHistory) -> Iterator[Put]:
 
 def metadata_of(step: PutHistory, number: int) -> dict[str, object]:
     """The metadata of one checkpoint of a history."""
-    made: dict[str, object] = {"source": "loop", "step": number, "parents": {}}
+    made: dict[str, object] = {"source": "loop", "step": number, "parents": {}, "run_id": RUN}
     return made | MARK if step.marked and number % step.marked == 0 else made
 
 

@@ -75,6 +75,13 @@ _TEXTS = (
         "bytes",
         *("b'bytes <n>'", "bytes(range(256))", "b'\\x00\\xff\\xfe'", "b'\\xc3\\x28'"),
     ),
+    chosen(
+        "scalar",
+        "telling-text",
+        *("'2024-02-29'", "'2024-02-29T12:30:59+00:00'", "'true'", "'1e5'", "'[1]'"),
+        "'6a1f0c1e-3f41-5d7e-9a37-0d2f4c9e1b55'",
+    ),
+    chosen("scalar", "padded-bytes", *("b'ends\\x00\\x00'", "b'\\r\\n\\x1a'", "b'[1]'", "b' a '")),
 )
 
 _TIMES = (

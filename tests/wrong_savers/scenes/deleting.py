@@ -12,7 +12,7 @@ from tests.wrong_savers.scenes.threads import everything, two_threads
 @scene("deletion/thread-all")
 def a_deleted_thread(p: Probe) -> Any:
     two_threads(p)
-    answers = [p.delete("z"), p.delete("a")]
+    answers = [p.delete("z"), p.id_of(), p.delete("a")]
     left = p.places(p.config("a", None)), p.id_of(), p.id_of("a", "n:1"), p.places(None)
     return answers, left, everything(p, "b", "ab")
 
@@ -23,7 +23,11 @@ def the_same_ids_after_a_delete(p: Probe) -> Any:
     p.delete("a")
     for number, ns in ((1, ""), (3, ""), (1, "n:1")):
         p.put(number, ns=ns, values={"z": 1})
-    return everything(p, "a")
+    for values in ({"x": 1}, {"x": 2}):
+        p.delete("c")
+        p.versions.clear()
+        p.put(1, thread="c", values=values)
+    return everything(p, "a", "c")
 
 
 def delete_runs(p: Probe, *runs: str) -> Any:
@@ -39,6 +43,10 @@ def deleted_runs(p: Probe) -> Any:
     answers = [delete_runs(p), delete_runs(p, "zz")]
     delete_runs(p, "r1", "r3")
     left = everything(p, "a", "b", "ab")
+    for number in range(1, 103):
+        p.put(number, thread="long", metadata={"run_id": "r4"})
+    delete_runs(p, "r4")
+    left += (p.places(p.config("long")),)
     p.put(1, ns="n:1", values={"x": 9})
     return answers, left, p.pending("a", "n:1", 1)
 
@@ -55,6 +63,9 @@ def pruned_to_the_latest(p: Probe) -> Any:
     answers = [prune(p), prune(p, "a"), prune(p, "b", strategy="delete")]
     latest = [p.tuple(), p.tuple("a", "n:1"), p.tuple("b")]
     shown = [i and (p.number(i), i.checkpoint["channel_values"], i.metadata) for i in latest]
+    for thread in ("c", "d"):
+        p.put(1, thread=thread)
+    answers += [prune(p, "c", "d", strategy="delete"), p.id_of("d")]
     return answers, shown, p.pending("a", "n:1"), everything(p, "ab"), p.held("a", "", 4)
 
 
@@ -96,7 +107,7 @@ def copied(p: Probe) -> Any:
 @scene("deletion/copy-complete")
 def a_copied_thread(p: Probe) -> Any:
     two_threads(p)
-    answer = copied(p)
+    answer = p.id_of("copy"), copied(p), p.id_of("copy")
     before = everything(p, "copy", "a")
     p.put(3, thread="copy", values={"x": 1})
     return answer, before, p.pending("copy", "", 3)

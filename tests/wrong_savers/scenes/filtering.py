@@ -29,7 +29,11 @@ def filters_on_scalars(p: Probe) -> Any:
     for number in range(1, 102):
         p.put(number, thread="long", metadata={"kind": "first" if number == 1 else "later"})
     first = p.ids(p.config("long"), filter={"kind": "first"})
-    return listed(p, [*wanted, *both, {"kind": "nothing"}, {"missing": "x"}]), done, first
+    p.put(22, thread="c", metadata={"kind": ["fork"]})
+    held = p.ids(p.config("c"), filter={"kind": "fork"})
+    beside = [p.places(c, filter={"kind": "Fork"}) for c in (None, p.config("a", "", 1))]
+    found = listed(p, [*wanted, *both, {"kind": "nothing"}, {"missing": "x"}])
+    return found, done, first, held, beside
 
 
 @scene("filter/none")

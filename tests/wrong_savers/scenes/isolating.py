@@ -68,13 +68,20 @@ def namespaces_of_subgraphs(p: Probe) -> Any:
 def threads_that_look_alike(p: Probe) -> Any:
     for thread in HOSTILE:
         p.put(1, thread=thread, values={"x": thread})
-    for thread, ns in (("k:l", "m"), ("k", "l:m")):
+    for thread, ns in (("k:l", "m"), ("k", "l:m"), ("k.l", "m"), ("k", "l.m")):
         p.put(1, thread=thread, ns=ns, values={"x": thread})
+    for thread in ("t" * 70 + "1", "t" * 70 + "2"):
+        p.put(1, thread=thread, values={"x": thread})
     for ns in HOSTILE:
         p.put(1, thread="n", ns=ns, values={"x": ns})
     before = [p.held(thread) for thread in HOSTILE], p.held("k:l", "m"), p.held("k", "l:m")
     nested = [(p.held("n", ns), p.places(p.config("n", ns))) for ns in HOSTILE]
     listed = [p.places(p.config(thread)) for thread in HOSTILE]
+    before = before, p.held("k.l", "m"), p.held("t" * 70 + "1")
+    p.put(1, thread="pq")
+    p.put(2, thread="pq", parent=1)
+    p.attempt(lambda: p.call("prune", ["p"], strategy="keep_latest"))
+    listed.append(p.places(p.config("pq")))
     for thread in ("a%", "a_", "a*", "A"):
         p.delete(thread)
     return before, nested, listed, [p.held(thread) for thread in HOSTILE]

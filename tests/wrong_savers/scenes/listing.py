@@ -56,7 +56,8 @@ def list_below_bounds(p: Probe) -> Any:
     p.put(3, ns="n", values={"x": 1})
     bounds = [p.config("a", "", n) for n in (0, 1, 2, 3, 4, 9)] + [p.config("a", "n", 3)]
     bounds += [{"configurable": {"checkpoint_id": p.id(3)}}, p.config("b", "", 5)]
-    return [sorted(p.ids(p.config(), before=bound)) for bound in bounds]
+    beside = p.ids(p.config(), before=bounds[3], filter={"source": "loop"})
+    return [sorted(p.ids(p.config(), before=bound)) for bound in bounds], sorted(beside)
 
 
 @scene("ordering/limit-zero")
@@ -75,6 +76,8 @@ def list_with_limits(p: Probe) -> Any:
     filtered = [p.ids(p.config(), filter=f, limit=n) for f in filters for n in (0, 1, 2, 3)]
     paged = [p.ids(p.config(), before=below, limit=n) for n in (0, 1, 2, 3)]
     counts = [len(p.ids(p.config("a", None), limit=n)) for n in (0, 1, 2, 3)]
+    p.put(8, thread="b")
+    counts.append(len(p.ids(None, limit=1)))
     # One more than a page of a hundred.
     for number in range(1, 102):
         p.put(number, thread="long")
@@ -113,6 +116,8 @@ def writes_of_many_tasks(p: Probe) -> Any:
     p.write(1, [("x", "q")], "t0", "")
     p.write(1, [("x", "p")], "t6", "~pull b")
     p.write(1, [("x", "o"), ("x", "oo")], "t7", "~pull; a")
+    for task, end in (("t8", 2), ("t9", 1)):
+        p.write(1, [("x", end)], task, f"~push, {'~push, ' * 9}{end}")
     return p.pending("a", "", 1)
 
 

@@ -63,6 +63,12 @@ def every_value(p: Probe) -> Any:
         p.put(number, values={channel: value})
         held = p.held("a", "", number)
         found.append(typed(held) if isinstance(held, dict) else held)
+    # Equal to the value before, or like it.
+    parent = None
+    for number, value in enumerate((1, True, 1.0, 0, False, "[1]", b"a\0", {"": 1}), 1):
+        p.put(number, thread="d", parent=parent, values={"x": value})
+        found.append(typed(p.held("d", "", number)))
+        parent = number
     # More than a hundred channels, and more than 16 MB.
     many, large = {f"c{n}": n for n in range(101)}, {"x": b"x" * 16_000_001}
     p.put(1, thread="b", values=many)
@@ -96,7 +102,8 @@ NAMES = ("a.b", "a.c", "a b", "it's", 'say "x"', "back\\slash", "é", "\U0001f60
 
 @scene("serialization/names")
 def odd_names(p: Probe) -> Any:
-    p.put(1, values={name: name for name in (*NAMES, "branch:to:x")})
+    long = ["c" * 70 + end for end in "12"]
+    p.put(1, values={name: name for name in (*NAMES, *long, "branch:to:x")})
     p.write(1, [(name, 1) for name in (*NAMES, "branch:to:x")], "t1", "~pull, née: it's")
     return p.held("a", "", 1), p.pending("a", "", 1)
 
@@ -114,6 +121,8 @@ def odd_metadata(p: Probe) -> Any:
         "list": [1, "a", None],
         "dict": {"a": {"b": 1}},
         "step": 0,
+        "lines": "a\r\nb",
+        "k" * 70: 1,
     }
     p.put(1, metadata=metadata)
     stored = p.tuple().metadata

@@ -61,6 +61,7 @@ def all_special(p: Probe, *beside: tuple[str, Any]) -> Any:
     for turn in (1, 2):
         for channel in special:
             p.write(1, [*((c, (v, turn)) for c, v in beside), (channel, turn)])
+            p.write(1, [*((c, (v, turn)) for c, v in beside), (channel, [turn])], "t2")
     return sorted(p.pending("a", "", 1), key=repr)
 
 
@@ -87,6 +88,7 @@ def whole_batches(p: Probe) -> Any:
     for task in ("1-and-so-on-and-so-on-and-1", "1-and-so-on-and-so-on-and-2"):
         p.write(1, [("x", task)], task)
         p.write(1, [("x", task)], f"another-{task}")
+    p.write(1, [("__pregel_tasks", 1), ("__no_writes__", None)], "t4")
     before = p.pending("a", "", 1)
     p.put(2, parent=1)
     return before, p.pending("a", "", 1)
@@ -155,7 +157,7 @@ def writes_in_both_reads(p: Probe) -> Any:
         p.write(number, [("x", 1), ("__error__", "e"), ("y", 2)])
         p.write(number, [("x", 3)], "t0")
     got = [p.pending("a", "", number) for number in (2, 1)]
-    return [item.pending_writes for item in p.tuples(p.config())] == got
+    return [[item.pending_writes for item in p.tuples(c)] == got for c in (p.config(), None)]
 
 
 @scene("pending-writes/accepts-task-path")

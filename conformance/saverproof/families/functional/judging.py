@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from saverproof.capability import Capability
 from saverproof.contracts.tables import isolation, lifecycle, serialization
@@ -67,6 +68,7 @@ class FunctionalJudging:
     until: str | None = None
     takes_path: bool = False
     closes: bool = True
+    serde: Any = None
     shares: ProgramShares = field(default_factory=ProgramShares)
     heavy: bool = False
     able: frozenset[str] = frozenset()
@@ -180,7 +182,7 @@ class FunctionalJudging:
         """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
         search.watch_inputs = False
         for program in MACHINES[self.plan.family].examples:
-            taken = suited_program(program, self.plan.facts["capabilities"])
+            taken = suited_program(program, self.plan.facts["capabilities"], self.serde)
             run = trials.replay(taken, thorough=False, count=True)
             self._follow_up(trials, search, DIRECTED, run)
             if self.until in search.found:
@@ -269,11 +271,11 @@ class FunctionalJudging:
         """The family's themes that this saver can take, with values that its serializer keeps."""
         plan = self.plan
         with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
-            serde = store.saver.serde
+            self.serde = store.saver.serde
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
             chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]
-            return [self._brief(theme) for theme in suited(chosen, serde, self.able)]
+            return [self._brief(theme) for theme in suited(chosen, self.serde, self.able)]
 
     def _brief(self, theme: Theme) -> Theme:
         """The theme, with shorter programs where time is scarce: each theme is to come to its turn

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from saverproof.contracts.tables import (
     channels,
+    deletion,
     filtering,
     identity,
     isolation,
@@ -37,8 +38,8 @@ from saverproof.programs.rewriting import is_mixed, is_special
 from saverproof.steps import definitions as steps
 from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
-_PLAIN_THREAD = re.compile(r"(?!null$)[a-z]+\d*")
-_PLAIN_NODE = re.compile(r"[a-z]+(_?\d+)?")
+_PLAIN_THREAD = re.compile(r"(?!null$)[a-z]{1,60}\d*")
+_PLAIN_NODE = re.compile(r"[a-z]{1,60}(_?\d+)?")
 _PLAIN_GROUPS = frozenset({"plain"})
 CLONES = (steps.Clone, steps.DropClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
@@ -174,8 +175,18 @@ _FILTERS = (
     *(contract.id for contract in filtering.TABLE.contracts),
     isolation.HOSTILE_FILTER_KEYS.id,
 )
+_LISTS = (
+    *(ordering.BEFORE_IS_EXCLUSIVE.id, ordering.LIMIT_IS_A_PREFIX.id, ordering.PAGES_TILE.id),
+    *(identity.LIST_SELECTS.id, isolation.THREADS.id, *_FILTERS),
+)
+"""The contracts of listings, which metadata that is missing or wrong does not excuse."""
 SELECTING = (ordering.PAGES_TILE.id, *_FILTERS)
 """The contracts of what selects checkpoints, and may find one that was replaced."""
+_CONTENTS = (
+    *(serialization.CHANNEL_VALUES.id, channels.UNCHANGED_CARRIED.id),
+    channels.DROPPED_STAYS_DROPPED.id,
+)
+"""The contracts that a value may be blamed on which was there before a removal."""
 FEATURES: tuple[Feature, ...] = (
     *LIFE,
     values_of(serialization.NON_FINITE.id, Put, lambda group: group == "non-finite", "raised"),
@@ -228,6 +239,28 @@ FEATURES: tuple[Feature, ...] = (
         rewriting.unmixed,
         upsert.REGULAR_WRITE_FIRST_WINS.id,
     ),
+    *(
+        between(contract, touches, rewriting.written_once, serialization.WRITE_VALUES.id)
+        for contract, touches in (
+            (upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id, is_mixed),
+            (upsert.SPECIAL_WRITE_LAST_WINS.id, is_special),
+            (upsert.REGULAR_WRITE_FIRST_WINS.id, _is(PutWrites)),
+        )
+    ),
+    *(
+        between(contract, _is(kind), rewriting.without(kind), *_CONTENTS)
+        for contract, kind in (
+            (deletion.NO_GHOSTS.id, steps.DeleteThread),
+            (deletion.RUNS.id, steps.DeleteForRuns),
+            (deletion.PRUNE_LATEST.id, steps.Prune),
+        )
+    ),
+    between(
+        deletion.COPY_COMPLETE.id,
+        _is(steps.CopyThread),
+        rewriting.put_for_copied,
+        ordering.LATEST_IS_GREATEST_ID.id,
+    ),
     between(COMPLETE, _is(PutWrites), rewriting.distinct_channels, COMPLETE, INDEX),
     between(COMPLETE, _writes_none, rewriting.without_nones, COMPLETE, INDEX),
     between(serialization.CHANNEL_VALUES.id, _puts_none, rewriting.put_no_nones, facts=REFUSED),
@@ -247,7 +280,7 @@ FEATURES: tuple[Feature, ...] = (
         never_for=frozenset({channels.HISTORY_IMMUTABLE.id}),
     ),
     values_of(serialization.WRITE_VALUES.id, PutWrites, lambda group: group not in _PLAIN_GROUPS),
-    metadata_keys(serialization.METADATA.id, lambda key: key not in _PLAIN_KEYS, *_FILTERS),
+    metadata_keys(serialization.METADATA.id, lambda key: key not in _PLAIN_KEYS, *_LISTS),
 )
 """In the order in which they are tried: what an author would name first comes first."""
 EVIDENCE = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from saverproof.programs.axes import table
 from saverproof.programs.axes.covering import Row
@@ -40,6 +41,7 @@ def _steps(row: Row) -> Iterator[Step]:
     root = _put(1, None, dict.fromkeys(_CHANNELS, 1), () if valued else deltas)
     yield root
     yield _batch(1, deltas)
+    yield replace(_batch(1, deltas), task=0)
     newest = 1
     if between := _BETWEEN.get(row[table.DEPTH.name]):
         yield _put(2, 1, {"count": 2}, deltas)

@@ -1,0 +1,51 @@
+"""Short programs that store every form of every kind of value, in channels and in writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from saverproof.programs.small import THREAD, checkpoint
+from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
+from saverproof.values import Value, values
+
+_AT_ONCE = 24
+_OF_BOTH = ("plain", "falsy", "scalar", "container", "object", "message")
+
+
+def _together(stored: tuple[Value, ...], written: tuple[Value, ...]) -> Program:
+    """Values side by side, each in a channel of its own and in a write of its own."""
+    return (
+        replace(checkpoint(THREAD, 1), changes=tuple(_named(stored))),
+        PutWrites(THREAD, "", 1, 1, tuple(_named(written))),
+        GetTuple(THREAD),
+        ListTuples(THREAD),
+    )
+
+
+def _batches(many: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+    return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
+
+
+def _named(many: tuple[Value, ...]) -> Iterator[tuple[str, Value]]:
+    return ((f"value_{number}", value) for number, value in enumerate(many))
+
+
+EQUAL = (
+    *(Value("integer", 1), Value("boolean", 1), Value("float", 2), Value("falsy", 2)),
+    *(Value("falsy", 3), Value("falsy", 4), Value("decimal", 2), Value("integer", 0)),
+)
+"""Values of which the ones that follow one another may be equal, and differ all the same."""
+
+
+def _one_after_another() -> Iterator[Put]:
+    """A channel takes values that equal the ones before, or print like them."""
+    for number, value in enumerate(EQUAL, 1):
+        yield Put(THREAD, "", number, number - 1 or None, changes=(("count", value),))
+
+
+EVERY_VALUE: tuple[Program, ...] = (
+    *(_together(many, many) for many in _batches(values(*_OF_BOTH))),
+    _together((), values("exception")),
+    (*_one_after_another(), ListTuples(THREAD)),
+)

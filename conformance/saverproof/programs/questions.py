@@ -1,0 +1,54 @@
+"""Every argument of a listing beside every other one, asked of one small store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+from saverproof.programs.small import OTHER, THREAD, batch, checkpoint
+from saverproof.steps.definitions import ListTuples, Program, Step
+
+_NESTED = "child"
+_BOB = frozenset({2, 3, 8})
+
+
+def _stored() -> tuple[Step, ...]:
+    """Two namespaces of a thread and another thread, of two users; each checkpoint has writes."""
+    puts = (
+        *(checkpoint(THREAD, n, n - 1 or None) for n in (1, 2)),
+        *(checkpoint(THREAD, n, n - 1, _NESTED) for n in (4, 5)),
+        *(checkpoint(THREAD, n, 2) for n in (3, 6)),
+        *(checkpoint(OTHER, n, n - 1) for n in (7, 8)),
+    )
+    users = (
+        replace(put, metadata={**(put.metadata or {}), "user_id": _user(put.number)})
+        for put in puts
+    )
+    writes = (batch(put.thread, put.number, 1, 2, namespace=put.namespace) for put in puts)
+    return (*users, *writes)
+
+
+def _user(number: int) -> str:
+    return "bob" if number in _BOB else "ann"
+
+
+_PLACES = (
+    ListTuples(None),
+    ListTuples(THREAD),
+    ListTuples(THREAD, ""),
+    ListTuples(THREAD, _NESTED),
+    ListTuples(THREAD, "", 3),
+)
+_FILTERS = (None, {"user_id": "ann"}, {"user_id": "bob", "source": "loop"}, {"user_id": "nobody"})
+_BEFORES = (None, 3, 6)
+
+
+def questions(limit: int | None) -> Program:
+    """The store, and each place with each filter and each bound, with this limit."""
+    return (
+        *_stored(),
+        *(
+            replace(place, filter=filter_, before=before, limit=limit)
+            for place, filter_, before in product(_PLACES, _FILTERS, _BEFORES)
+        ),
+    )

@@ -1,0 +1,69 @@
+"""Short programs that remove or copy beside names like it, twice, nothing, a lot, and put again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from saverproof.programs.small import NEW, OTHER, THREAD, batch, checkpoint
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    GetTuple,
+    ListTuples,
+    Program,
+    Prune,
+    PutHistory,
+    Step,
+)
+
+_MANY = 105
+"""More than a page of a hundred."""
+_ALIKE = ("a", "a_", "a*", "a%", "A", "ab", "a ")
+"""The one that all others begin with, then patterns, then what they fit."""
+
+
+def _two(thread: str, seed: int = 0) -> Iterator[Step]:
+    yield checkpoint(thread, 1, seed=seed + 1)
+    yield batch(thread, 1, 1, 2, seed=seed)
+    yield checkpoint(thread, 2, 1, seed=seed + 2)
+    yield batch(thread, 2, 1, 2, seed=seed + 5)
+
+
+def _reads(*threads: str) -> Iterator[Step]:
+    for thread in threads:
+        yield GetTuple(thread)
+        yield ListTuples(thread)
+
+
+def _beside_others(step: Step) -> Program:
+    """Answers given before a change are not given after it."""
+    asked = tuple(_reads(THREAD, OTHER, NEW))
+    return (*_two(THREAD), *_two(OTHER, 50), *asked, step, *asked)
+
+
+def _put_again(step: Step) -> Program:
+    """What was removed is put again, with other values, and with none."""
+    empty = replace(checkpoint(THREAD, 3), changes=(("count", None), ("messages", None)))
+    return (*_two(THREAD), step, *_two(THREAD, 70), step, empty, *_reads(THREAD))
+
+
+_ALL_OF = Prune((THREAD,), "delete")
+
+REMOVALS: tuple[Program, ...] = (
+    *map(_beside_others, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), DeleteForRuns(()))),
+    *map(_beside_others, (Prune((THREAD,), "keep_latest"), _ALL_OF, CopyThread(THREAD, NEW))),
+    *map(_beside_others, (Prune((THREAD, OTHER), "keep_latest"), Prune((THREAD, OTHER), "delete"))),
+    *map(_put_again, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
+    (PutHistory(THREAD, "", 1, _MANY), DeleteForRuns(("run-2",)), ListTuples(THREAD)),
+)
+"""Each way to remove, and to copy: with what was read before, and what is put afterwards."""
+
+_STORED = tuple(step for n, thread in enumerate(_ALIKE) for step in _two(thread, 10 * n))
+ALIKE: tuple[Program, ...] = (
+    (*_STORED, *(Prune((thread,), "keep_latest") for thread in _ALIKE)),
+    (*_STORED, *(Prune((thread,), "delete") for thread in _ALIKE)),
+    (*_STORED, *(CopyThread(thread, f"copy {n}") for n, thread in enumerate(_ALIKE))),
+)
+"""Threads that may be taken for one another, each pruned or copied beside the others."""
