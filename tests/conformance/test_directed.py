@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.judging_support import plan_of
 from tests.conformance.selftest_support import allowed, family_of
-from tests.wrong_savers import WRONG, WrongSaver, alike, beside, leftovers
+from tests.wrong_savers import WRONG, WrongSaver, what_is_alike, what_is_asked, what_is_left
 
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
@@ -21,7 +21,7 @@ from saverproof_savers import targets
 
 NO_DICE = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False)
 CONFUSED = {"isolation/hostile-identifiers", "isolation/hostile-filter-keys"}
-ENUMERATED = {alike.__name__, beside.__name__, leftovers.__name__}
+ENUMERATED = {what_is_alike.__name__, what_is_asked.__name__, what_is_left.__name__}
 
 
 def judged(saver: Target, family: str, folder: Path, until: str | None = None) -> Outcome:

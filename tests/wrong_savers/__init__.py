@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from tests.wrong_savers import (
-    alike,
-    beside,
     blobs,
     channels,
     clocks,
@@ -23,7 +21,6 @@ from tests.wrong_savers import (
     interface,
     isolation,
     leaving,
-    leftovers,
     lifecycle,
     metadata,
     names,
@@ -43,6 +40,9 @@ from tests.wrong_savers import (
     transactions,
     upsert,
     values,
+    what_is_alike,
+    what_is_asked,
+    what_is_left,
     write_order,
     write_places,
 )
@@ -51,8 +51,6 @@ from tests.wrong_savers.registry import REGISTERED, WrongSaver, opener, wrong
 __all__ = [
     "WRONG",
     "WrongSaver",
-    "alike",
-    "beside",
     "blobs",
     "channels",
     "clocks",
@@ -71,7 +69,6 @@ __all__ = [
     "interface",
     "isolation",
     "leaving",
-    "leftovers",
     "lifecycle",
     "metadata",
     "names",
@@ -92,6 +89,9 @@ __all__ = [
     "transactions",
     "upsert",
     "values",
+    "what_is_alike",
+    "what_is_asked",
+    "what_is_left",
     "write_order",
     "write_places",
     "wrong",

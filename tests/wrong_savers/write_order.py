@@ -85,3 +85,11 @@ class SpecialWritesLast(ReferenceSaver):
 class WritesByPathOnly(ReferenceSaver):
     def _write_order(self, row: WriteRow) -> Any:
         return row.path
+
+
+@wrong(
+    "ordering/writes-sorted", "the path's first sixty-four characters are in the index", also=PATHS
+)
+class PathsCut(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return row.path[:64], row.task_id, row.index

@@ -63,8 +63,8 @@ def running(
         trials = Trials(plan.target, folder, loop, plan.apis, machine=plan.over)
         if known is None:
             known = _found_out(plan, trials, loop)
-            able = known.survey.able
-            known.try_given(trials, tuple(suited_program(p, able) for p in plan.examples))
+            able, serde = known.survey.able, known.survey.serde
+            known.try_given(trials, tuple(suited_program(p, able, serde) for p in plan.examples))
         trials.shallow = "history" not in known.survey.able
         yield trials, known
 

@@ -98,12 +98,6 @@ class ChannelsCut(ReferenceSaver):
         return channel[:64], "" if len(channel) > 64 else version
 
 
-@wrong("ordering/writes-sorted", "the path's first sixty-four characters are in the index")
-class PathsCut(ReferenceSaver):
-    def _write_order(self, row: WriteRow) -> Any:
-        return row.path[:64], row.task_id, row.index
-
-
 @wrong(HOSTILE, "a column for sixty-four characters of a thread's id")
 class ThreadsCut(ThreadsAs):
     def _filed(self, thread: str) -> str:
