@@ -14,8 +14,6 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # Tests start hundreds of interpreters, and each would compile the whole kit again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Of what is installed, the smaller part is imported: that is compiled then.
-export PIP_NO_COMPILE := 1
 
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
