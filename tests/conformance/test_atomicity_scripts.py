@@ -14,9 +14,13 @@ from tests.conformance.test_atomicity import found, judged, plan_for
 
 from saverproof.families.answer import Status
 from saverproof.families.atomicity import effort
+from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.journal import blamed
 from saverproof.families.atomicity.replay import replay
+from saverproof.families.atomicity.script_faults import faults_anywhere
 from saverproof.items import Finding, Outcome
+from saverproof_faults import Event, Fault, Place, Places, Plan
+from saverproof_faults.syscalls import CallKind, SystemCall
 from saverproof_savers import targets
 
 TWO = ["put", "put_writes"]
@@ -119,3 +123,14 @@ def test_a_death_is_told_from_the_journal(tmp_path: Path) -> None:
     assert told.contract == "atomicity/usable-after"
     assert told.steps[-2].startswith("fault: ")
     assert told.steps[-1].startswith("put_writes(")
+
+
+def test_a_system_call_is_counted_among_all_and_then_among_its_kind() -> None:
+    kinds = (CallKind.OPEN, CallKind.SYNC, CallKind.WRITE, CallKind.SYNC)
+    places = Places(system_calls=tuple(SystemCall(kind, "log") for kind in kinds))
+    injection = Injection(Plan(Fault.IO_ERROR, Place(Event.SYSTEM_CALL, 4)))
+    armed = [fault.before[0] for fault in faults_anywhere(injection, places, "")]
+    assert armed == [
+        "files.arm(CallFault(4, CallFailure.IO_ERROR))",
+        "files.arm(CallFault(2, CallFailure.IO_ERROR, kind=CallKind.SYNC))",
+    ]

@@ -42,7 +42,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command, StateSnapshot, StateUpdate
 from saverproof.families.durability.kill_points import changes
 from saverproof_faults.io import Extent, Failure, IoAction, IoFault, IoWatch, Recorder
-from saverproof_faults.syscalls import CallFailure, CallFault, CallRecorder, CallWatch
+from saverproof_faults.syscalls import CallFailure, CallFault, CallKind, CallRecorder, CallWatch
 from saverproof_faults.power import PowerCuts, materialize
 """
 """Whatever the makers' own lines use; only what a script uses is imported."""

@@ -12,7 +12,7 @@ from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.script_faults_below import (
-    failing_call,
+    failing_calls,
     failing_write,
     losing_message,
 )
@@ -57,10 +57,10 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
         yield locked(path_of(database))
     elif plan.place.event is Event.SEND:
         yield from losing_message(plan)
-        yield failing_call(plan)
+        yield from failing_calls(plan, places)
         return
     elif plan.place.event is Event.SYSTEM_CALL:
-        yield failing_call(plan)
+        yield from failing_calls(plan, places)
         return
     elif plan.place.event is Event.SERVER_WRITE:
         yield failing_write(plan)

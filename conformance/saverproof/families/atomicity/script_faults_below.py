@@ -8,7 +8,7 @@ from saverproof.families.atomicity.files import CALL_FAILURES
 from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
 from saverproof.families.atomicity.server import WAYS
 from saverproof.scripts.source import quoted
-from saverproof_faults import Fault, Lasts, Plan
+from saverproof_faults import Event, Fault, Lasts, Places, Plan
 from saverproof_faults.servers.keeping import fail_write
 
 
@@ -51,7 +51,19 @@ def losing_message(plan: Plan) -> Iterator[PlainFault]:
     )
 
 
-def failing_call(plan: Plan) -> PlainFault:
+def failing_calls(plan: Plan, places: Places) -> Iterator[PlainFault]:
+    """The call with that number; then the one of its kind, since fewer calls come before it where
+    the files were made a moment ago.
+    """
+    yield _failing_call(plan, plan.place.index, "")
+    before = places.system_calls[: plan.place.index]
+    if plan.place.event is Event.SYSTEM_CALL and before:
+        kind = before[-1].kind
+        number = sum(call.kind is kind for call in before)
+        yield _failing_call(plan, number, f", kind=CallKind.{kind.name}")
+
+
+def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
     """Who answers system calls is another process, which no script of forty lines can be."""
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
     failure = CALL_FAILURES[plan.fault].name
@@ -60,7 +72,7 @@ def failing_call(plan: Plan) -> PlainFault:
             "files = CallWatch(tempfile.gettempdir())",
             "files.__enter__().cover()  # until the script ends",
         ),
-        before=(f"files.arm(CallFault({plan.place.index}, CallFailure.{failure}{extent}))",),
+        before=(f"files.arm(CallFault({number}, CallFailure.{failure}{extent}{more}))",),
         after=("files.disarm()",),
         may_store=True,
     )
