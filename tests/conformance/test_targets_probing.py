@@ -93,6 +93,7 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         ("bad:crashes", r"the process died: SIGSEGV while opening the saver \(.*bad.py.*_crashes"),
         ("missing.py:x", "missing.py does not exist, expected a Python file"),
         ("bad.py", r"no @target stands at its top level; expected path/to/file.py:attribute"),
+        ("syntax.py", r"syntax.py is no Python: invalid syntax \(line 1\)"),
         ("good.py", "its targets are official, official_async; expected path/to/file.py:attribute"),
         ("missing.py", "no such file, expected path/to/file.py:attribute"),
         ("bad:1x", "'1x' is no attribute name, expected module:attribute"),

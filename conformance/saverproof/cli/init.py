@@ -18,7 +18,7 @@ from saverproof.scaffold.trying import look_at, opening_of
 from saverproof_reports.text import one_line
 
 
-@click.command(name="init")
+@click.command(name="init", short_help="Write a target for a saver, and judge it.")
 @click.argument("saver", required=False, metavar="[MODULE:CLASS]")
 @click.option("--yes", "-y", is_flag=True, help="ask nothing, and take what is found")
 @click.option("--name", metavar="NAME", help="what the saver is called in reports")

@@ -14,7 +14,7 @@ from saverproof_reports.files import private_folder, write_private
 from saverproof_reports.text import one_line
 
 
-@click.command(name="known")
+@click.command(name="known", short_help="Draft a known-violations file from a report.")
 @click.argument("report", type=click.Path(path_type=Path))
 @click.option(
     "--output",

@@ -21,13 +21,13 @@ def command(context: click.Context) -> None:
         _show(_family_table())
 
 
-@command.command()
+@command.command(short_help="Show the targets of installed distributions.")
 def targets() -> None:
     """Show the targets that installed distributions offer (entry points "saverproof.targets")."""
     _show(_target_table())
 
 
-@command.command(name="contracts")
+@command.command(name="contracts", short_help="Show what a saver promises.")
 @click.option(
     "--family",
     metavar="FAMILY",

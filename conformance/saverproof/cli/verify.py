@@ -38,7 +38,7 @@ _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
 _COLOURS = {True: "green", False: "red", None: "yellow"}
 
 
-@click.command(name="verify")
+@click.command(name="verify", short_help="Try four scenarios on SAVER, in seconds.")
 @click.argument("saver")
 def command(saver: str) -> None:
     """Try on SAVER, in seconds: a graph run, a crash, a failure inside an operation, raw SQL.

@@ -27,6 +27,14 @@ SUITE_OPTIONS: dict[str, Any] = {
 def add(parser: pytest.Parser) -> None:
     """Add every option of the kit to pytest's parser."""
     group = parser.getgroup("saverproof", "judging LangGraph checkpointers (saverproof)")
+    _add_selection(group)
+    _add_effort(group)
+    _add_results(group)
+    _add_processes(group)
+
+
+def _add_selection(group: pytest.OptionGroup) -> None:
+    """What is judged."""
     group.addoption(
         "--saver",
         action="append",
@@ -35,20 +43,6 @@ def add(parser: pytest.Parser) -> None:
         help="judge this saver: a name (saverproof list shows them), module:attribute, or "
         "path/to/file.py:attribute; repeatable. Without files on the command line only the "
         "packaged suite runs, and addopts of the ini file are left out.",
-    )
-    group.addoption(
-        "--saver-profile",
-        choices=PROFILES,
-        default=SUITE_OPTIONS["saver_profile"],
-        help="how long to search: quick, default or deep",
-    )
-    group.addoption(
-        "--saver-budget",
-        type=_duration,
-        metavar="TIME",
-        help="how long the run may take (90s, 10m, 2h): what cannot be left out is judged in any "
-        "case, of the rest what there is time for, and the report names what was left out "
-        "(default: a few minutes for savers that are slow, by profile; none for others)",
     )
     group.addoption(
         "--saver-api",
@@ -67,6 +61,28 @@ def add(parser: pytest.Parser) -> None:
         metavar="A/B,C/D",
         help="judge and report only these contracts; their families are judged as a whole",
     )
+
+
+def _add_effort(group: pytest.OptionGroup) -> None:
+    """How long."""
+    group.addoption(
+        "--saver-profile",
+        choices=PROFILES,
+        default=SUITE_OPTIONS["saver_profile"],
+        help="how long to search: quick, default or deep",
+    )
+    group.addoption(
+        "--saver-budget",
+        type=_duration,
+        metavar="TIME",
+        help="how long the run may take (90s, 10m, 2h): what cannot be left out is judged in any "
+        "case, of the rest what there is time for, and the report names what was left out "
+        "(default: a few minutes for savers that are slow, by profile; none for others)",
+    )
+
+
+def _add_results(group: pytest.OptionGroup) -> None:
+    """What becomes of what was found."""
     group.addoption(
         "--saver-report",
         metavar="DIR",
@@ -88,6 +104,10 @@ def add(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail also if a must could not be judged: unknown, or not exercised; for CI",
     )
+
+
+def _add_processes(group: pytest.OptionGroup) -> None:
+    """Where savers and their servers run."""
     group.addoption(
         "--saver-in-process",
         action="store_true",

@@ -73,7 +73,11 @@ def _only_target(saver: str, folder: Path) -> TargetRef:
     path = (folder / saver).absolute()
     if not path.is_file():
         raise TargetError(f"--saver {saver}: no such file, expected path/to/file.py:attribute")
-    names = _decorated(path)
+    try:
+        names = _decorated(path)
+    except SyntaxError as error:
+        said = f"{error.msg} (line {error.lineno})"
+        raise TargetError(f"--saver {saver}: {path} is no Python: {said}") from None
     if len(names) != 1:
         found = (
             f"its targets are {', '.join(names)}" if names else "no @target stands at its top level"
@@ -83,14 +87,10 @@ def _only_target(saver: str, folder: Path) -> TargetRef:
 
 
 def _decorated(path: Path) -> list[str]:
-    """The functions of a file that stand below ``@target``; none if it is no Python."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return []
+    """The functions of a file that stand below ``@target``."""
     return [
         node.name
-        for node in tree.body
+        for node in ast.parse(path.read_bytes()).body
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and any(_is_target(decorator) for decorator in node.decorator_list)
     ]
