@@ -95,8 +95,10 @@ def test_it_ends_with_what_to_run_next(screen: Result) -> None:
 def test_verbose_runs_show_each_cause_in_full_and_a_short_summary_on_request(
     project: Project,
 ) -> None:
-    result = project.judge("-v", "-rf", "--saver-families=identity", "--saver-api=sync")
+    families = "--saver-families=identity"
+    result = project.judge("-v", "-rf", families, "--saver-api=sync", COLUMNS="60")
     assert result.output.count("  promise ") == 2
     assert "also breaks identity/unknown-is-none (sync): something" in result.output
-    assert "\nFAILED saverproof::identity/unknown-is-none[toy-sync] - something" in result.output
+    said = "identity/unknown-is-none[toy-sync] - something is there that should not be\n"
+    assert f"\nFAILED saverproof::{said}" in result.output, "not cut on a small terminal"
     assert "= FAILURES =" not in result.output

@@ -277,7 +277,7 @@ class Controlling:
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in annotations(self._report):
                 terminalreporter.line(line)
-        self._own_summary.before_short_summary(terminalreporter)
+        self._own_summary.write_short(terminalreporter)
 
     def _write_printed(self, terminal: Any, screen: Screen) -> None:
         """What the saver printed where a contract broke: once, not for each contract."""

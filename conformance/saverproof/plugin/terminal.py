@@ -9,14 +9,15 @@ import pytest
 
 _REPORTED_BY_DEFAULT = "fE"
 """What pytest's short summary shows if nobody gives ``-r``."""
+_OF_FAILURES = frozenset("faA")
 _MOST_LINES = 5
 
 
 class OwnSummary:
     """Keeps the failures of contracts out of pytest's FAILURES and short summary.
 
-    They are counted in its last line, and whoever asks for a short summary (``-rf``, ``-ra``)
-    gets them in it.
+    They are counted in its last line. Whoever asks for a short summary (``-rf``, ``-ra``) gets a
+    line for each, which is not cut at the width of the terminal, as pytest would.
     """
 
     def __init__(self) -> None:
@@ -33,10 +34,14 @@ class OwnSummary:
         finally:
             failed[:] = self._taken
 
-    def before_short_summary(self, terminalreporter: Any) -> None:
-        """Put them back for a short summary that was asked for."""
-        if terminalreporter.config.getoption("reportchars") != _REPORTED_BY_DEFAULT:
-            terminalreporter.stats.get("failed", [])[:] = self._taken
+    def write_short(self, terminalreporter: Any) -> None:
+        """Write a line for each, if a short summary of what failed was asked for."""
+        asked = terminalreporter.config.getoption("reportchars")
+        if asked == _REPORTED_BY_DEFAULT or not _OF_FAILURES.intersection(asked):
+            return
+        for report in self._taken:
+            if hasattr(report, "saverproof_contract"):
+                terminalreporter.line(f"FAILED {report.nodeid} - {report.longrepr.summary}")
 
 
 def printed_lines(item: str, text: str, *, whole: bool) -> list[str]:
