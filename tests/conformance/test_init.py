@@ -183,7 +183,10 @@ def test_what_nobody_can_guess_is_one_edit_away(judged: list[list[str]]) -> None
     assert status == 2
     assert "make saverproof_target.py open it, then run: pytest --saver=" in output
     text = Path("saverproof_target.py").read_text()
-    assert 'os.environ["SAVER_DSN"]' in text
+    assert (
+        "# What it needs could not be guessed.\n    saver = OnAServer(cluster=..., region=...)"
+        in text
+    )
     assert not judged
 
 

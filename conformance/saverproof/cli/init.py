@@ -66,7 +66,7 @@ def command(saver: str | None, yes: bool, name: str | None, folder: Path | None)
     wanted = f"{folder / TARGET_FILE}:{function_name(kind)}"
     if facts is None:
         raise TargetError(
-            f"{one_line(kind.name, 80)}: nothing that was tried opens it; "
+            f"{one_line(kind.name, 80)}: {one_line(opening.failures[0].rstrip('.:'))}; "
             f"make {folder / TARGET_FILE} open it, then run: pytest --saver={wanted}"
         )
     sys.exit(_judged(wanted, folder))

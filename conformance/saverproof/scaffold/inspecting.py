@@ -8,7 +8,7 @@ from typing import Any
 
 from saverproof.errors import TargetError, describe
 from saverproof.process.requests import Progress
-from saverproof.scaffold.openings import ways_to_open
+from saverproof.scaffold.openings import call_to_fill_in, ways_to_open
 from saverproof.scaffold.requests import ClassName, SaverClass
 from saverproof.targets.distribution import distribution_of
 
@@ -29,6 +29,7 @@ def inspect_class(wanted: ClassName, progress: Progress) -> SaverClass:
         name=wanted.name,
         distribution=distribution.name if distribution else None,
         ways=tuple(ways_to_open(kind)),
+        call=call_to_fill_in(kind),
     )
 
 

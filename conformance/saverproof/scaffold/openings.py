@@ -25,6 +25,21 @@ def ways_to_open(kind: type) -> Iterator[WayToOpen]:
     yield from found[:_MOST]
 
 
+def call_to_fill_in(kind: type) -> str:
+    """The call of the constructor with ``...`` for what it has to be given."""
+    try:
+        parameters = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return f"{kind.__name__}(...)"
+    needed = [
+        one.name
+        for one in parameters
+        if one.default is Parameter.empty
+        and one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    ]
+    return f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
+
+
 def _openers(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The class methods that look as if they open a saver, and the class itself."""
     named = inspect.getmembers(kind, callable)

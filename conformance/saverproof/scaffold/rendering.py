@@ -9,7 +9,6 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from saverproof.scaffold.arguments import ENVIRONMENT
 from saverproof.scaffold.requests import SaverClass, WayToOpen
 from saverproof.scripts.formatting import formatted, indented
 
@@ -25,7 +24,6 @@ _TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,  # Python, TOML and YAML; nothing here is HTML
 )
-UNKNOWN = WayToOpen(f'OPEN(os.environ["{ENVIRONMENT}"])', imports=("import os",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,12 +47,15 @@ class WayToOpen:
 
 @dataclass(frozen=True, slots=True)
 class SaverClass:
-    """What there is to know of a saver's class: the ways to open it, the likeliest first."""
+    """What there is to know of a saver's class: the ways to open it, the likeliest first, and the
+    call for its author to fill in where none works.
+    """
 
     module: str
     name: str
     distribution: str | None
     ways: tuple[WayToOpen, ...]
+    call: str
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

@@ -12,8 +12,8 @@ from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
 from saverproof.process.servers import Servers
-from saverproof.scaffold.rendering import TARGET_FILE, UNKNOWN, Opening, function_name, target_text
-from saverproof.scaffold.requests import INSPECT, INSPECTING, ClassName, SaverClass
+from saverproof.scaffold.rendering import TARGET_FILE, Opening, function_name, target_text
+from saverproof.scaffold.requests import INSPECT, INSPECTING, ClassName, SaverClass, WayToOpen
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import FORGETS
@@ -65,8 +65,9 @@ def opening_of(
             forgetful = passing, _tried(kind, passing, setting)
         except TargetError as error:
             failures.append(f"{way.expression}, durable=False: {_reason(error)}")
-    likeliest = Opening(next(iter(kind.ways), UNKNOWN))
-    failed = replace(likeliest, failures=("Nothing that was tried opens it:", *failures))
+    likeliest = Opening(next(iter(kind.ways), WayToOpen(kind.call)))
+    why = "Nothing that was tried opens it:" if failures else "What it needs could not be guessed."
+    failed = replace(likeliest, failures=(why, *failures))
     return shared or forgetful or (failed, None)
 
 
