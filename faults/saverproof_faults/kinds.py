@@ -40,6 +40,8 @@ class Fault(StrEnum):
     SILENCE = "silence"
     SERVER_REFUSED = "server-refused"
     SESSION_ENDED = "session-ended"
+    SESSIONS_ENDED = "sessions-ended"
+    SERVER_KILLED = "server-killed"
     CANCEL = "cancel"
     KILL = "kill"
 
@@ -61,6 +63,8 @@ class Event(StrEnum):
     """A transaction with changes that reaches its commit, also one of a single statement."""
     OPERATION = "operation"
     """All of what happens while the plan is armed."""
+    START = "start"
+    """Its beginning, before anything happens."""
     AWAIT = "await"
     """A suspension of the awaiting task, such as an awaited call of a database."""
     IO = "io"
@@ -99,6 +103,8 @@ SIDES: Mapping[Fault, Side] = {
     Fault.ANSWER_CUT: Side.NETWORK,
     Fault.SILENCE: Side.NETWORK,
     Fault.SESSION_ENDED: Side.NETWORK,
+    Fault.SESSIONS_ENDED: Side.NETWORK,
+    Fault.SERVER_KILLED: Side.NETWORK,
     Fault.CANCEL: Side.CANCELLATION,
     Fault.KILL: Side.PROCESS,
 }
@@ -126,6 +132,8 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.SILENCE: (Event.SEND,),
     Fault.SERVER_REFUSED: (Event.SERVER_WRITE,),
     Fault.SESSION_ENDED: (Event.SERVER_WRITE,),
+    Fault.SESSIONS_ENDED: (Event.START,),
+    Fault.SERVER_KILLED: (Event.START, Event.SEND),
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }

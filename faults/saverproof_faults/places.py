@@ -1,6 +1,6 @@
 """What passed in a clean run: every place at which an operation could fail."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from saverproof_faults.kinds import Event, Fault, Lasts, Moment
 from saverproof_faults.plan import Place, Plan, excerpt
 from saverproof_faults.syscalls.calls import SystemCall
+from saverproof_faults.syscalls.numbers import CallKind
 from saverproof_faults.syscalls.plan import CallFailure, can_fail
 
 LEAVING = "leaving the block"
@@ -26,6 +27,8 @@ NETWORK_FAULTS = {
 """What can happen to a message to a server."""
 SERVER_FAULTS = (Fault.SERVER_REFUSED, Fault.SESSION_ENDED)
 """What a server can do instead of writing a row."""
+OUTAGES = (Fault.SESSIONS_ENDED, Fault.SERVER_KILLED)
+"""What can become of a server and of all that are connected to it."""
 _OF_ANSWERS = frozenset({Fault.ANSWER_LOST, Fault.ANSWER_CUT})
 
 
@@ -163,6 +166,15 @@ class Places:
             for index, write in enumerate(self.writes, start=1)
             for fault in SERVER_FAULTS
         ]
+
+    def server_deaths(self) -> Iterator[Plan]:
+        """Every moment at which the server can be killed: they are no part of ``plans``."""
+        yield Plan(Fault.SERVER_KILLED, Place(Event.START))
+        for index, call in enumerate(self.sends, start=1):
+            if call.kind is CallKind.SEND:
+                for moment in (Moment.BEFORE, *([Moment.AFTER] if call.answered else [])):
+                    place = Place(Event.SEND, index, moment)
+                    yield Plan(Fault.SERVER_KILLED, place, about=str(call))
 
     def _io_plans(self) -> list[Plan]:
         plans = []

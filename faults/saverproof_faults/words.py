@@ -23,6 +23,8 @@ _FAULTS = {
     Fault.SILENCE: "the server does not answer any more",
     Fault.SERVER_REFUSED: "the server refuses a row (disk full)",
     Fault.SESSION_ENDED: "the server ends the session",
+    Fault.SESSIONS_ENDED: "the server ends all sessions",
+    Fault.SERVER_KILLED: "the server is killed, and starts again,",
     Fault.CANCEL: "the awaiting task is cancelled",
     Fault.KILL: "the process is killed",
 }
@@ -61,11 +63,15 @@ def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
     """Where it goes wrong, as the end of a sentence."""
     if event is Event.OPERATION:
         return "throughout the operation"
+    if event is Event.START:
+        return "before the operation"
     which = f"the {ordinal(index)} {_EVENTS[event]}"
     if row is not None:
         # An engine-side fault strikes at its row, a client-side one when the row is done.
         side = "at" if event is Event.ENGINE_STATEMENT else "after"
         return f"{side} row {row} of {which}"
+    if event is Event.SEND and moment is Moment.AFTER:
+        return f"once it has answered {which}"
     if event in (Event.SYSTEM_CALL, Event.SEND, Event.SERVER_WRITE):
         return f"at {which}"
     return f"{moment.value} {which}"

@@ -26,11 +26,13 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_
 from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
 from tests.servers.redis_saver import RedisReference, open_saver
 from tests.servers.wrong_redis_savers import (
+    DeadConnectionsInPool,
     DeletesBeforeItSets,
     LeakingPool,
     LostAnswerIsSuccess,
     NeverConnectsAgain,
     ScansWithGlob,
+    ScriptLoadedOnce,
     StalePointer,
     WaitsForEver,
 )
@@ -57,7 +59,9 @@ def target_of(kind: type[RedisReference], **more: Any) -> Target:
 
 def network_faults(outcome: Outcome) -> set[str]:
     return {
-        entry["detail"] for entry in outcome.extra["faults"]["map"] if entry["kind"] == "network"
+        entry.get("detail", entry["place"])
+        for entry in outcome.extra["faults"]["map"]
+        if entry["kind"] == "network"
     }
 
 
@@ -79,7 +83,8 @@ def test_a_right_saver_is_failed_at_each_message(
     assert {f"atomicity/{name}" for name in (*FAMILY, BROKEN)} <= outcome.checked.keys()
     assert network_faults(outcome) >= {"send WATCH", "send HGETALL", "send MULTI, HSET, EXEC"}
     kinds = outcome.extra["faults"]["by_kind"]
-    assert {"connection-reset", "answer-lost", "answer-cut"} <= kinds.keys()
+    lost = {"connection-reset", "answer-lost", "answer-cut", "sessions-ended", "server-killed"}
+    assert lost <= kinds.keys()
     assert not any("system call" in str(entry) for entry in outcome.extra["faults"]["map"])
 
 
@@ -91,6 +96,8 @@ def test_a_right_saver_is_failed_at_each_message(
         (NeverConnectsAgain, BROKEN),
         (DeletesBeforeItSets, "previous-intact"),
         (StalePointer, "all-or-nothing"),
+        (DeadConnectionsInPool, BROKEN),
+        (ScriptLoadedOnce, BROKEN),
     ],
 )
 def test_a_wrong_client_is_blamed(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain, cycle
 from typing import Any
 
 import redis
@@ -117,3 +119,42 @@ class ScansWithGlob(RedisReference):
         names = [name for name, _ in self.client.hscan_iter(SHELVES, match=pattern)]
         if names:
             self.client.hdel(SHELVES, *names)
+
+
+class _Unchecked(redis.ConnectionPool):
+    """Hands out connections in turn, whatever has become of them."""
+
+    def get_connection(self, *_: Any, **__: Any) -> Any:
+        if not hasattr(self, "in_turn"):
+            self.in_turn = cycle([self.make_connection() for _ in range(3)])
+        connection = next(self.in_turn)
+        connection.connect()
+        return connection
+
+    def release(self, connection: Any) -> None:
+        pass
+
+
+class DeadConnectionsInPool(RedisReference):
+    """Finds out that a connection is dead when it is used, one after the other."""
+
+    @classmethod
+    def connect(cls, dsn: str) -> redis.Redis:
+        return redis.Redis.from_pool(_Unchecked.from_url(dsn, retry=Retry(NoBackoff(), 0)))
+
+
+class ScriptLoadedOnce(RedisReference):
+    """Stores by a script that was loaded when the store was empty; a restart forgets it."""
+
+    SCRIPT = "for at = 1, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end"
+
+    def store_changes(self, pipeline: Pipeline, before: Fields, after: Fields) -> None:
+        if not before:
+            self.client.script_load(self.SCRIPT)
+        pipeline.multi()
+        changed = {name: text for name, text in after.items() if before.get(name) != text}
+        sha = hashlib.sha1(self.SCRIPT.encode()).hexdigest()
+        pipeline.evalsha(sha, 1, SHELVES, *chain(*changed.items()))  # type: ignore[arg-type]
+        if gone := before.keys() - after.keys():
+            pipeline.hdel(SHELVES, *gone)  # type: ignore[arg-type]
+        pipeline.execute()

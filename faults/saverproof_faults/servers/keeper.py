@@ -97,6 +97,7 @@ class _Stock:
         self._labelling = threading.Lock()
         self._returned: deque[str] = deque()
         self._asked: deque[Callable[[], None]] = deque()
+        self._not_started: Exception | None = None
         self._waiting = 0
         self._trouble: Exception | None = None
         self._closing = False
@@ -151,8 +152,8 @@ class _Stock:
         """
         if order.deed in _DEEDS and not isinstance(self._places, RefusesWrites):
             raise ServerError("this kind of server fails no writes")
-        if order.deed is Deed.RESTART and not self.killable:
-            raise ServerError("only a private server is killed")
+        if order.deed in (Deed.RESTART, Deed.READY) and not self.killable:
+            raise ServerError("only a private server is killed, with places that outlive that")
         answer: Future[Any] = Future()
 
         def act() -> None:
@@ -174,13 +175,27 @@ class _Stock:
     def _done(self, order: Order, name: str) -> Any:
         if order.deed is Deed.END_SESSIONS:
             return self._places.end_sessions(name)
-        if order.deed is not Deed.RESTART:
-            return _DEEDS[order.deed](self._places, name, order)
+        if order.deed is Deed.RESTART:
+            assert self._server is not None
+            self._server.kill()
+            # Who asked goes on meanwhile; this is the next thing that is done here.
+            self._asked.appendleft(self._start_again)
+            return None
+        if order.deed is Deed.READY:
+            if self._not_started is not None:
+                raise self._not_started
+            return None
+        return _DEEDS[order.deed](self._places, name, order)
+
+    def _start_again(self) -> None:
         assert self._server is not None
         assert isinstance(self._places, OutlivesServers)
-        self._server.kill()
-        self._server.start()
-        return self._places.reconnect()
+        try:
+            self._server.start()
+            self._places.reconnect()
+            self._not_started = None
+        except Exception as error:  # noqa: BLE001 - told to whoever waits for it
+            self._not_started = error
 
     def close(self) -> list[str]:
         """Remove every place; what could not be removed, and why."""

@@ -194,6 +194,11 @@ class Lease:
             ServerError: it is not ours, or does not start.
         """
         self._ask(asdict(Order(Deed.RESTART)))
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Wait until a server that was killed has started again. Raises ServerError."""
+        self._ask(asdict(Order(Deed.READY)))
 
     def watch_writes(self) -> None:
         """Count the rows that are written from now on (see ``RefusesWrites``).
@@ -250,13 +255,16 @@ def serving(kind: ServerKind) -> Iterator[Kept]:
 
 @contextmanager
 def serving_apart(kind: ServerKind, scratch: Path | None = None) -> Iterator[Kept]:
-    """A private server for this block and the processes that are started in it, which nobody minds
-    to be killed, whichever else there is.
+    """Another private server, inside of ``serving``, for a block and the processes that are started
+    in it: one that may be killed.
 
     Raises:
-        ServerUnavailable: none can be started.
+        ServerUnavailable: the one that is there is somebody's, or cannot be killed.
     """
-    with _announced(Need.of(kind), None, scratch) as kept:
+    need = Need.of(kind)
+    if not announced()[need.key].killable:
+        raise ServerUnavailable("only a private server is killed, with places that outlive that")
+    with _announced(need, None, scratch) as kept:
         yield kept
 
 
@@ -294,6 +302,39 @@ def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
         raise ServerError(f"no {kind.title} is there: expected to be called inside serving()")
     with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
         return lease.dsn
+
+
+def killing(address: str) -> tuple[str, ...]:
+    """What to tell a keeper, and where, to have the server killed, and started after the answer."""
+    lines = (asdict(Wanted(name="")), asdict(Order(Deed.RESTART)))
+    return (address, *map(json.dumps, lines))
+
+
+def killing_all() -> tuple[str, ...]:
+    """The same of the server inside of ``serving``."""
+    return next(killing(kept.address) for kept in announced().values())
+
+
+def ready() -> None:
+    """Wait until the servers, inside of ``serving``, that were killed have started again.
+
+    Raises:
+        ServerError: one has not.
+    """
+    for kept in announced().values():
+        with closing(Lease(kept.address, Wanted(name=""))) as lease:
+            lease.wait_until_ready()
+
+
+def end_sessions(label: str | os.PathLike[str]) -> None:
+    """Have the server, inside of ``serving``, end all sessions in the place of a label.
+
+    Raises:
+        ServerError: it cannot be made to.
+    """
+    for kept in announced().values():
+        with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
+            lease.end_sessions()
 
 
 def restart() -> None:

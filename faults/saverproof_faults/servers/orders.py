@@ -16,11 +16,12 @@ class Wanted:
 
 class Deed(StrEnum):
     """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``; or to the
-    server: it can be killed and started again.
+    server: it can be killed, and starts again; whether it has is told by ``READY``.
     """
 
     END_SESSIONS = "end-sessions"
     RESTART = "restart"
+    READY = "ready"
     WATCH = "watch"
     WRITTEN = "written"
     FAIL = "fail"

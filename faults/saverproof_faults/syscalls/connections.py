@@ -10,6 +10,7 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -105,15 +106,24 @@ class Connections:
         with _same_socket(held, trapped) as found:
             _hung_up(found)
 
-    def lose_answer(self, held: HeldCall, trapped: Trapped, name: str, share: float) -> int:
+    def lose_answer(
+        self,
+        held: HeldCall,
+        trapped: Trapped,
+        name: str,
+        share: float,
+        tell: Callable[[], object],
+    ) -> int:
         """Send, and break the connection once the server has answered; how much was sent.
 
-        Of the answer as much arrives as ``share`` says. Raises OSError as ``reset`` does.
+        Of the answer as much arrives as ``share`` says; ``tell`` is called before the connection
+        breaks. Raises OSError as ``reset`` does.
         """
         data = sent_by(held, trapped)
         with _same_socket(held, trapped) as found:
             _send_all(found, data)
             _readable(found, _ANSWERS_WITHIN_S)
+            tell()
             answer = _hung_up(found)
         self._left[name] = answer[: int(len(answer) * share)]
         return len(data)

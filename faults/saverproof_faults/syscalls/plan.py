@@ -62,7 +62,9 @@ class CallFault:
     Places of what happens to connections are their openings and sends, those of all else are calls
     on files. With ``file``, only calls on that file are counted, by its path relative to the
     folder. A full
-    disk refuses what needs room: writes, syncs, new names; it lets go of what is old.
+    disk refuses what needs room: writes, syncs, new names; it lets go of what is old. ``tells`` is
+    the path of a unix socket and lines to send there, each of which is answered by one, before a
+    connection breaks: who listens may end the server.
     """
 
     place: int
@@ -70,6 +72,7 @@ class CallFault:
     extent: Extent = Extent.ONCE
     kind: CallKind | None = None
     file: str = ""
+    tells: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_place(self.place)
@@ -94,6 +97,7 @@ class CallFault:
             "extent": self.extent.value,
             "kind": kind,
             "file": self.file,
+            "tells": self.tells,
         }
 
     @classmethod
@@ -105,6 +109,7 @@ class CallFault:
             Extent(data["extent"]),
             None if data["kind"] is None else CallKind(data["kind"]),
             data["file"],
+            tuple(data["tells"]),
         )
 
 

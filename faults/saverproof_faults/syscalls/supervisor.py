@@ -208,14 +208,28 @@ class Supervisor:
             case CallFailure.RESET if call.kind is CallKind.CONNECT:
                 end(listener, held, error=errno.ECONNREFUSED)
             case CallFailure.RESET:
+                self._tell()
                 connections.reset(held, trapped)
                 end(listener, held, error=errno.ECONNRESET)
             case CallFailure.SILENCE:
                 end(listener, held, value=connections.silence(held, trapped, name, call))
             case failure:
                 share = 0.5 if failure is CallFailure.ANSWER_CUT else 0.0
-                end(listener, held, value=connections.lose_answer(held, trapped, name, share))
+                sent = connections.lose_answer(held, trapped, name, share, self._tell)
+                end(listener, held, value=sent)
         self.fired.append(call)
+
+    def _tell(self) -> None:
+        """Tell who is to be told, and wait for the answers. Raises OSError."""
+        if self.fault is None or not self.fault.tells:
+            return
+        address, *lines = self.fault.tells
+        with socket.socket(socket.AF_UNIX) as talk, talk.makefile("rw", encoding="utf-8") as text:
+            talk.connect(address)
+            for line in lines:
+                text.write(f"{line}\n")
+                text.flush()
+                text.readline()
 
     def _follows(self, call: SystemCall) -> bool:
         """Whether what is written by a mapping will be in the log."""

@@ -24,14 +24,18 @@ from saverproof.families.atomicity.first_look import FirstLook, first_look
 from saverproof.families.atomicity.server import FailingServer
 from saverproof.families.atomicity.worker import SlowError, UnansweredError, Worker
 from saverproof.items import ItemPlan
+from saverproof.process.scratch import in_memory
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults import Driver as FaultDriver
 from saverproof_faults import Event, FaultsError, Injector, NotSettled, Plan
+from saverproof_faults.places import OUTAGES, SERVER_FAULTS
+from saverproof_faults.servers import serving_apart
 from saverproof_faults.syscalls import SystemCall, available
 
 T = TypeVar("T")
+OF_SERVERS = frozenset({*SERVER_FAULTS, *OUTAGES})
 
 
 class Caller:
@@ -127,9 +131,24 @@ class FaultBench:
                 losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))
                 shared = target.durable and "many_processes" in plan.facts["capabilities"]
                 fresh, alone = shared and not look.alone, look.alone if shared else ""
-                server = None if target.server is None else FailingServer(target.server)
-                below = (disk, files, server)
+                below = (disk, files, _server_of(target, files, caller))
                 yield cls(target, folder, plan.api, fresh, alone, injector, *below, losing, caller)
+
+    @contextmanager
+    def mortal_server(self) -> Iterator[None]:
+        """Have what follows use a server of our own, which may be killed.
+
+        Raises:
+            ServerUnavailable: there is none.
+        """
+        target, before = self.target, self.server
+        assert target.server is not None
+        with serving_apart(target.server, in_memory()):
+            self.server = _server_of(target, self.files, self.caller)
+            try:
+                yield
+            finally:
+                self.server = before
 
     @property
     def worker(self) -> Worker:
@@ -144,10 +163,10 @@ class FaultBench:
     def storage(self, plan: Plan) -> FailingStorage:
         """What fails as a plan of storage faults says."""
         below: FailingStorage | None = self.disk
-        if plan.place.event in (Event.SYSTEM_CALL, Event.SEND):
-            below = self.files
-        elif plan.place.event is Event.SERVER_WRITE:
+        if plan.fault in OF_SERVERS:
             below = self.server
+        elif plan.place.event in (Event.SYSTEM_CALL, Event.SEND):
+            below = self.files
         assert below is not None
         return below
 
@@ -191,6 +210,14 @@ class FaultBench:
     def driver(self, saver: Any, workspace: Workspace) -> ApiDriver:
         """The saver of a workspace, called through this item's API."""
         return driver_of(saver, self.api, self.loop, ids_for(self.target, workspace))
+
+
+def _server_of(target: Target, files: FailingFiles | None, caller: Caller) -> FailingServer | None:
+    if target.server is None:
+        return None
+    return FailingServer(
+        target.server, files, lambda: caller.worker.say("waiting for the server to start")
+    )
 
 
 _BLOCKED: list[Loop] = []

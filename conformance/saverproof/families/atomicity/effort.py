@@ -15,12 +15,14 @@ class FaultEffort:
     ``rare`` adds the starting states of ``scenarios.RARE``; ``lasting`` the faults that go on from
     their place, and other exceptions; ``random_programs`` is how many programs
     have faults among their steps, of ``length`` steps each. ``silences`` is how often a server
-    stops answering: whoever sets no limit to that is waited for each time.
+    stops answering: whoever sets no limit to that is waited for each time. ``deaths`` is how often
+    it is killed, and starts again.
     """
 
     most: int
     slow_most: int
     silences: int = 0
+    deaths: int = 0
     rare: bool = False
     lasting: bool = False
     random_programs: int = 0
@@ -28,9 +30,15 @@ class FaultEffort:
 
 
 EFFORTS = {
-    "quick": FaultEffort(most=150, slow_most=40),
-    "default": FaultEffort(most=2_000, slow_most=300, silences=1),
+    "quick": FaultEffort(most=150, slow_most=40, deaths=4),
+    "default": FaultEffort(most=2_000, slow_most=300, silences=1, deaths=12),
     "deep": FaultEffort(
-        most=100_000, slow_most=3_000, silences=4, rare=True, lasting=True, random_programs=150
+        most=100_000,
+        slow_most=3_000,
+        silences=4,
+        deaths=60,
+        rare=True,
+        lasting=True,
+        random_programs=150,
     ),
 }

@@ -33,6 +33,7 @@ from saverproof.families.atomicity.repeated_faults import faults_in_a_row
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding, finding_of_random
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
+from saverproof.families.atomicity.server_deaths import server_deaths
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
@@ -116,8 +117,12 @@ class AtomicityJudging:
                 for problem in problems:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
-                record.settle()
-                self._report(bench, stack)
+                with server_deaths(bench, sweeps, effort.deaths, tally) as deaths:
+                    for sweep, death in tally.budget.within(deaths, "deaths of the server", 0.95):
+                        self._try(sweep, death)
+                        self._beat(bench)
+                    record.settle()
+                    self._report(bench, stack)
                 tally.keep_settled(tally.wanted - {USABLE})
                 if seen:
                     self._try_faults_in_a_row(bench, sweeps)

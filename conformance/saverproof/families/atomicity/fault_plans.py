@@ -20,7 +20,7 @@ from saverproof_faults import (
     Statement,
     io_to_fail,
 )
-from saverproof_faults.places import NETWORK_FAULTS, SERVER_FAULTS
+from saverproof_faults.places import NETWORK_FAULTS, OUTAGES, SERVER_FAULTS
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ SERIALIZER = "serializer"
 CONNECTION = "connection-lost"
 KILLED = "kill"
 IO_FAULTS = frozenset({Fault.IO_ERROR, Fault.IO_FULL, Fault.IO_SHORT})
-BELOW = IO_FAULTS | NETWORK_FAULTS.keys() | set(SERVER_FAULTS)
+BELOW = IO_FAULTS | NETWORK_FAULTS.keys() | {*SERVER_FAULTS, *OUTAGES}
 """What fails below the driver: files, connections, and servers."""
 _KINDS = {
     Side.CLIENT: "client",
@@ -157,6 +157,15 @@ class Injection:
         also = data.get("also")
         plan = Plan.from_data({key: item for key, item in data.items() if key != "also"})
         return cls(plan, also=None if also is None else Plan.from_data(also))
+
+
+SESSIONS_ENDED = Injection(Plan(Fault.SESSIONS_ENDED, Place(Event.START)))
+
+
+def deaths_in(places: Places, most: int) -> list[Injection]:
+    """Moments at which the server is killed: before the operation, and around its messages."""
+    first, *others = map(Injection, places.server_deaths())
+    return [first, *thinned(others, most - 1)][:most]
 
 
 def injections(places: Places, cancellations: Sequence[Plan], values: int) -> list[Injection]:

@@ -30,14 +30,14 @@ class FailingFiles(CallWatch):
     """
 
     @contextmanager
-    def following(self, plan: Plan) -> Iterator[None]:
-        """Follow one plan for the length of a block.
+    def following(self, plan: Plan, tells: tuple[str, ...] = ()) -> Iterator[None]:
+        """Follow one plan for the length of a block; ``tells`` is part of a ``CallFault``.
 
         Raises NotSettled if it could not be carried out to its end, as where a server does not see
         in time that a connection is gone: what it does next nobody knows.
         """
         extent = Extent.ONWARDS if plan.lasts is Lasts.ONWARDS else Extent.ONCE
-        self.arm(CallFault(plan.place.index, CALL_FAILURES[plan.fault], extent))
+        self.arm(CallFault(plan.place.index, CALL_FAILURES[plan.fault], extent, tells=tells))
         try:
             yield
         finally:

@@ -22,6 +22,8 @@ from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
+from saverproof_faults import Fault
+from saverproof_faults.servers import ServerUnavailable
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
@@ -42,12 +44,16 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
                 return _random_again(bench, program, faults, contract)
         scenario, injection = _read(data)
         with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
+            if injection is not None and injection.name == Fault.SERVER_KILLED:
+                stack.enter_context(bench.mortal_server())
             sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
             return _again(sweep, injection, contract)
     except (NoCleanRunError, HungError) as problem:
         return unclear(f"the operation does not work without the fault either: {problem}")
     except SlowError as slow:
         return unclear(f"a call took too long to tell: {slow}")
+    except ServerUnavailable as reason:
+        return unclear(f"the server cannot be killed: {reason}")
 
 
 def _read(data: object) -> tuple[FaultScenario, Injection | None]:

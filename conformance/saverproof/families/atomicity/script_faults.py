@@ -12,6 +12,7 @@ from saverproof.families.atomicity.disk import FAILURES
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.script_faults_below import (
+    before_operation,
     failing_calls,
     failing_write,
     losing_message,
@@ -55,6 +56,9 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
             yield _CANCELLED
     elif plan.fault is Fault.LOCKED:
         yield locked(path_of(database))
+    elif plan.place.event is Event.START:
+        yield before_operation(plan)
+        return
     elif plan.place.event is Event.SEND:
         yield from losing_message(plan)
         yield from failing_calls(plan, places)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from saverproof.families.atomicity.files import CALL_FAILURES
 from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
-from saverproof.families.atomicity.server import WAYS
+from saverproof.families.atomicity.server import BREAKS, WAYS
 from saverproof.scripts.source import quoted
 from saverproof_faults import Event, Fault, Lasts, Places, Plan
-from saverproof_faults.servers.keeping import fail_write
+from saverproof_faults.servers.keeping import end_sessions, fail_write, killing_all, ready, restart
 
 
 def failing_write(plan: Plan) -> PlainFault:
@@ -18,6 +18,15 @@ def failing_write(plan: Plan) -> PlainFault:
     return PlainFault(
         top=(f"from {fail_write.__module__} import {fail_write.__name__}",),
         before=(f"{fail_write.__name__}(path, {plan.place.index}, {how})",),
+    )
+
+
+def before_operation(plan: Plan) -> PlainFault:
+    """The server is killed, or ends its sessions, before the operation."""
+    deed, path = (restart, "") if plan.fault is Fault.SERVER_KILLED else (end_sessions, "path")
+    return PlainFault(
+        top=(f"from {fail_write.__module__} import {deed.__name__}",),
+        before=(f"{deed.__name__}({path})",),
     )
 
 
@@ -66,13 +75,19 @@ def failing_calls(plan: Plan, places: Places) -> Iterator[PlainFault]:
 def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
     """Who answers system calls is another process, which no script of forty lines can be."""
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
-    failure = CALL_FAILURES[plan.fault].name
+    fault = plan.fault
+    top: tuple[str, ...] = ()
+    if fault is Fault.SERVER_KILLED:
+        fault, extent = BREAKS[plan.place.moment], f", tells={killing_all.__name__}()"
+        top = (f"from {ready.__module__} import {killing_all.__name__}, {ready.__name__}",)
+    failure = CALL_FAILURES[fault].name
     return PlainFault(
         top=(
+            *top,
             "files = CallWatch(tempfile.gettempdir())",
             "files.__enter__().cover()  # until the script ends",
         ),
         before=(f"files.arm(CallFault({number}, CallFailure.{failure}{extent}{more}))",),
-        after=("files.disarm()",),
+        after=("files.disarm()", *([f"{ready.__name__}()"] if top else [])),
         may_store=True,
     )

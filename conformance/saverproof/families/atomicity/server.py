@@ -1,27 +1,39 @@
-"""The server of a saver, which is made to fail at the rows that it writes."""
+"""The server of a saver, which fails at the rows that it writes, ends sessions, or is killed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
+from saverproof.families.atomicity.files import FailingFiles
 from saverproof.workspace import Workspace
-from saverproof_faults import Fault, Lasts, NotSettled, Plan
+from saverproof_faults import Event, Fault, Lasts, Moment, NotSettled, Plan
 from saverproof_faults.servers import Lease, Need, ServerError, ServerKind
-from saverproof_faults.servers.keeping import announced
+from saverproof_faults.servers.keeping import announced, killing
 from saverproof_faults.servers.orders import Wanted
 from saverproof_faults.servers.postgres_writes import END, REFUSE
 
 WAYS = {Fault.SERVER_REFUSED: REFUSE, Fault.SESSION_ENDED: END}
+BREAKS = {Moment.BEFORE: Fault.CONNECTION_RESET, Moment.AFTER: Fault.ANSWER_LOST}
+"""What becomes of the message at which a server is killed."""
+_BEAT_S = 0.5
 
 
 class FailingServer:
-    """Counts and fails what is written in one workspace after the other."""
+    """Counts and fails what is written in one workspace after the other.
 
-    def __init__(self, kind: ServerKind) -> None:
+    ``files`` are the held calls, if there are any; ``beat`` is called while a server starts.
+    """
+
+    def __init__(
+        self, kind: ServerKind, files: FailingFiles | None, beat: Callable[[], object]
+    ) -> None:
         self._address = announced()[Need.of(kind).key].address
+        self._files, self._beat = files, beat
         self._workspace: Workspace | None = None
-        self._fired = False
+        self._fired: Callable[[], bool] = lambda: False
 
     def visit(self, workspace: Workspace) -> None:
         """What follows is about this workspace."""
@@ -35,7 +47,7 @@ class FailingServer:
         """
         found: list[str] = []
         try:
-            lease = self._visited()
+            lease = self._watched()
         except ServerError:
             yield found
             return
@@ -51,24 +63,66 @@ class FailingServer:
             NotSettled: the server could not be made to fail, as where a table is locked.
         """
         assert plan.lasts is Lasts.ONCE
-        self._fired = False
+        self._fired = lambda: False
         try:
-            with closing(self._visited()) as lease:
-                lease.fail_write(plan.place.index, WAYS[plan.fault])
-                try:
+            if plan.fault in WAYS:
+                with self._writing(plan):
                     yield
-                finally:
-                    self._fired = lease.has_failed()
+            elif plan.place.event is Event.START:
+                with closing(self._lease()) as lease:
+                    self._wait(
+                        lease.restart if plan.fault is Fault.SERVER_KILLED else lease.end_sessions
+                    )
+                self._fired = lambda: True
+                yield
+            else:
+                with self._dying(plan):
+                    yield
         except ServerError as problem:
             raise NotSettled(str(problem)) from problem
 
-    def has_fired(self) -> bool:
-        """Whether the plan that was followed last has failed a write."""
-        return self._fired
+    @contextmanager
+    def _writing(self, plan: Plan) -> Iterator[None]:
+        with closing(self._watched()) as lease:
+            lease.fail_write(plan.place.index, WAYS[plan.fault])
+            try:
+                yield
+            finally:
+                has_failed = lease.has_failed()
+                self._fired = lambda: has_failed
 
-    def _visited(self) -> Lease:
+    @contextmanager
+    def _dying(self, plan: Plan) -> Iterator[None]:
+        """The server is killed at a message, and runs again when the block ends."""
+        files = self._files
+        assert files is not None
+        broken = replace(plan, fault=BREAKS[plan.place.moment])
+        self._fired = files.has_fired
+        with closing(self._lease()) as lease:
+            try:
+                with files.following(broken, killing(self._address)):
+                    yield
+            finally:
+                self._wait(lease.wait_until_ready)
+
+    def has_fired(self) -> bool:
+        """Whether the plan that was followed last has failed a write, or the server."""
+        return self._fired()
+
+    def _wait(self, work: Callable[[], object]) -> None:
+        """Do it beside: it is not the saver that does not answer."""
+        with ThreadPoolExecutor(1) as beside:
+            done = beside.submit(work)
+            while not wait([done], _BEAT_S).done:
+                self._beat()
+            done.result()
+
+    def _lease(self) -> Lease:
         assert self._workspace is not None
-        lease = Lease(self._address, Wanted(name=self._workspace.name))
+        return Lease(self._address, Wanted(name=self._workspace.name))
+
+    def _watched(self) -> Lease:
+        lease = self._lease()
         try:
             lease.watch_writes()
         except BaseException:

@@ -11,7 +11,7 @@ from saverproof.errors import NoCleanRunError
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
-from saverproof.families.atomicity.fault_plans import Injection, injections, lasting
+from saverproof.families.atomicity.fault_plans import SESSIONS_ENDED, Injection, injections, lasting
 from saverproof.families.atomicity.injection import inject, serializing
 from saverproof.families.atomicity.judging import (
     CANCELLED,
@@ -108,8 +108,9 @@ def swept(
     references = References(scenario, before, after)
     judge = FaultJudge(references)
     found = injections(counted.places, counted.cancellations, counted.values)
-    if bench.losing and not isinstance(scenario.step, SetUp):
-        found.append(Injection())
+    if not isinstance(scenario.step, SetUp):
+        found += [Injection()] if bench.losing else []
+        found += [SESSIONS_ENDED] if bench.server is not None else []
     if also_lasting:
         found += lasting(tuple(found), counted.places.calls)
     return FaultSweep(

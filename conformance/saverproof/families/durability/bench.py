@@ -23,7 +23,7 @@ from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
-from saverproof_faults.servers import Lease, Need, ServerError, ServerUnavailable, serving_apart
+from saverproof_faults.servers import Lease, Need, ServerError, serving_apart
 from saverproof_faults.servers.keeping import announced
 from saverproof_faults.servers.orders import Wanted
 
@@ -147,8 +147,6 @@ class KillBench:
         if not place.server or kind is None:
             yield
             return
-        if not announced()[Need.of(kind).key].killable:
-            raise ServerUnavailable("it is not one that was started for this run")
         with serving_apart(kind, in_memory()):
             yield
 
