@@ -27,6 +27,7 @@ from saverproof_faults.servers import (
     Need,
     Postgres,
     Redis,
+    RedisServer,
     ServerError,
     ServerKind,
     ServerUnavailable,
@@ -261,8 +262,8 @@ def test_databases_made_in_a_given_server_are_removed_at_the_end(postgres: Serve
         lease.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_nothing_is_left_when_who_uses_it_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_when_who_uses_it_is_ended(tmp_path: Path, how: signal.Signals) -> None:
     with there(Redis()):
         pass
     told = tmp_path / "told"
@@ -271,7 +272,7 @@ def test_nothing_is_left_when_who_uses_it_is_killed(tmp_path: Path) -> None:
         wait_until(lambda: told.exists() or holder.poll() is not None)
         family = psutil.Process(holder.pid).children(recursive=True)
         assert len(family) >= 3  # keeper, guard, server
-        holder.send_signal(signal.SIGKILL)
+        holder.send_signal(how)
     wait_until(lambda: not any(one.is_running() and one.status() != "zombie" for one in family))
     assert not Path(told.read_text()).parent.exists()
 
@@ -342,6 +343,18 @@ def test_a_server_that_cannot_be_reached_is_refused_in_one_line(case: str) -> No
         pass
     assert "\n" not in str(refused.value)
     assert "secret" not in str(refused.value)
+
+
+def test_a_server_that_dies_meanwhile_is_named_in_one_line() -> None:
+    with there(Redis()):
+        pass
+    with RedisServer() as server:
+        with Keeper(Need.of(Redis()), server.url) as keeper:
+            server.kill()
+            with pytest.raises(ServerError, match=r"Redis at 127.0.0.1:\d+: ") as refused:
+                Lease(keeper.kept.address)
+        assert "\n" not in str(refused.value)
+        server.start()
 
 
 def test_a_wrong_password_is_refused_in_one_line(kind: ServerKind) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from saverproof import Postgres
 from saverproof.families.answer import Status
+from saverproof.families.durability import family, reporting, sweep
 from saverproof.families.durability import replay as replaying
-from saverproof.families.durability import sweep
+from saverproof.families.durability.kill_source import KillSource, deaths
 from saverproof.families.durability.workloads import SIZES, Workload
 from saverproof.items import Outcome
 from saverproof_faults.servers import ServerUnavailable, serving
@@ -57,11 +58,16 @@ def test_a_right_saver_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_rows_that_are_committed_one_by_one_are_torn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = outcome_of("autocommitting", tmp_path, monkeypatch, swept=12)
+    scripts: list[KillSource] = []
+    monkeypatch.setattr(family, "shortened", lambda _, __, trial: [trial])
+    monkeypatch.setattr(
+        reporting, "reproducer", lambda *given: scripts.extend(deaths(given[2][0].place)) or ""
+    )
+    outcome = outcome_of("autocommitting", tmp_path, monkeypatch, swept=10)
     assert blamed(outcome) == {"in-flight-atomic"}
     (finding,) = outcome.findings
     assert "to the server" in "\n".join(finding.steps)
-    assert "KILLED_SENDING" in finding.reproducer
+    assert "KILLED_SENDING" in scripts[0].arm
 
 
 def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(

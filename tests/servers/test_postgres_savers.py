@@ -7,6 +7,7 @@ session. A trial opens five connections to a new database, so that there are few
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import pytest
 
 from saverproof import Postgres
 from saverproof.families.atomicity import bench, family, sweep
+from saverproof.families.atomicity.effort import EFFORTS
 from saverproof.families.atomicity.fault_plans import Injection, injections
 from saverproof.families.atomicity.scenarios import SCENARIOS
 from saverproof.families.registry import judged
 from saverproof.items import Outcome
 from saverproof.targets.target import Target
-from saverproof_faults.places import SERVER_FAULTS
+from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.test_atomicity import plan_for
 from tests.servers.postgres_savers import autocommitting, right, two_transactions
@@ -64,11 +66,14 @@ def test_a_right_saver_is_accused_of_nothing(tmp_path: Path) -> None:
     outcome = outcome_of(right, tmp_path)
     assert outcome.findings == ()
     assert outcome.checked[TORN] > 0
-    assert outcome.extra["faults"]["by_kind"].keys() == set(SERVER_FAULTS)
+    assert outcome.extra["faults"]["by_kind"].keys() == {*SERVER_FAULTS, *OUTAGES}
 
 
 @pytest.mark.parametrize("wrong", [autocommitting, two_transactions], ids=lambda wrong: wrong.name)
-def test_a_wrong_saver_is_caught_and_rightly_blamed(wrong: Target, tmp_path: Path) -> None:
+def test_a_wrong_saver_is_caught_and_rightly_blamed(
+    wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], deaths=0))
     outcome = outcome_of(wrong, tmp_path)
     assert [finding.contract for finding in outcome.findings] == [TORN]
     (finding,) = outcome.findings

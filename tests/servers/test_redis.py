@@ -59,9 +59,9 @@ def target_of(kind: type[RedisReference], **more: Any) -> Target:
 
 def network_faults(outcome: Outcome) -> set[str]:
     return {
-        entry.get("detail", entry["place"])
+        entry["detail"]
         for entry in outcome.extra["faults"]["map"]
-        if entry["kind"] == "network"
+        if entry["kind"] == "network" and "detail" in entry
     }
 
 

@@ -31,6 +31,7 @@ from saverproof_faults.servers.kinds import (
     Places,
     RefusesWrites,
     RunningServer,
+    where,
 )
 from saverproof_faults.servers.orders import Deed, Order, Wanted
 from saverproof_faults.servers.reference import kind_of
@@ -59,7 +60,8 @@ def main() -> None:
         except Exception as error:  # noqa: BLE001 - an author's kind; whoever asked is told
             _say({"refused": f"{type(error).__name__}: {error}"})
             return
-        stock = _Stock(places, server, places.ahead if order["ahead"] else 0)
+        ahead = places.ahead if order["ahead"] else 0
+        stock = _Stock(places, server, f"{kind.title} at {where(dsn)}", ahead)
         folder = Path(stack.enter_context(_short_folder()))
         with _listening(folder / "leases", stock) as address:
             _say({"address": address, "version": places.version, "killable": stock.killable})
@@ -85,8 +87,9 @@ def _short_folder() -> tempfile.TemporaryDirectory[str]:
 class _Stock:
     """Places ready to be used, and those to be removed; one thread does both, beside the run."""
 
-    def __init__(self, places: Places, server: RunningServer | None, ahead: int) -> None:
+    def __init__(self, places: Places, server: RunningServer | None, name: str, ahead: int) -> None:
         self._places = places
+        self._name = name
         self._server = server
         self._ahead = ahead
         self._run = secrets.token_hex(4)
@@ -241,7 +244,7 @@ class _Stock:
                 self._drop()
                 return
             with self._changed:
-                self._trouble = error
+                self._trouble = ServerError(f"{self._name}: {_first_line(error)}")
                 self._changed.notify_all()
             return
         with self._changed:

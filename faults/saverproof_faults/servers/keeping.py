@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -222,7 +222,12 @@ class Lease:
         return bool(self._ask(asdict(Order(Deed.HAS_FAILED)))["done"])
 
     def close(self) -> None:
-        """Give it back. Closing twice is fine."""
+        """Give it back, and wait until it has been taken back. Closing twice is fine."""
+        if self._talk.closed:
+            return
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+            self._talk.read()
         self._talk.close()
         self._socket.close()
 

@@ -1,207 +1,158 @@
-"""Ready targets for savers that talk to a server, which the kit starts or is told of."""
+"""Ready targets for savers that talk to a server, which the kit starts or is told of.
+
+Each is a function of a DSN; the text of the function is what its scripts open the saver with.
+"""
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from saverproof import MariaDB, Postgres, Redis, Valkey, Workspace, target
+from saverproof import (
+    Capability,
+    MariaDB,
+    Postgres,
+    Redis,
+    ServerKind,
+    Target,
+    Valkey,
+    target,
+)
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-
-_PLAIN_REDIS = """\
-from contextlib import contextmanager
-from langgraph_checkpoint_plainredis import RedisSaver
-@contextmanager
-def plain_redis(dsn):
-    saver = RedisSaver(url=dsn)
-    try:
-        yield saver
-    finally:
-        saver.close()
-plain_redis(dsn)"""
+Opens: TypeAlias = Callable[[str], AbstractContextManager[Any] | AbstractAsyncContextManager[Any]]
 
 
+def _on(
+    server: ServerKind, name: str, capabilities: Mapping[Capability, str] | None = None
+) -> Callable[[Opens], Target]:
+    """A target whose workspace's DSN the function takes."""
+
+    def made(opens: Opens) -> Target:
+        source = inspect.getsource(opens)
+        text = source[source.index("@contextlib.") :]
+        decorate = target(
+            name=name,
+            server=server,
+            capabilities=capabilities,
+            opening=f"import contextlib\n{text}{opens.__name__}(dsn)",
+        )
+        return decorate(lambda workspace: opens(workspace.dsn))
+
+    return made
+
+
+@_on(Postgres(), "langgraph-postgres")
 @contextlib.contextmanager
-def _plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
-    from langgraph_checkpoint_plainredis import RedisSaver
+def langgraph_postgres(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver on one connection, sync API.
+    from langgraph.checkpoint.postgres import PostgresSaver
 
-    saver = RedisSaver(url=dsn)
-    try:
-        yield saver
-    finally:
-        saver.close()
-
-
-@target(
-    name="langgraph-postgres",
-    server=Postgres(),
-    opening="""\
-from contextlib import contextmanager
-from langgraph.checkpoint.postgres import PostgresSaver
-@contextmanager
-def postgres(dsn):
     with PostgresSaver.from_conn_string(dsn) as saver:
         saver.setup()
         yield saver
-postgres(dsn)""",
-)
+
+
+@_on(Postgres(), "langgraph-postgres-pool")
 @contextlib.contextmanager
-def langgraph_postgres(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The official PostgreSQL saver on one connection, sync API."""
-    from langgraph.checkpoint.postgres import PostgresSaver
-
-    with PostgresSaver.from_conn_string(workspace.dsn) as saver:
-        saver.setup()
-        yield saver
-
-
-@target(
-    name="langgraph-postgres-pool",
-    server=Postgres(),
-    opening="""\
-from contextlib import contextmanager
-from langgraph.checkpoint.postgres import PostgresSaver
-from psycopg.rows import dict_row
-from psycopg_pool import ConnectionPool
-@contextmanager
-def postgres(dsn):
-    settings = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-    with ConnectionPool(dsn, min_size=1, max_size=4, kwargs=settings) as pool:
-        saver = PostgresSaver(pool)
-        saver.setup()
-        yield saver
-postgres(dsn)""",
-)
-@contextlib.contextmanager
-def langgraph_postgres_pool(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The official PostgreSQL saver on a pool of connections, sync API."""
+def langgraph_postgres_pool(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver on a pool of connections, sync API.
     from langgraph.checkpoint.postgres import PostgresSaver
     from psycopg.rows import dict_row
     from psycopg_pool import ConnectionPool
 
     settings = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-    pool: ConnectionPool[Any] = ConnectionPool(
-        workspace.dsn, min_size=1, max_size=4, kwargs=settings
-    )
+    pool: ConnectionPool[Any] = ConnectionPool(dsn, min_size=1, max_size=4, kwargs=settings)
     with pool:
         saver = PostgresSaver(pool)
         saver.setup()
         yield saver
 
 
-@target(
-    name="langgraph-mysql",
-    server=MariaDB(),
-    opening="""\
-from contextlib import contextmanager
-from langgraph.checkpoint.mysql.pymysql import PyMySQLSaver
-@contextmanager
-def mysql(dsn):
-    with PyMySQLSaver.from_conn_string(dsn) as saver:
+@_on(Postgres(), "langgraph-postgres-pipeline")
+@contextlib.contextmanager
+def langgraph_postgres_pipeline(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver in pipeline mode, in which it cannot set up; sync API.
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    with PostgresSaver.from_conn_string(dsn) as saver:
         saver.setup()
+    with PostgresSaver.from_conn_string(dsn, pipeline=True) as saver:
         yield saver
-mysql(dsn)""",
+
+
+@_on(
+    Postgres(),
+    "langgraph-postgres-shallow",
+    {
+        Capability.HISTORY: "it keeps the newest checkpoint of a thread alone, by design",
+        Capability.EARLY_WRITES: "writes belong to the checkpoint that is there",
+    },
 )
 @contextlib.contextmanager
-def langgraph_mysql(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The saver of langgraph-checkpoint-mysql on PyMySQL, sync API."""
-    from langgraph.checkpoint.mysql.pymysql import PyMySQLSaver
+def langgraph_postgres_shallow(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver of newest checkpoints, which is deprecated; sync API.
+    from langgraph.checkpoint.postgres.shallow import ShallowPostgresSaver
 
-    with PyMySQLSaver.from_conn_string(workspace.dsn) as saver:
+    with ShallowPostgresSaver.from_conn_string(dsn) as saver:
         saver.setup()
         yield saver
 
 
-@target(
-    name="langgraph-mysql-async",
-    server=MariaDB(),
-    opening="""\
-from contextlib import asynccontextmanager
-from langgraph.checkpoint.mysql.aio import AIOMySQLSaver
-@asynccontextmanager
-async def mysql(dsn):
-    async with AIOMySQLSaver.from_conn_string(dsn) as saver:
-        await saver.setup()
-        yield saver
-mysql(dsn)""",
-)
+@_on(Postgres(), "langgraph-postgres-async")
 @contextlib.asynccontextmanager
-async def langgraph_mysql_async(
-    workspace: Workspace,
-) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    """The saver of langgraph-checkpoint-mysql on aiomysql, async API."""
-    from langgraph.checkpoint.mysql.aio import AIOMySQLSaver
+async def langgraph_postgres_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    # The official PostgreSQL saver on one connection, async API.
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-    async with AIOMySQLSaver.from_conn_string(workspace.dsn) as saver:
-        await saver.setup()
-        yield saver
-
-
-@target(
-    name="langgraph-postgres-async",
-    server=Postgres(),
-    opening="""\
-from contextlib import asynccontextmanager
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-@asynccontextmanager
-async def postgres(dsn):
     async with AsyncPostgresSaver.from_conn_string(dsn) as saver:
         await saver.setup()
         yield saver
-postgres(dsn)""",
-)
-@contextlib.asynccontextmanager
-async def langgraph_postgres_async(
-    workspace: Workspace,
-) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    """The official PostgreSQL saver on one connection, async API."""
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-    async with AsyncPostgresSaver.from_conn_string(workspace.dsn) as saver:
+
+@_on(MariaDB(), "langgraph-mysql")
+@contextlib.contextmanager
+def langgraph_mysql(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The saver of langgraph-checkpoint-mysql on PyMySQL, sync API.
+    from langgraph.checkpoint.mysql.pymysql import PyMySQLSaver
+
+    with PyMySQLSaver.from_conn_string(dsn) as saver:
+        saver.setup()
+        yield saver
+
+
+@_on(MariaDB(), "langgraph-mysql-async")
+@contextlib.asynccontextmanager
+async def langgraph_mysql_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    # The saver of langgraph-checkpoint-mysql on aiomysql, async API.
+    from langgraph.checkpoint.mysql.aio import AIOMySQLSaver
+
+    async with AIOMySQLSaver.from_conn_string(dsn) as saver:
         await saver.setup()
         yield saver
 
 
-@target(name="plainredis", server=Redis(), opening=_PLAIN_REDIS)
 @contextlib.contextmanager
-def plainredis(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """langgraph-checkpoint-plainredis, which needs no module of Redis, sync API."""
-    with _plain_redis(workspace.dsn) as saver:
+def plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # langgraph-checkpoint-plainredis, which needs no module of Redis, sync API.
+    from langgraph_checkpoint_plainredis import RedisSaver
+
+    with contextlib.closing(RedisSaver(url=dsn)) as saver:
         yield saver
 
 
-@target(
-    name="plainredis-async",
-    server=Redis(),
-    opening="""\
-from contextlib import asynccontextmanager
-from langgraph_checkpoint_plainredis import AsyncRedisSaver
-@asynccontextmanager
-async def plain_redis(dsn):
-    saver = AsyncRedisSaver(url=dsn)
-    try:
-        yield saver
-    finally:
-        await saver.aclose()
-plain_redis(dsn)""",
-)
+plainredis = _on(Redis(), "plainredis")(plain_redis)
+valkey = _on(Valkey(), "valkey")(plain_redis)
+
+
+@_on(Redis(), "plainredis-async")
 @contextlib.asynccontextmanager
-async def plainredis_async(workspace: Workspace) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    """The same, async API."""
+async def plainredis_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    # The same, async API.
     from langgraph_checkpoint_plainredis import AsyncRedisSaver
 
-    saver = AsyncRedisSaver(url=workspace.dsn)
-    try:
-        yield saver
-    finally:
-        await saver.aclose()
-
-
-@target(name="valkey", server=Valkey(), opening=_PLAIN_REDIS)
-@contextlib.contextmanager
-def valkey(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """langgraph-checkpoint-plainredis on Valkey."""
-    with _plain_redis(workspace.dsn) as saver:
+    async with contextlib.aclosing(AsyncRedisSaver(url=dsn)) as saver:
         yield saver
