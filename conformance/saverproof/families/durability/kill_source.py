@@ -73,7 +73,7 @@ _ENDED = (
 )
 _DISK = ("disk = IoWatch(tempfile.gettempdir())", "disk.__enter__()  # until the script ends")
 _FILES = (
-    "files = CallWatch(tempfile.gettempdir())",
+    "files = CallWatch(sys.argv[1])",
     "files.__enter__().cover()  # until the process ends",
 )
 _CALLS = (
