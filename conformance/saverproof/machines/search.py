@@ -32,7 +32,7 @@ _LOOKS_ONCE_SPENT = 1
 _MOST_NEEDS = 5
 _LEAST_ALLOWANCE = 1_500
 """Calls that may always be spent on what was found already."""
-_LAST_ALLOWANCE = 3_000
+_LAST_ALLOWANCE = 8_000
 """Calls that may be spent in the end on what other families' items settle."""
 _STEPS_TO_BLAME = 1_000
 """Steps of candidates for a program that is only looked at, and never shown."""
