@@ -67,6 +67,13 @@ class DeleteInTwoTransactions(SqliteReference):
         self.database.run("DELETE FROM writes WHERE thread = ?", thread)
 
 
+@wrong(WHOLE, "prune empties the two tables one after the other, each by itself")
+class PruneInTwoTransactions(DeleteInTwoTransactions):
+    def delete_thread(self, thread_id: str) -> None:
+        with self.database.writing():
+            SqliteReference._delete(self, thread_id)
+
+
 @wrong(WHOLE, "ten rows at a time, each ten committed", also={KILLED})
 class BatchInChunks(SqliteReference):
     def _insert_writes(self, place: Place, rows: Sequence[WriteRow]) -> None:

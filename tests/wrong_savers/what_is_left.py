@@ -9,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 
 from tests.reference.saver import ReferenceSaver
+from tests.reference.sqlite import SqliteReference
 from tests.reference.store import Blob, Shelf
 from tests.wrong_savers.registry import wrong
 
@@ -111,3 +112,22 @@ class RunsOfNothingIsAll(ReferenceSaver):
 class PrunesTheFirstThread(ReferenceSaver):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         super().prune(thread_ids[:1], strategy=strategy)
+
+
+@wrong(
+    "serialization/unserializable-is-refused",
+    "the transaction that a value could not be written in stays open",
+    also={"identity/put-returns-address", "pending-writes/complete"},
+)
+class RefusedStaysOpen(SqliteReference):
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        place = (self._thread_of(config), self._writes_ns(config), self._writes_id(config))
+        self.database.begin()
+        self._insert_writes(place, self._rows_of_batch(writes, task_id, task_path))
+        self.database.commit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from saverproof.execution.calls import list_arguments
+from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Raised
 from saverproof.judging.store_check import known_numbers
@@ -114,4 +115,11 @@ def ask(context: Context, step: ListTuples) -> Listing:
     thread = None if step.thread is None else context.real(step.thread)
     config, arguments = list_arguments(step, thread)
     answer = context.attempt(lambda: context.reader.list_tuples(config, arguments))
+    if context.watch_inputs:
+        given, others = list_arguments(step, thread)
+        for name in ("config", "filter", "before"):
+            before, after = (
+                {"config": c, **a}[name] for c, a in ((given, others), (config, arguments))
+            )
+            context.facts.compare(facts.INPUT, None, before, after, name)
     return Listing(context, step, answer)

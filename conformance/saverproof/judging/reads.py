@@ -101,6 +101,10 @@ def _spoil_result(observed: Any) -> None:
             spoil(found)
     for write in field(observed, "pending_writes") or ():
         spoil(write[2])
+    for name in ("config", "parent_config"):
+        found = field(observed, name)
+        if isinstance(found, dict):
+            found.clear()
 
 
 def _reread(context: Context, step: GetTuple) -> None:

@@ -140,8 +140,23 @@ def _(step: steps.ListTuples, writer: ScriptWriter, breach: Breach) -> None:
             else:
                 say(writer, f"len({observed})", f"min({step.limit}, len(everything))")
             complain(writer, "observed != expected")
+        case "input:config" | "input:filter" | "input:before":
+            _check_listing_input(step, writer, breach, fact.partition(":")[2])
         case _:
             raise NoScriptError(f"no check of {fact!r} in a listing")
+
+
+def _check_listing_input(
+    step: steps.ListTuples, writer: ScriptWriter, breach: Breach, name: str
+) -> None:
+    """A listing has changed one of its arguments."""
+    given, start = f"given_{name}", "" if name == "config" else f"{name}="
+    arguments = writer.list_arguments(step)
+    at = next(n for n, one in enumerate(arguments) if one.startswith(start))
+    source = arguments[at].removeprefix(start)
+    arguments[at] = f"{start}{given}"
+    writer.say(f"{given} = {source}", writer.listing(*arguments))
+    compare(writer, given, source, unequal(breach.difference))
 
 
 def _addresses(writer: ScriptWriter, arguments: list[str]) -> str:

@@ -121,6 +121,7 @@ def _write_read(step: steps.GetTuple, writer: ScriptWriter) -> None:
     writer.say("spoil(found.checkpoint)", "spoil(found.metadata)")
     if writer.model.writes:
         writer.say("for write in found.pending_writes or ():", "    spoil(write[2])")
+    writer.say("found.config.clear()", "(found.parent_config or {}).clear()")
 
 
 def _write_own(step: steps.OwnStep, writer: ScriptWriter) -> None:

@@ -68,6 +68,7 @@ OPERATIONS: dict[str, Callable[[Probe], Any]] = {
     "mixed": lambda p: p.write(2, [("x", 1), ("__error__", "e"), ("y", 2)], "t9"),
     "delete": lambda p: p.delete("a"),
     "copy": lambda p: p.attempt(lambda: p.call("copy_thread", "a", "c")),
+    "prune": lambda p: p.attempt(lambda: p.call("prune", ["a"], strategy="delete")),
 }
 
 

@@ -174,6 +174,7 @@ def values_that_cannot_be_stored(p: Probe) -> Any:
         p.put(2, parent=1, values={"x": 2, "bad": bad}),
         p.write(1, [("x", 1), ("bad", bad), ("x", 2)]),
     ]
+    answers.append(p.write(1, [], "t2"))
     return [isinstance(a, str) for a in answers], p.ids(p.config()), p.pending("a", "", 1)
 
 

@@ -184,7 +184,7 @@ LOOP_CONFIGS = Contract(
 
 INPUTS_UNTOUCHED = Contract(
     id="identity/inputs-untouched",
-    statement="No call changes the config, checkpoint, metadata or writes that it was given.",
+    statement="No call changes the config, checkpoint, metadata, writes or filter it was given.",
     source=(
         "`langgraph.pregel._loop.PregelLoop._put_checkpoint` goes on using the same metadata "
         "and config after the save was submitted"

@@ -107,6 +107,9 @@ SCENARIOS = (
     FaultScenario(
         "two threads", HISTORY, steps.Prune((THREAD, OTHER), "keep_latest"), frozenset({"prune"})
     ),
+    FaultScenario(
+        "all of them", HISTORY, steps.Prune((THREAD, OTHER), "delete"), frozenset({"prune"})
+    ),
     FaultScenario("an existing store", BYSTANDER, steps.SetUp(), frozenset({"durable"})),
 )
 
@@ -142,9 +145,6 @@ RARE = (
     ),
     FaultScenario(
         "nothing there", BYSTANDER, steps.DeleteThread(THREAD), frozenset({"delete_thread"})
-    ),
-    FaultScenario(
-        "all of them", HISTORY, steps.Prune((THREAD, OTHER), "delete"), frozenset({"prune"})
     ),
     FaultScenario("a history", HISTORY, steps.SetUp(), frozenset({"durable"})),
 )

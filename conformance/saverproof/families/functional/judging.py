@@ -180,16 +180,18 @@ class FunctionalJudging:
 
     def _enumerate(self, trials: Trials, search: ProgramSearch) -> None:
         """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
-        search.watch_inputs = False
-        for program in MACHINES[self.plan.family].examples:
+        machine = MACHINES[self.plan.family]
+        watched = search.watch_inputs = any(theme.watch_inputs for theme in machine.themes)
+        for program in machine.examples:
             taken = suited_program(program, self.plan.facts["capabilities"], self.serde)
-            run = trials.replay(taken, thorough=False, count=True)
+            run = trials.replay(taken, thorough=False, watch_inputs=watched, count=True)
             self._follow_up(trials, search, DIRECTED, run)
             if self.until in search.found:
                 return
 
     def _cross_axes(self, trials: Trials, search: ProgramSearch) -> None:
         """Take the programs in which the points of the axes come together two by two."""
+        search.watch_inputs = False
         if self.until in search.found:
             return
         self.heavy = self.effort.heavy and self._has_room_for_bulk()

@@ -256,6 +256,12 @@ FEATURES: tuple[Feature, ...] = (
         )
     ),
     between(
+        serialization.UNSERIALIZABLE_IS_REFUSED.id,
+        _is(steps.RefuseValue),
+        rewriting.without(steps.RefuseValue),
+        facts=REFUSED,
+    ),
+    between(
         deletion.COPY_COMPLETE.id,
         _is(steps.CopyThread),
         rewriting.put_for_copied,
