@@ -19,12 +19,17 @@ from hypothesis.database import ExampleDatabase
 from saverproof.errors import SaverproofError
 from saverproof.items import Finding
 from saverproof.machines.search import ProgramSearch
+from saverproof.machines.suiting import suited_program
 from saverproof.machines.survey import SaverSurvey
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.machines.violations import Violation
+from saverproof.programs.axes.crossing import drawn_crossing
 from saverproof.programs.theme import Theme
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
+
+_CROSSED = 1 / 4
+"""How many programs begin with what crosses axes."""
 
 
 @dataclass(slots=True)
@@ -35,6 +40,8 @@ class KnownFailures:
     survey: SaverSurvey
     themes: tuple[Theme, ...]
     search: ProgramSearch
+    crossed: tuple[str, ...] = ()
+    """The families whose axes are crossed."""
     standing: tuple[Finding, ...] = ()
     """What is wrong of the saver without any program."""
     again: Violation | None = None
@@ -59,6 +66,15 @@ class KnownFailures:
             if self.again is not None:
                 return
             self._forget(program)
+
+    def beginning(self, choose: Random) -> Program:
+        """What a program begins with: nothing, or points of the axes of a family that is enforced,
+        brought together. What the rules draw seldom comes to is reached so, and gone on from.
+        """
+        if not self.crossed or choose.random() >= _CROSSED:
+            return ()
+        able = self.survey.able
+        return suited_program(drawn_crossing(choose.choice(self.crossed), able, choose), able)
 
     def violation(self, trials: Trials, run: ProgramRun) -> Violation | None:
         """The shortest program that shows what a run showed, if that breaks a contract."""

@@ -178,7 +178,8 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
                 cls._fail(cls._finding(known.again), known.again.program)
             for theme, number in programs(known.themes, steps):
                 choose = Random(f"{seed}:{theme.name}:{number}")
-                run = trials.make(theme.with_name_set(number + seed), choose)
+                begun = known.beginning(choose)
+                run = trials.make(theme.with_name_set(number + seed), choose, begun)
                 violation = known.violation(trials, run) if run.breaches else None
                 if violation is not None:
                     cls._fail(cls._finding(violation), violation.program)
@@ -217,12 +218,15 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
 
     @initialize(seed=SEEDS)
     def choose_theme(self, seed: int) -> None:
-        """Settle what sort of program this is, and which names it uses."""
+        """Settle what sort of program this is, which names it uses, and what it begins with."""
+        __tracebackhide__ = True
         choose = self.choices.of(seed)
         themes = (self.theme,) if self._known is None else self._known.made
         theme = choose.choice(themes) if themes else self.theme
         self.theme = theme.with_name_set(choose.randrange(_NAME_SETS))
         self.session.watch_inputs = theme.watch_inputs
+        for step in self._known.beginning(choose) if self._known is not None else ():
+            self.take(step)
 
     @precondition(lambda self: not self.theme.weights)
     @hypothesis_rule()

@@ -16,6 +16,7 @@ from saverproof.machines.suiting import suited, suited_program
 from saverproof.machines.survey import survey
 from saverproof.machines.trials import Stepper, Trials
 from saverproof.process.scratch import scratch_folder
+from saverproof.programs.axes.table import CROSSED
 from saverproof.programs.theme import Theme
 from saverproof.scripts.own_source import OwnSources
 from saverproof.steps.definitions import Program
@@ -92,5 +93,6 @@ def _found_out(plan: MachinePlan, trials: Trials, loop: EventLoop) -> KnownFailu
             (t for t in plan.themes if LARGE in enforced or not t.heavy), found.serde, found.able
         ),
         ProgramSearch(trials, frozenset({*enforced, *plan.own.statements})),
+        tuple(family for family in CROSSED if family in {each.family for each in plan.enforces}),
         tuple(standing.findings),
     )

@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from saverproof.facts import Facts
 from saverproof.programs.axes import table
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
 from saverproof.programs.small import OPERATIONS
 from saverproof.programs.theme import Maker, Theme
 from saverproof.steps.definitions import Program, Put, PutWrites, Step
+from saverproof.targets.target import Target
 from saverproof.values import Value, roundtrips, values
 
 DURABLE = table.DURABLE
@@ -31,6 +33,13 @@ _DECLINED = {
     kind: operation for kind, operation in OPERATIONS.items() if operation in {*_NEEDS.values()}
 }
 """Steps of operations that a saver may lack, and which they are."""
+
+
+def able_of(facts: Facts, target: Target) -> frozenset[str]:
+    """What steps and points of axes may need of a saver, and this one has."""
+    able = {*facts["capabilities"], *([DURABLE] if facts["durable"] else [])}
+    shared = target.ref is not None and target.ref.shares_store
+    return frozenset(able if shared else {*able, table.OWN_STORE})
 
 
 def suited(themes: Iterable[Theme], serde: Any, able: Collection[str]) -> tuple[Theme, ...]:

@@ -13,7 +13,7 @@ from saverproof.contracts.contract import Contract
 from saverproof.errors import TargetError
 from saverproof.execution.driver import takes_task_path
 from saverproof.facts import APIS, METHODS, Facts
-from saverproof.machines.suiting import DURABLE
+from saverproof.machines.suiting import able_of
 from saverproof.targets.distribution import versions
 from saverproof.targets.event_loop import Loop
 from saverproof.targets.opening import fresh_workspace, opened
@@ -24,17 +24,14 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SaverSurvey:
-    """What a saver can do: its capabilities, its serializer, and whether it takes task paths."""
+    """What a saver can do: its capabilities, its serializer, and whether it takes task paths;
+    ``able`` is what steps may need of it.
+    """
 
     facts: Facts
+    able: frozenset[str]
     serde: Any
     takes_path: bool
-
-    @property
-    def able(self) -> frozenset[str]:
-        """Its capabilities, and that it is durable if it is."""
-        durable = {DURABLE} if self.facts["durable"] else set()
-        return frozenset({*self.facts["capabilities"], *durable})
 
     def applicable(self, contracts: Collection[Contract]) -> list[Contract]:
         """Those of the contracts that apply to the saver."""
@@ -54,21 +51,18 @@ def survey(target: Target, folder: Path, loop: Loop) -> SaverSurvey:
         serde = getattr(saver, "serde", None)
         method = "aput_writes" if apis == ["async"] else "put_writes"
         takes_path = takes_task_path(getattr(saver, method, None))
-    return SaverSurvey(
-        cast(
-            Facts,
-            {
-                "durable": target.durable,
-                "apis": apis,
-                "operations": operations,
-                "capabilities": [str(name) for name in Capability if str(name) not in absent],
-                "absent": absent,
-                "packages": versions(None),
-            },
-        ),
-        serde,
-        takes_path,
+    facts = cast(
+        Facts,
+        {
+            "durable": target.durable,
+            "apis": apis,
+            "operations": operations,
+            "capabilities": [str(name) for name in Capability if str(name) not in absent],
+            "absent": absent,
+            "packages": versions(None),
+        },
     )
+    return SaverSurvey(facts, able_of(facts, target), serde, takes_path)
 
 
 def _tried_out(

@@ -75,12 +75,14 @@ class Trials:
     touched: AxisLog = field(default_factory=AxisLog)
     _number: int = 0
 
-    def make(self, theme: Theme, choose: Random) -> ProgramRun:
-        """Run one program of a theme, made as it goes."""
+    def make(self, theme: Theme, choose: Random, begun: Program = ()) -> ProgramRun:
+        """Run one program of a theme, made as it goes; it begins with given steps."""
         if theme.script is not None:
             return self.replay(theme.script(choose), watch_inputs=theme.watch_inputs, count=True)
         with self.session(theme) as session:
             machine = self.machine(session, theme)
+            for step in begun:
+                machine.take(step)
             for _ in range(theme.length):
                 machine.step(choose)
             session.finish()

@@ -11,7 +11,6 @@ from saverproof.contracts.family_table import FamilyTable
 from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.families.axes import able_of as points_of
 from saverproof.families.axes import tell_of_axes
 from saverproof.families.concurrency.agreeing import Reader, agree
 from saverproof.families.concurrency.bench import CallerBench
@@ -46,6 +45,7 @@ from saverproof.families.concurrency.sequential_spec import Semantics
 from saverproof.families.concurrency.workload import Able, able_of
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
+from saverproof.machines.suiting import able_of as points_of
 from saverproof.programs.axes.log import AxisLog
 from saverproof.targets.target import Target
 
@@ -126,7 +126,7 @@ class ConcurrencyJudging:
                 self._histories(bench, effort)
 
     def _instances(self, bench: CallerBench) -> None:
-        able = points_of(self.plan, self.target).union(self._operations())
+        able = points_of(self.plan.facts, self.target).union(self._operations())
         log = AxisLog()
         for reader in Reader:
             if reader is Reader.BESIDE or Capability.MANY_PROCESSES in able:

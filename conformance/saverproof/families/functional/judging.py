@@ -15,7 +15,7 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.contracts.tables import isolation, lifecycle, serialization
 from saverproof.execution.store import Store
-from saverproof.families.axes import able_of, tell_of_axes
+from saverproof.families.axes import tell_of_axes
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.examples import pinned, remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
@@ -36,7 +36,7 @@ from saverproof.machines.patience import Patience
 from saverproof.machines.registry import MACHINES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.signatures import judge_standing
-from saverproof.machines.suiting import suited, suited_program
+from saverproof.machines.suiting import able_of, suited, suited_program
 from saverproof.machines.trials import ProgramRun, Trials, programs
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
@@ -77,7 +77,7 @@ class FunctionalJudging:
     def run(self) -> None:
         """Run the programs of every theme, follow up what they show, and tell the tally."""
         plan, tally, wanted = self.plan, self.tally, self.tally.wanted
-        self.able = able_of(plan, self.target)
+        self.able = able_of(plan.facts, self.target)
         with loop_for(plan.api) as loop:
             trials = self._trials(loop, wanted)
             search = ProgramSearch(trials, wanted, differences=tally.differences)

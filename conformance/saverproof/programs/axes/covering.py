@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, product
+from random import Random
 
 from allpairspy import AllPairs
 
@@ -20,11 +21,7 @@ def rows(family: str, able: Collection[str]) -> list[Row]:
     Any two points of different axes are together in one of them, but for those that are heavy or
     are kept apart (:func:`saverproof.programs.axes.table.why_apart`).
     """
-    points = [
-        [axis.at(p.name) for p in axis.of(family, able) if not p.heavy]
-        for axis in CROSSED.get(family, ())
-    ]
-    points = [given for given in points if given]
+    points = _points(family, able)
     if len(points) < 2:
         return [{name: point} for given in points for name, point in given]
     made = [tuple(row) for row in AllPairs(points, filter_func=_may_be_together)]
@@ -37,6 +34,23 @@ def rows(family: str, able: Collection[str]) -> list[Row]:
                 made.append(row)
                 met.update(combinations(row, 2))
     return [dict(row) for row in made]
+
+
+def drawn_row(family: str, able: Collection[str], choose: Random) -> Row:
+    """A row of points that are drawn; of those kept apart the plainer one may stand for another."""
+    row: list[Touched] = []
+    for of_axis in _points(family, able):
+        drawn = [choose.choice(of_axis), *of_axis]
+        row.append(next(point for point in drawn if _may_be_together([*row, point])))
+    return dict(row)
+
+
+def _points(family: str, able: Collection[str]) -> list[list[Touched]]:
+    points = [
+        [axis.at(p.name) for p in axis.of(family, able) if not p.heavy]
+        for axis in CROSSED.get(family, ())
+    ]
+    return [given for given in points if given]
 
 
 def _filled_up(pair: Sequence[Touched], points: list[list[Touched]]) -> tuple[Touched, ...]:

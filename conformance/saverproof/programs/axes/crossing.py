@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
+from saverproof.capability import Capability
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Axis
 from saverproof.programs.axes.building import program_of
-from saverproof.programs.axes.covering import rows
+from saverproof.programs.axes.covering import Row, drawn_row, rows
 from saverproof.programs.axes.deltas import delta_program
 from saverproof.programs.axes.heavy import HEAVY_PROGRAMS
 from saverproof.programs.axes.log import AxisLog, Pair, pairs_of
@@ -23,15 +25,34 @@ def crossing(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Pro
     """The programs in which the points of a family's axes come together two by two, for a saver
     with these capabilities; with ``heavy`` also those that take seconds.
     """
-    if table.CROSSED.get(family) and table.CROSSED[family][0] is table.DELTA:
-        made = delta_program if table.DELTA.of(family, able) else None
-    else:
-        made = program_of
+    made = _made_of_rows(family, able)
     if made is None:
         return
     yield from map(made, rows(family, able))
     if heavy:
         yield from HEAVY_PROGRAMS.get(family, ())
+
+
+_HEAVY = 1 / 12
+"""How many of the drawn programs are of those that take seconds, where a family has any."""
+
+
+def drawn_crossing(family: str, able: Collection[str], choose: Random) -> Program:
+    """A program in which points of a family's axes come together that are drawn."""
+    made = _made_of_rows(family, able)
+    heavy = HEAVY_PROGRAMS.get(family, ()) if Capability.LARGE in able else ()
+    if made is None:
+        return ()
+    if heavy and choose.random() < _HEAVY:
+        return choose.choice(heavy)
+    return made(drawn_row(family, able, choose))
+
+
+def _made_of_rows(family: str, able: Collection[str]) -> Callable[[Row], Program] | None:
+    """What makes the programs of a family; None if the saver can take none of them."""
+    if table.DELTA not in table.CROSSED.get(family, ()):
+        return program_of
+    return delta_program if table.DELTA.of(family, able) else None
 
 
 @dataclass(frozen=True, slots=True)
