@@ -29,7 +29,7 @@ from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
 
 _CROSSED = 1 / 4
-"""How many programs begin with what crosses axes."""
+"""How many programs end with what crosses axes."""
 
 
 @dataclass(slots=True)
@@ -67,9 +67,9 @@ class KnownFailures:
                 return
             self._forget(program)
 
-    def beginning(self, choose: Random) -> Program:
-        """What a program begins with: nothing, or points of the axes of a family that is enforced,
-        brought together. What the rules draw seldom comes to is reached so, and gone on from.
+    def ending(self, choose: Random) -> Program:
+        """What a program ends with: nothing, or points of the axes of a family that is enforced,
+        brought together on threads of their own. The rules alone seldom come to those.
         """
         if not self.crossed or choose.random() >= _CROSSED:
             return ()

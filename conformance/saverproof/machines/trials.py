@@ -75,16 +75,18 @@ class Trials:
     touched: AxisLog = field(default_factory=AxisLog)
     _number: int = 0
 
-    def make(self, theme: Theme, choose: Random, begun: Program = ()) -> ProgramRun:
-        """Run one program of a theme, made as it goes; it begins with given steps."""
+    def make(
+        self, theme: Theme, choose: Random, ending: Callable[[Random], Program] = lambda _: ()
+    ) -> ProgramRun:
+        """Run one program of a theme, made as it goes; ``ending`` makes its last steps."""
         if theme.script is not None:
             return self.replay(theme.script(choose), watch_inputs=theme.watch_inputs, count=True)
         with self.session(theme) as session:
             machine = self.machine(session, theme)
-            for step in begun:
-                machine.take(step)
             for _ in range(theme.length):
                 machine.step(choose)
+            for step in ending(choose):
+                machine.take(step)
             session.finish()
         return ProgramRun(tuple(session.taken), tuple(session.breaches))
 

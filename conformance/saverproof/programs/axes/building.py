@@ -28,7 +28,7 @@ from saverproof.steps.definitions import (
 )
 from saverproof.values import Value
 
-THREAD, BESIDE, ROOT = "a", "b", ""
+THREAD, BESIDE, COPY, ROOT = "a", "b", "copy", ""
 FIRST = 10
 """The first number of a history: there is room below it, and between the next ones."""
 _SUBJECT, _MANY = FIRST + 3, 98
@@ -229,14 +229,14 @@ class _RowProgram:
             "delete_for_runs": DeleteForRuns(("run-2",)),
             "prune to the latest": Prune((THREAD,), "keep_latest"),
             "prune of all": Prune((THREAD,), "delete"),
-            "copy_thread": CopyThread(THREAD, "copy"),
+            "copy_thread": CopyThread(THREAD, COPY),
         }
         removal = removals.get(self._point(table.REMOVAL))
         if removal is None:
             return
         yield ListTuples(THREAD)
         yield from self._taken(removal)
-        yield from (ListTuples(THREAD), ListTuples(BESIDE), ListTuples("copy"))
+        yield from (ListTuples(THREAD), ListTuples(BESIDE), ListTuples(COPY))
 
 
 def _count(number: int) -> tuple[tuple[str, Value], ...]:

@@ -10,11 +10,12 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Axis
-from saverproof.programs.axes.building import program_of
+from saverproof.programs.axes.building import BESIDE, COPY, THREAD, program_of
 from saverproof.programs.axes.covering import Row, drawn_row, rows
 from saverproof.programs.axes.deltas import delta_program
 from saverproof.programs.axes.heavy import HEAVY_PROGRAMS
 from saverproof.programs.axes.log import AxisLog, Pair, pairs_of
+from saverproof.programs.renaming import renamed
 from saverproof.steps.definitions import Program
 
 NO_ROOM = "it takes seconds, for which this profile or budget has no room"
@@ -33,19 +34,22 @@ def crossing(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Pro
         yield from HEAVY_PROGRAMS.get(family, ())
 
 
-_HEAVY = 1 / 12
+_ASIDE = {THREAD: "x", BESIDE: "y", COPY: "z"}
+_HEAVY = 1 / 20
 """How many of the drawn programs are of those that take seconds, where a family has any."""
 
 
 def drawn_crossing(family: str, able: Collection[str], choose: Random) -> Program:
-    """A program in which points of a family's axes come together that are drawn."""
+    """Steps in which points of a family's axes come together that are drawn, on threads that no
+    theme names.
+    """
     made = _made_of_rows(family, able)
     heavy = HEAVY_PROGRAMS.get(family, ()) if Capability.LARGE in able else ()
     if made is None:
         return ()
-    if heavy and choose.random() < _HEAVY:
-        return choose.choice(heavy)
-    return made(drawn_row(family, able, choose))
+    is_heavy = heavy and choose.random() < _HEAVY
+    drawn = choose.choice(heavy) if is_heavy else made(drawn_row(family, able, choose))
+    return renamed(drawn, "thread", _ASIDE)
 
 
 def _made_of_rows(family: str, able: Collection[str]) -> Callable[[Row], Program] | None:
