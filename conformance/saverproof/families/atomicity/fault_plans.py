@@ -116,7 +116,7 @@ class Injection:
     def describe(self) -> str:
         """One sentence without its full stop."""
         if self.killed:
-            inside = "" if self.plan is None else f" {self.plan.place.describe()} of the operation"
+            inside = "" if self.plan is None else f" {self.plan.place.describe()}"
             return f"the process is killed{inside}, and another one opens the store"
         if self.plan is None:
             if self.lost:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from saverproof.contracts.tables import durability
 from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import (
@@ -20,6 +21,8 @@ from saverproof.families.atomicity.judging import (
 )
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.random_violation import broken
+
+IN_FLIGHT = durability.IN_FLIGHT_ATOMIC.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,13 @@ def unusable_after(injection: Injection | None) -> str:
     if injection is not None and injection.disconnects:
         return LOST_CONNECTION
     return CANCELLED if _cancelled(injection) else USABLE
+
+
+def torn_by(injection: Injection | None) -> str:
+    """The contract by which a call leaves nothing or all of it under a fault of this kind."""
+    if injection is not None and injection.killed:
+        return IN_FLIGHT
+    return CANCELLED if _cancelled(injection) else WHOLE
 
 
 def judged_without_fault(ended: TrialObservation, *, right: bool) -> FaultVerdict | None:
@@ -62,8 +72,9 @@ def judged_under_fault(
         contract = CANCELLED if _cancelled(injection) else SILENT
         return broken(contract, "it returned, and is not stored", "all of it", ended.said)
     if seen not in (expected.before, expected.after):
-        contract = CANCELLED if _cancelled(injection) else WHOLE
-        return broken(contract, "it failed, and part of it is seen", "nothing", ended.said)
+        return broken(
+            torn_by(injection), "it failed, and part of it is seen", "nothing", ended.said
+        )
     if locked:
         return broken(unusable, "it failed, and nobody else can write", "", ended.said)
     return None

@@ -17,6 +17,7 @@ from saverproof.programs.legality import objection
 from saverproof.programs.makers import batches, checkpoints, whole_threads
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Put, PutWrites, Step
+from saverproof.values import Value
 from saverproof_faults import Event, Fault, Lasts, Moment, Place, Plan
 
 _ENGINE = (Fault.TRIGGER_ABORT, Fault.INTERRUPT, Fault.DENIED, Fault.LOCKED)
@@ -222,7 +223,17 @@ def fault_theme(able: Collection[str]) -> Theme:
         batches.writes_special: 8,
     }
     weights |= {maker: weight for maker, (name, weight) in _RARER.items() if name in able}
-    return Theme("faults", weights=weights, threads=_THREADS, namespaces=WATCHED_NAMESPACES)
+    return Theme(
+        "faults",
+        weights=weights,
+        threads=_THREADS,
+        namespaces=WATCHED_NAMESPACES,
+        values=_VALUES,
+    )
+
+
+_VALUES = tuple(Value(kind, 1) for kind in ("integer", "text", "list", "dict"))
+"""Savers may keep scalars with their checkpoint, and all else apart from it."""
 
 
 _RARER = {

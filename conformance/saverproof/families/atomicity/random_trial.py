@@ -16,10 +16,9 @@ from functools import partial
 from itertools import product
 from typing import Self
 
-from saverproof.contracts.tables import durability
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver
-from saverproof.execution.settled_calls import SettledCall, awaiting, perform
+from saverproof.execution.settled_calls import Key, SettledCall, awaiting, perform
 from saverproof.execution.view import Snapshot, Wanted, latest_key
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
@@ -33,12 +32,13 @@ from saverproof.families.atomicity.judging import (
 )
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
+from saverproof.families.atomicity.random_again import CallAgain
 from saverproof.families.atomicity.random_calls import failed, undisturbed
 from saverproof.families.atomicity.random_judging import (
     Expected,
     judged_under_fault,
     judged_without_fault,
-    unusable_after,
+    torn_by,
 )
 from saverproof.families.atomicity.random_programs import (
     OUTAGES,
@@ -51,11 +51,9 @@ from saverproof.families.atomicity.random_stores import RandomStores
 from saverproof.families.atomicity.random_violation import ProgramViolation, broken
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.model.store import Model
-from saverproof.steps.definitions import CopyThread, OwnStep, Program, Step
+from saverproof.steps.definitions import OwnStep, Program, Step
 from saverproof.workspace import Workspace
 from saverproof_faults import Places, Plan, commit_elsewhere, write_locked
-
-IN_FLIGHT = durability.IN_FLIGHT_ATOMIC.id
 
 
 @dataclass(slots=True)
@@ -78,6 +76,8 @@ class RandomTrial:
     _faults: dict[int, Injection] = field(default_factory=dict)
     _waiting: list[SettledCall] = field(default_factory=list)
     """The calls that failed in the outage."""
+    _puts: dict[Key, SettledCall] = field(default_factory=dict)
+    """The call that has put each checkpoint."""
     _before: Snapshot = field(default_factory=Snapshot)
     _stores: RandomStores = field(init=False)
 
@@ -121,6 +121,8 @@ class RandomTrial:
     def take(self, planned: PlannedStep) -> ProgramViolation | None:
         """Take one step, under its fault if it has one; gives what went wrong, if anything did."""
         (call,) = self._stores.calls.settle((planned.step,))
+        if call.key is not None:
+            self._puts[call.key] = call
         injection = planned.injection
         self._taken.append(planned.step)
         self._note(planned)
@@ -219,9 +221,9 @@ class RandomTrial:
         seen = self._seen()
         if seen not in (expected.before, expected.after):
             said = seen.unreadable or "part of the operation"
-            verdict = FaultVerdict("torn", IN_FLIGHT, "it was killed, and part is seen", "", said)
+            verdict = broken(torn_by(injection), "it was killed, and part is seen", "all", said)
             return self.violation_of(verdict, "killed")
-        return self._violation(self._again(call, expected.after, USABLE))
+        return self._again(call, expected, injection, "killed")
 
     def _reopen(self, fresh: Workspace, injection: Injection) -> None:
         self._stores.go_on_in(fresh)
@@ -251,7 +253,7 @@ class RandomTrial:
             return self._violation(wrong)
         for path in self._stores.databases:
             commit_elsewhere(path)
-        return self._violation(self._again(call, expected.after, unusable_after(injection)))
+        return self._again(call, expected, injection, ended.said)
 
     def _unharmed(self, ended: TrialObservation, *, right: bool) -> ProgramViolation | None:
         position = len(self._taken) - 1
@@ -259,26 +261,12 @@ class RandomTrial:
             del self._faults[position]
         return self._violation(judged_without_fault(ended, right=right))
 
-    def _again(self, call: SettledCall, after: Snapshot, unusable: str) -> FaultVerdict | None:
-        """Something else, which changes nothing here, and then the same call, which works now."""
-        seen = self._seen()
-        for other in self._stores.unrelated:
-            error = call_quietly(partial(perform, self.driver, other))
-            if error is not None:
-                return broken(unusable, "an unrelated write fails", "to work", str(error))
-        if self._seen() != seen:
-            summary = "it failed, and is stored once something else is"
-            late = unusable if unusable != USABLE else LATE
-            return broken(late, summary, "what was there before")
-        if seen == after and isinstance(call.step, CopyThread):
-            # It is done, and its target holds something now: nobody copies to that again.
-            return None
-        error = call_quietly(partial(self._perform, self.driver, call))
-        if error is not None:
-            return broken(unusable, "the same call again fails", "to work", describe(error))
-        if self._seen() != after:
-            return broken(unusable, "the same call again stores something else")
-        return None
+    def _again(
+        self, call: SettledCall, expected: Expected, injection: Injection | None, ending: str
+    ) -> ProgramViolation | None:
+        again = CallAgain(self._stores, self._perform, self._wanted, self._puts)
+        verdict = again.wrong(call, expected, injection)
+        return None if verdict is None else self.violation_of(verdict, ending)
 
     def _do(self, call: SettledCall, injection: Injection | None) -> TrialObservation:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""

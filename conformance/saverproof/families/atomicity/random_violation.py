@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from saverproof.contracts.tables import durability
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import (
     CANCELLED,
@@ -18,6 +19,7 @@ from saverproof.steps.definitions import Program
 
 _OUTCOMES = {
     WHOLE: "torn",
+    durability.IN_FLIGHT_ATOMIC.id: "torn",
     SILENT: "lost",
     LATE: "late",
     USABLE: "stuck",

@@ -10,6 +10,7 @@ from saverproof.families.atomicity.random_programs import OUTAGES
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import faults_anywhere
+from saverproof.families.atomicity.script_kills import kill_reproducer
 from saverproof.families.atomicity.script_program import long_reproducer
 from saverproof.families.atomicity.scripting import reproducer
 from saverproof.items import Finding, ItemPlan
@@ -107,15 +108,8 @@ def finding_of_random(
             steps.append(f"fault: {violation.faults[number].describe()}")
         steps.append(describe(step))
     steps[-1] += f"  -> {violation.ending}"
-    contract, database = str(violation.verdict.contract), next(iter(violation.databases), "")
-    faults = {
-        at: list(faults_anywhere(injection, shown.places[at], database))
-        if at in shown.places
-        else []
-        for at, injection in violation.faults.items()
-    }
     return Finding(
-        contract=contract,
+        contract=str(violation.verdict.contract),
         api=plan.api,
         phase="fault",
         summary=f"{shown.title}: {violation.verdict.summary}",
@@ -126,14 +120,30 @@ def finding_of_random(
             "program": to_json(violation.program),
             "faults": {str(at): fault.as_data() for at, fault in violation.faults.items()},
         },
-        reproducer=long_reproducer(
-            target,
-            violation.program,
-            faults,
-            contract,
-            plan.api,
-            database,
-            [at for at, injection in violation.faults.items() if injection in OUTAGES.values()],
-            own,
-        ),
+        reproducer=_script_of_random(plan, target, shown, own),
+    )
+
+
+def _script_of_random(
+    plan: ItemPlan, target: Target, shown: ShrunkViolation, own: OwnSources
+) -> str:
+    violation = shown.violation
+    if any(injection.killed for injection in violation.faults.values()):
+        return kill_reproducer(target, violation, plan.api, own)
+    database = next(iter(violation.databases), "")
+    faults = {
+        at: list(faults_anywhere(injection, shown.places[at], database))
+        if at in shown.places
+        else []
+        for at, injection in violation.faults.items()
+    }
+    return long_reproducer(
+        target,
+        violation.program,
+        faults,
+        str(violation.verdict.contract),
+        plan.api,
+        database,
+        [at for at, injection in violation.faults.items() if injection in OUTAGES.values()],
+        own,
     )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
-from saverproof.families.atomicity.judging import SILENT
+from saverproof.families.atomicity.judging import CANCELLED, SILENT, WHOLE
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.random_programs import WATCHED
 from saverproof.families.atomicity.scripting import other_commits
@@ -24,7 +24,7 @@ from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone
 from saverproof.scripts.writer import Manner, ScriptWriter
-from saverproof.steps.definitions import OwnStep, Program
+from saverproof.steps.definitions import DeleteThread, OwnStep, Program, Put
 from saverproof.targets.target import Target
 
 _MOST_TRIED = 4
@@ -99,7 +99,7 @@ class _Body:
                 self._make_waiting()
             self.lines += before
             if position in self.faults:
-                self._fail(call, position)
+                self._fail(call, position, removed(program[: position + 1]))
             else:
                 self.lines.append(call)
                 self._show()
@@ -108,7 +108,7 @@ class _Body:
         if self.contract in self.writer.looks.own.keys() - taken:
             self.lines += ["if failing:", f"    {self.writer.call_own(self.contract, {})}"]
 
-    def _fail(self, call: str, position: int) -> None:
+    def _fail(self, call: str, position: int, gone: Program) -> None:
         """The call with its fault, and without it in a run that is not to fail."""
         fault, name = self.faults[position], f"call_{position + 1}"
         wait = "await " if call.startswith("await ") else ""
@@ -129,8 +129,23 @@ class _Body:
         self.lines += ["else:", f"    {again}"]
         self.behind += [self._states] if self.contract != SILENT else []
         self._show()
+        self._put_back(gone)
         self.lines += [*other_commits(self.database), again]
         self._show()
+
+    def _put_back(self, gone: Program) -> None:
+        """Where nothing is left of what was to be removed, see what comes back with it."""
+        if not gone or self.contract not in (WHOLE, CANCELLED):
+            return
+        puts = [line for step in gone for line in lines_of(step, self.writer)]
+        wait = self.writer.calls.wait
+        self.lines += [
+            "back = None",
+            f"if not {wait}shown(saver):",
+            *indented([*puts, f"back = {wait}shown(saver)"]),
+            "states.append(back)",
+        ]
+        self._states += 1
 
     def _make_waiting(self) -> None:
         """The outage is over: what has failed is called again."""
@@ -157,7 +172,7 @@ class _Body:
         comparing = [
             f"behind = {self.behind}  # nothing that these calls wrote may be there",
             "for n, (before, after, seen) in enumerate(zip([[], *expected], expected, observed)):",
-            "    if seen != after and not (n in behind and seen == before):",
+            "    if seen not in (None, after) and not (n in behind and seen == before):",
             '        difference = f"expected: {after!r:.1000}\\nobserved: {seen!r:.1000}"',
             '        raise SystemExit(f"{__doc__}\\n{difference}")',
         ]
@@ -192,3 +207,11 @@ class _Body:
             '        states.append((namespace, one.checkpoint["id"], values, writes))',
             "    return states",
         ]
+
+
+def removed(program: Program) -> Program:
+    """The puts of the thread that the last step removes, if it does."""
+    match program[-1]:
+        case DeleteThread(thread):
+            return tuple(s for s in program if isinstance(s, Put) and s.thread == thread)
+    return ()

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.system_call_places import failure_at
+from saverproof.scripts.kill_script import DIE, KillSource, deaths_at_statement
 from saverproof_faults import Moment
-
-DIE = "os.kill(os.getpid(), signal.SIGKILL)"
-
-
-@dataclass(frozen=True, slots=True)
-class KillSource:
-    """``top`` stands at the top of the script, ``first`` at the beginning of the process that dies.
-    ``arm`` is done when the operation of the place begins, or, if ``at_once``, before the saver is
-    opened.
-    """
-
-    arm: str
-    top: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    after: bool = False
-    """Whether the operation has returned by then."""
-    at_once: bool = False
 
 
 def deaths(place: KillPlace) -> Iterator[KillSource]:
@@ -34,8 +17,7 @@ def deaths(place: KillPlace) -> Iterator[KillSource]:
         case PlaceKind.STATEMENT:
             if place.moment == Moment.AFTER:
                 yield KillSource(f"left[0] = {place.number}", _ENDED, at_once=opening)
-            for left in (place.number, place.number + 1, place.number + 2):
-                yield KillSource(f"left[0] = {left}", _STATEMENTS, at_once=opening)
+            yield from deaths_at_statement(place.number, at_once=opening)
         case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
             yield KillSource(arm, _DISK, at_once=opening)
@@ -48,17 +30,6 @@ def deaths(place: KillPlace) -> Iterator[KillSource]:
         yield KillSource(DIE, after=True)
 
 
-_STATEMENTS = (
-    "left = [0]  # statements until the process dies",
-    "def count(_):",
-    "    left[0] -= 1",
-    f"    if left[0] == 0: {DIE}",
-    "def watched(*given, **more):",
-    "    connection = connect(*given, **more)",
-    "    connection.set_trace_callback(count)",
-    "    return connection",
-    "connect, sqlite3.connect = sqlite3.connect, watched",
-)
 _ENDED = (
     "left = [0]  # statements that end until the process dies",
     "def count(answer):",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saverproof.families.durability.power import KEEPS
-from saverproof.families.durability.scripting import KillScript
 from saverproof.families.durability.shortening import SMALL
 from saverproof.scripts.formatting import indented
+from saverproof.scripts.kill_script import KillScript
 from saverproof.scripts.opening import opening_of
 from saverproof.scripts.script import complaint
 from saverproof.scripts.verification import first_to_complain

@@ -1,0 +1,82 @@
+"""Makes a call of a random program again that has met its fault: it works, and nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from saverproof.errors import describe
+from saverproof.execution.driver import ApiDriver
+from saverproof.execution.settled_calls import Key, SettledCall, perform
+from saverproof.execution.view import Wanted
+from saverproof.families.atomicity.fault_plans import Injection
+from saverproof.families.atomicity.judging import LATE, USABLE, FaultVerdict
+from saverproof.families.atomicity.random_judging import Expected, torn_by, unusable_after
+from saverproof.families.atomicity.random_stores import RandomStores
+from saverproof.families.atomicity.random_violation import broken
+from saverproof.families.atomicity.worker import call_quietly
+from saverproof.steps.definitions import CopyThread
+
+
+@dataclass(frozen=True, slots=True)
+class CallAgain:
+    """Of one call; ``puts`` are the calls that have put each checkpoint of the program."""
+
+    stores: RandomStores
+    perform: Callable[[ApiDriver, SettledCall], object]
+    wanted: Wanted
+    puts: Mapping[Key, SettledCall]
+
+    def wrong(
+        self, call: SettledCall, expected: Expected, injection: Injection | None
+    ) -> FaultVerdict | None:
+        """Make something else, which changes nothing here, and then the same call, which works
+        now; gives what is wrong.
+        """
+        stores, unusable = self.stores, unusable_after(injection)
+        seen = stores.seen(self.wanted)
+        for other in stores.unrelated:
+            error = call_quietly(partial(perform, stores.driver, other))
+            if error is not None:
+                return broken(unusable, "an unrelated write fails", "to work", str(error))
+        if stores.seen(self.wanted) != seen:
+            summary = "it failed, and is stored once something else is"
+            late = unusable if unusable != USABLE else LATE
+            return broken(late, summary, "what was there before")
+        if seen == expected.after:
+            if isinstance(call.step, CopyThread):
+                # It is done, and its target holds something now: nobody copies to that again.
+                return None
+            if (left := self._left_behind(call, expected, injection)) is not None:
+                return left
+        error = call_quietly(partial(self.perform, stores.driver, call))
+        if error is not None:
+            return broken(unusable, "the same call again fails", "to work", describe(error))
+        if stores.seen(self.wanted) != expected.after:
+            return broken(unusable, "the same call again stores something else")
+        return None
+
+    def _left_behind(
+        self, call: SettledCall, expected: Expected, injection: Injection | None
+    ) -> FaultVerdict | None:
+        """What comes back with the checkpoints that the call has removed, if they are put again;
+        the saver that was never failed says what should.
+        """
+        stores = self.stores
+        removed = sorted(expected.before.keys() - expected.after.keys())
+        puts = [self.puts[key] for key in removed if key in self.puts]
+        if not puts:
+            return None
+        refused = [call_quietly(partial(perform, stores.reference, put)) for put in puts]
+        errors = [call_quietly(partial(perform, stores.driver, put)) for put in puts]
+        whole = stores.seen(self.wanted) == stores.expected(self.wanted)
+        self.perform(stores.reference, call)
+        if any(refused) or (whole and not any(errors)):
+            return None
+        if error := next(filter(None, errors), None):
+            summary = "what it has removed cannot be put again"
+            return broken(unusable_after(injection), summary, "to work", describe(error))
+        summary = "part of what it should remove comes back with its checkpoint"
+        observed = "what was put again, and some of what had been removed with it"
+        return broken(torn_by(injection), summary, "what was put again", observed)

@@ -1,0 +1,44 @@
+"""Standalone scripts of programs whose last step is killed: a process of their own dies there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from saverproof.families.atomicity.random_programs import WATCHED
+from saverproof.families.atomicity.random_violation import ProgramViolation
+from saverproof.families.atomicity.script_program import removed
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.kill_script import DIE, KillScript, KillSource, deaths_at_statement
+from saverproof.scripts.opening import looks_of, opening_of
+from saverproof.scripts.own_source import OwnSources
+from saverproof.scripts.statements import NoScriptError
+from saverproof.scripts.verification import first_to_complain
+from saverproof.steps.definitions import OwnStep
+from saverproof.targets.target import Target
+
+
+def kill_reproducer(target: Target, violation: ProgramViolation, api: str, own: OwnSources) -> str:
+    """The source of a script that was run and complained; "" if none of those tried did, or if
+    another step than the last has a fault.
+    """
+    program, contract = violation.program, str(violation.verdict.contract)
+    opening, last = opening_of(target), len(program) - 1
+    if opening is None or violation.faults.keys() != {last}:
+        return ""
+    plan = violation.faults[last].plan
+    deaths = [KillSource(DIE)] if plan is None else deaths_at_statement(plan.place.index)
+    done = last if plan is None else last + 1
+    looks = looks_of(target, program, CallSource(api, opening.managed))
+    looks = replace(looks, own=own.functions)
+    also = WATCHED if any(isinstance(step, OwnStep) for step in program) else ()
+    try:
+        # A script of its own for each, since what it writes is noted in what wrote it.
+        texts = [
+            KillScript(opening, program, api, target.name, looks, also, removed(program)).killed(
+                contract, death, last, done
+            )
+            for death in deaths
+        ]
+    except (NoScriptError, KeyError):
+        return ""
+    return first_to_complain(texts, contract)

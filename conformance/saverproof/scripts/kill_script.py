@@ -1,0 +1,216 @@
+"""Scripts in which a process of its own is killed within a program, and its store opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.helpers import helpers
+from saverproof.scripts.opening import Opening
+from saverproof.scripts.script import complaint, main, promise_of, script
+from saverproof.scripts.statements import lines_of, other_thread
+from saverproof.scripts.writer import Looks, Manner, ScriptWriter
+from saverproof.steps.definitions import CopyThread, Program
+from saverproof_faults.servers.keeping import restart
+
+DIE = "os.kill(os.getpid(), signal.SIGKILL)"
+
+
+@dataclass(frozen=True, slots=True)
+class KillSource:
+    """``top`` stands at the top of the script, ``first`` at the beginning of the process that dies.
+    ``arm`` is done when the operation of the place begins, or, if ``at_once``, before the saver is
+    opened.
+    """
+
+    arm: str
+    top: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    after: bool = False
+    """Whether the operation has returned by then."""
+    at_once: bool = False
+
+
+def deaths_at_statement(number: int, *, at_once: bool = False) -> Iterator[KillSource]:
+    """Before a statement that SQLite runs: what counts as the first is not the same to all."""
+    for left in (number, number + 1, number + 2):
+        yield KillSource(f"left[0] = {left}", _STATEMENTS, at_once=at_once)
+
+
+_STATEMENTS = (
+    "left = [0]  # statements until the process dies",
+    "def count(_):",
+    "    left[0] -= 1",
+    f"    if left[0] == 0: {DIE}",
+    "def watched(*given, **more):",
+    "    connection = connect(*given, **more)",
+    "    connection.set_trace_callback(count)",
+    "    return connection",
+    "connect, sqlite3.connect = sqlite3.connect, watched",
+)
+
+
+_RESTART = f"from {restart.__module__} import {restart.__name__}"
+_CHECK = (
+    'for file in filter(pathlib.Path.is_file, pathlib.Path(path).rglob("*")):',
+    '    if file.read_bytes().startswith(b"SQLite format 3"):',
+    "        with contextlib.closing(sqlite3.connect(file)) as other:",
+    '            (said,) = other.execute("PRAGMA integrity_check").fetchone()',
+    '        if said != "ok":',
+    "            raise ValueError(said)",
+)
+
+
+_NO_LOOKS = Looks()
+
+
+class KillScript:
+    """A program as a function of a script, in which ``after`` is told of each step that is done.
+    ``also`` are threads that are looked at beside those that it names. Where the last step has
+    removed a thread, the puts of ``back`` are made again, to see what comes back with them.
+
+    Raises:
+        NoScriptError: there are no statements for one of the steps.
+    """
+
+    def __init__(
+        self,
+        opening: Opening,
+        program: Program,
+        api: str,
+        name: str,
+        looks: Looks = _NO_LOOKS,
+        also: Sequence[str] = (),
+        back: Program = (),
+    ) -> None:
+        self.opening, self.program, self.name, self.also = opening, program, name, also
+        self.calls = CallSource(api, opening.managed)
+        self.writer = ScriptWriter(self.calls, looks, Manner("list"))
+        self.writer.helpers.add("opened")
+        self.steps = [lines_of(step, self.writer) for step in program]
+        self.back = [line for step in back for line in lines_of(step, self.writer)]
+
+    def opened(self, lines: Iterable[str]) -> list[str]:
+        """The lines with the saver open."""
+        return self.opening.opened(lines, expression="opened(path)")
+
+    def functions(self) -> list[str]:
+        """The helpers, the program and what is looked at."""
+        named = [getattr(step, "thread", "") for step in self.program]
+        copies = [step.target for step in self.program if isinstance(step, CopyThread)]
+        threads = [thread for thread in dict.fromkeys((*named, *copies, *self.also)) if thread]
+        # The root, or every namespace where there are more.
+        at = () if any(getattr(step, "namespace", "") for step in self.program) else ("",)
+        configs = [self.writer.config(thread, *at) for thread in threads]
+        listings = ", ".join(f"*{self.writer.listing(config)}" for config in configs)
+        latest = ", ".join(self.writer.ask("get_tuple", config) for config in configs)
+        wait, define = self.calls.wait, self.calls.define
+        return [
+            *helpers(self.writer, self.opening),
+            f"{define} shown(saver):",
+            "    states = []",
+            f"    for one in [{listings}]:",
+            "        writes = sorted(map(repr, one.pending_writes or ()))",
+            '        values = one.checkpoint["channel_values"]',
+            '        states.append((one.checkpoint["id"], values, writes))',
+            f"    latest = [{latest}]",
+            '    return states, [one and one.checkpoint["id"] for one in latest]',
+            f"{define} run(saver, after):",
+            *indented(
+                line
+                for number, lines in enumerate(self.steps, 1)
+                for line in (*lines, f"{wait}after({number})")
+            ),
+            *self._put_back(),
+        ]
+
+    def _put_back(self) -> list[str]:
+        if not self.back:
+            return []
+        wait, define = self.calls.wait, self.calls.define
+        return [
+            f"{define} put_back(saver):",
+            f"    if ({wait}shown(saver))[0]:",
+            "        return None",
+            *indented([*self.back, f"return {wait}shown(saver)"]),
+        ]
+
+    def clean(self) -> list[str]:
+        """The lines that run the program undisturbed, and keep what is shown after each step."""
+        wait = self.calls.wait
+        back = [f"back = {wait}put_back(saver)"] if self.back else []
+        return self.opening.in_folder(
+            [
+                "states = []",
+                f"{self.calls.define} keep(_):",
+                f"    states.append({wait}shown(saver))",
+                *self.opened([f"{wait}keep(0)", f"{wait}run(saver, keep)", *back]),
+            ]
+        )
+
+    def assembled(self, contract: str, top: Sequence[str], lines: list[str]) -> str:
+        """The whole script, whose program is ``lines``."""
+        body = main(lines, coroutine=self.calls.in_coroutine)
+        body = [*top, *self.functions(), *body]
+        return script(promise_of(contract), self.name, self.opening, body, self.writer.imports)
+
+    def killed(
+        self,
+        contract: str,
+        death: KillSource,
+        begun: int,
+        done: int,
+        *,
+        check: bool = False,
+        server: bool = False,
+    ) -> str:
+        """A script whose process dies when ``begun`` operations are done; ``done`` are, if that in
+        flight is. With ``check`` the file is to be whole, and to be written to; with ``server`` the
+        server is started again.
+        """
+        allowed = f"states[{begun}:{done + 1}]"
+        if death.after:
+            begun, allowed = done, f"states[{done}:{done + 1}]"
+        elif death.at_once:
+            allowed = "states[:1]"
+        does = ["pass"] if death.at_once else [f"if n == {begun}:", f"    {death.arm}"]
+        wait = self.calls.wait
+        lines = [
+            f"{self.calls.define} die(n):",
+            *indented(does),
+            "if len(sys.argv) > 1:  # the process that dies",
+            *indented([*death.first, *([death.arm] if death.at_once else [])]),
+            "    path = sys.argv[1]",
+            *indented(self.opened([f"{wait}die(0)", f"{wait}run(saver, die)"])),
+            "    sys.exit()",
+            *self.clean(),
+            *self.opening.in_folder(self._looking(allowed, check=check, server=server)),
+        ]
+        top = (_RESTART, *death.top) if server else death.top
+        return self.assembled(contract, top, lines)
+
+    def _looking(self, allowed: str, *, check: bool, server: bool) -> list[str]:
+        found = f"found = {self.calls.wait}shown(saver)"
+        looking = [found, *(_CHECK if check else ()), *other_thread(self.writer)]
+        again = []
+        if self.back:
+            looking.insert(1, f"again = {self.calls.wait}put_back(saver)")
+            again = ["if again not in (None, back):", f"    {complaint('{back}', '{again}')}"]
+        if check:
+            listing = self.writer.listing(self.writer.config("other", ""))
+            looking += [f"if not {listing}:", '    raise ValueError("a put returned, and is gone")']
+        return [
+            "killed = subprocess.run([sys.executable, __file__, path]).returncode",
+            "if killed != -signal.SIGKILL:",
+            "    sys.exit(2)",
+            *([f"{restart.__name__}()"] if server else []),
+            "try:",
+            *indented(self.opened(looking)),
+            "except Exception as error:",
+            f"    {complaint('a store that can be used', '{error!r}')} from error",
+            f"if found not in {allowed}:",
+            f"    {complaint(f'{{{allowed}}}', '{found}')}",
+            *again,
+        ]
