@@ -46,6 +46,7 @@ class KnownFailures:
     """What is wrong of the saver without any program."""
     again: Violation | None = None
     """What a program from before has shown once more."""
+    _turns: dict[int, Theme] = field(default_factory=dict)
     _behind: dict[str, Violation] = field(default_factory=dict)
     """The contract that a difference was first blamed on, and the violation behind it."""
     _decided: dict[str, Violation | None] = field(default_factory=dict)
@@ -54,6 +55,13 @@ class KnownFailures:
     def made(self) -> tuple[Theme, ...]:
         """The themes whose programs are made step by step."""
         return tuple(theme for theme in self.themes if theme.script is None)
+
+    def theme_of(self, seed: int, otherwise: Theme) -> Theme:
+        """The theme of the programs that begin with a seed. Many do that begin with the same one,
+        and few seeds are drawn, so that themes take turns: none is to be left out.
+        """
+        themes = self.made or (otherwise,)
+        return self._turns.setdefault(seed, themes[len(self._turns) % len(themes)])
 
     def try_given(self, trials: Trials, pinned: tuple[Program, ...]) -> None:
         """Take the programs that need not be made: the author's, those in the database, and those

@@ -222,8 +222,8 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
     def choose_theme(self, seed: int) -> None:
         """Settle what sort of program this is, and which names it uses."""
         choose = self.choices.of(seed)
-        themes = (self.theme,) if self._known is None else self._known.made
-        theme = choose.choice(themes) if themes else self.theme
+        known = self._known
+        theme = self.theme if known is None else known.theme_of(seed, self.theme)
         self.theme = theme.with_name_set(choose.randrange(_NAME_SETS))
         self.session.watch_inputs = theme.watch_inputs
 

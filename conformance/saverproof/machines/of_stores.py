@@ -182,7 +182,7 @@ def _deletion() -> tuple[Theme, ...]:
         ),
         Theme(
             "pruning",
-            {**steps, whole_threads.prune: 2},
+            {**steps, whole_threads.prune: 6},
             needs=frozenset({"prune"}),
             whole_store=True,
         ),

@@ -57,9 +57,14 @@ FaultMaker: TypeAlias = Callable[[Random], Injection]
 """Makes a fault for a call, at a place that the call may have or not."""
 
 
+def _number(choose: Random) -> int:
+    """Of a statement: most calls have few, and a batch of a dozen writes may have one for each."""
+    return choose.randint(1, _MOST_PLACES) if choose.random() < 0.8 else choose.randint(9, 16)
+
+
 def statement_fails(choose: Random) -> Injection:
     """The driver raises instead of running a statement."""
-    return Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, choose.randint(1, _MOST_PLACES))))
+    return Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, _number(choose))))
 
 
 def early_statement_fails(choose: Random) -> Injection:
@@ -104,7 +109,7 @@ def engine_refuses(choose: Random) -> Injection:
     """The database itself refuses a statement: a trigger, an interrupt, another's lock."""
     fault = choose.choice(_ENGINE)
     row = 1 if fault is Fault.TRIGGER_ABORT else None
-    place = Place(Event.ENGINE_STATEMENT, choose.randint(1, _MOST_PLACES), row=row)
+    place = Place(Event.ENGINE_STATEMENT, _number(choose), row=row)
     return Injection(Plan(fault, place))
 
 
@@ -122,7 +127,7 @@ def process_is_killed(choose: Random) -> Injection:
 
 def process_is_killed_inside(choose: Random) -> Injection:
     """The process is killed within the call, and the store opened by another."""
-    place = Place(Event.STATEMENT, choose.randint(1, _MOST_PLACES))
+    place = Place(Event.STATEMENT, _number(choose))
     return Injection(Plan(Fault.KILL, place), killed=True)
 
 
