@@ -59,7 +59,7 @@ def random_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 def test_who_gives_up_while_the_disk_is_full_is_not_usable_after_it(
     random_alone: Callable[[int], None], tmp_path: Path
 ) -> None:
-    random_alone(6)
+    random_alone(16)
     wrong = of_class(GivesUpTooSoon, opening=OPENING)
     (finding,) = judged(wrong, tmp_path, operations=SOME).findings
     assert finding.contract == "atomicity/usable-after"
