@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_cases import CASES, CROSSED, Case
 from tests.conformance.reproducer_support import of_the_right_saver, target_of, wrong_saver
+from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers.registry import opener
 
+from saverproof.families.durability.scripting import KillScript
 from saverproof.judging.session import Breach
 from saverproof.machines.trials import Trials
 from saverproof.scripts import reproducer, verification
-from saverproof.steps.definitions import Program
+from saverproof.scripts.opening import opening_of
+from saverproof.steps.definitions import Program, Put
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
 
@@ -91,3 +95,11 @@ def ruff(*arguments: str, script: str) -> str:
     """What ruff says of a script, or makes of it, with its own default rules."""
     command = [sys.executable, "-m", "ruff", *arguments, "--isolated", "--quiet", "-"]
     return subprocess.run(command, input=script, capture_output=True, text=True, check=False).stdout
+
+
+def test_an_opener_of_the_helpers_name_stays_as_it_is() -> None:
+    own = "@contextmanager\ndef opened(path):\n    yield Saver(path)\nopened(path)"
+    opening = opening_of(Target(name="own", open=opener(ReferenceSaver), opening=own))
+    assert opening is not None
+    lines = KillScript(opening, (Put("a", "", 1),), "sync", "own").functions()
+    assert "def opened(path):" not in lines
