@@ -145,6 +145,36 @@ def test_kill_images_show_a_wrong_program(tmp_path: Path, program: Program, foun
 
 
 @needs_shim
+def test_a_commit_over_two_files_is_whole_in_another_folder(tmp_path: Path) -> None:
+    """Their journals name a super-journal, and it them, by paths that an image does not have."""
+    where = tmp_path / "recorded"
+    where.mkdir()
+    with (
+        Recorder(where) as recorder,
+        closing(sqlite3.connect(where / "a.db", isolation_level=None)) as connection,
+    ):
+        connection.execute("attach ? as side", (str(where / "b.db"),))
+        for schema in ("main", "side"):
+            connection.execute(f"pragma {schema}.synchronous=extra")
+            connection.execute(f"create table {schema}.t(data)")
+        recorder.settled()
+        for _ in range(3):
+            connection.execute("begin immediate")
+            for schema in ("main", "side"):
+                connection.execute(f"insert into {schema}.t values (randomblob(9000))")
+            connection.execute("commit")
+        recording = recorder.recording()
+    for number, image in enumerate([*kill_images(recording), *PowerCuts(recording, cap=100)]):
+        folder = tmp_path / str(number)
+        materialize(image, folder)
+        with closing(sqlite3.connect(folder / "a.db", isolation_level=None)) as connection:
+            connection.execute("attach ? as side", (str(folder / "b.db"),))
+            counted = "select (select count(*) from main.t), (select count(*) from side.t)"
+            here, beside = connection.execute(counted).fetchone()
+        assert here == beside
+
+
+@needs_shim
 def test_images_follow_the_seed_and_the_cap_is_told(tmp_path: Path) -> None:
     recording = record(tmp_path / "run", commit_each, "wal", "normal")
     cuts = PowerCuts(recording, seed=5, cap=100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.right_savers import (
     append_only_log,
     apsw_connection,
+    attached_files,
     begins_before_its_try,
     blobs_by_version,
     closes_what_clones_share,
@@ -31,6 +32,7 @@ __all__ = [
     "RightSaver",
     "append_only_log",
     "apsw_connection",
+    "attached_files",
     "begins_before_its_try",
     "blobs_by_version",
     "closes_what_clones_share",

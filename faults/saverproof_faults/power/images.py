@@ -10,6 +10,7 @@ from random import Random
 from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, Recording, files_below
 from saverproof_faults.power.cuts import Cut, ImageKind, complete_cut, cuts
 from saverproof_faults.power.disk import Disk
+from saverproof_faults.power.super_journals import moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def materialize(image: DiskImage, folder: str | os.PathLike[str]) -> None:
     for name, data in image.files.items():
         path = root / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.write_bytes(data)
+        path.write_bytes(moved(name, data, root))
 
 
 def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[str, ...]:

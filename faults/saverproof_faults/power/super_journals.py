@@ -1,0 +1,35 @@
+"""The names by which SQLite's journals of one commit over several files know one another.
+
+Such a commit is done when the super-journal is deleted, which each journal names by its whole path;
+it names them in turn. An image stands in another folder than the files that it is of.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_SIGN = "-mj"
+"""What stands in the name of a super-journal, behind that of the database."""
+
+
+def moved(name: str, data: bytes, root: Path) -> bytes:
+    """What a file of the image has to hold for its journals to be found below this folder."""
+    if _SIGN in PurePath(name).name:
+        below = (root / name).parent
+        return b"".join(_path(below, old) + b"\0" for old in data.split(b"\0") if old)
+    if not data.endswith(_MAGIC) or len(data) < len(_MAGIC) + 8:
+        return data
+    at = len(data) - len(_MAGIC) - 8
+    length = int.from_bytes(data[at : at + 4], "big")
+    if not 0 < length <= at:
+        return data
+    new = _path((root / name).parent, data[at - length : at])
+    summed = sum(new) & 0xFFFFFFFF
+    return b"".join(
+        (data[: at - length], new, len(new).to_bytes(4, "big"), summed.to_bytes(4, "big"), _MAGIC)
+    )
+
+
+def _path(folder: Path, old: bytes) -> bytes:
+    return str(folder / PurePath(old.decode()).name).encode()
