@@ -28,7 +28,7 @@ from saverproof.families.atomicity.fault_rules import FaultRules
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import CopyThread, OwnStep, Put, Step
 from saverproof.steps.identifiers import mint
-from saverproof_faults import Event, Fault, Moment, Place, Plan
+from saverproof_faults import Event, Fault, Place, Plan
 from saverproof_savers import SqliteSaver
 from saverproof_savers.targets import sqlite
 
@@ -150,6 +150,10 @@ def with_faults(*steps: tuple[Step, Injection | None]) -> dict[str, Any]:
     }
 
 
+KILLED = [
+    Injection(Plan(Fault.KILL, Place(Event.STATEMENT, number)), killed=True)
+    for number in range(1, 12)
+]
 FAILED = [Injection(Plan(Fault.RAISE, Place(Event.STATEMENT, number))) for number in range(1, 12)]
 MIRRORED = OwnStep("mirror", "faulty/mirror", arguments={"number": 100})
 COUNTED = OwnStep("count", "counted/count", arguments={"number": 4})
@@ -159,6 +163,10 @@ COUNTED = OwnStep("count", "counted/count", arguments={"number": 4})
     ("machine", "given"),
     [
         (Faulty, tuple(with_faults((MIRRORED, failed)) for failed in FAILED)),
+        (
+            type("Faulty", (Faulty,), {"contracts": frozenset({"durability/in-flight-atomic"})}),
+            tuple(with_faults((MIRRORED, killed)) for killed in KILLED),
+        ),
         (Counted, (with_faults((COUNTED, None), (COUNTED, None)),)),
     ],
 )
@@ -179,19 +187,9 @@ def test_the_script_shows_it_alone(
 
 def test_a_right_saver_survives_a_kill_at_each_statement() -> None:
     given = []
-    for statement in range(1, 12):
-        killed = Injection(Plan(Fault.KILL, Place(Event.STATEMENT, statement)), killed=True)
+    for killed in KILLED:
         assert Injection.from_data(killed.as_data()) == killed
         given.append(with_faults((Put("a", "", 1), killed), (CopyThread("a", "b"), killed)))
     bundled = type("Bundled", (AtomicityMachine,), {"target": sqlite, "examples": tuple(given)})
-    few = settings(bundled.TestCase.settings, database=None, max_examples=1)
-    run_state_machine_as_test(bundled, settings=few)
-
-
-def test_nobody_copies_again_what_a_cancelled_copy_has_stored() -> None:
-    late = Injection(Plan(Fault.CANCEL, Place(Event.AWAIT, 1, Moment.BEFORE)))
-    given = with_faults((Put("b", "", 3), None), (CopyThread("b", "other"), late))
-    machine = {"target": sqlite, "api": "async", "examples": (given,)}
-    bundled = type("Bundled", (AtomicityMachine,), machine)
     few = settings(bundled.TestCase.settings, database=None, max_examples=1)
     run_state_machine_as_test(bundled, settings=few)
