@@ -200,7 +200,7 @@ def test_a_finding_is_told_as_soon_as_it_is_made(
     little = dataclasses.replace(EFFORTS["quick"], steps=100, examples=0)
     monkeypatch.setitem(EFFORTS, "quick", little)
     first, *_ = told_by("ordering", wrong("oldest-first"), tmp_path, "quick")
-    assert [one["contract"] for one in first["findings"]] == ["ordering/list-newest-first"]
+    assert "ordering/list-newest-first" in [one["contract"] for one in first["findings"]]
     assert first["settled"] == []
 
 
