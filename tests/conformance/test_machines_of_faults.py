@@ -130,12 +130,11 @@ def test_an_invariant_is_asked_after_every_step(driver: Driver) -> None:
     assert "were counted" in text
 
 
-@DRIVERS
-def test_a_kill_inside_a_call_shows_what_is_stored_in_parts(driver: Driver) -> None:
+def test_a_kill_inside_a_call_shows_what_is_stored_in_parts() -> None:
     only: dict[str, Any] = {"contracts": frozenset({"durability/in-flight-atomic"})}
     # A program ends with the first flaw that it shows.
     only |= {name: None for name in vars(FaultRules) if name.endswith(("fails", "refuses"))}
-    broken = broken_by(driver, type("Faulty", (Faulty,), only))
+    broken = broken_by(by_random_driver, type("Faulty", (Faulty,), only))
     assert broken.contract == "durability/in-flight-atomic"
     assert "fault: the process is killed before the " in str(broken)
     *_, last = broken.program

@@ -1,6 +1,7 @@
 """Scripts that are run by forks of a kept process."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -27,8 +28,13 @@ def processes() -> Iterator[ScriptProcesses]:
 
 
 def servers() -> list[psutil.Process]:
-    started = psutil.Process().children()
-    return [one for one in started if script_server.__name__ in one.cmdline()]
+    found = []
+    for one in psutil.Process().children():
+        # What an earlier test has started may just end.
+        with suppress(psutil.NoSuchProcess):
+            if script_server.__name__ in one.cmdline():
+                found.append(one)
+    return found
 
 
 def never(process: int, waited_s: float) -> bool:
