@@ -10,6 +10,8 @@ import pytest
 from saverproof.process import script_server
 from saverproof.process.scripts import ScriptProcesses
 
+IMPORTED = "wave"
+"""What this file's scripts find imported, and no others."""
 SAID = """\
 import atexit, os, sys
 atexit.register(lambda: print("at exit", file=sys.stderr))
@@ -21,18 +23,20 @@ sys.exit("its message")
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ScriptProcesses]:
-    processes = ScriptProcesses(["wave"])
+    processes = ScriptProcesses([IMPORTED])
     yield processes
     processes.close()
     assert not servers()
 
 
 def servers() -> list[psutil.Process]:
+    """Those of these tests: judging in this process keeps one of its own, with other imports."""
     found = []
     for one in psutil.Process().children():
         # What an earlier test has started may just end.
         with suppress(psutil.NoSuchProcess):
-            if script_server.__name__ in one.cmdline():
+            command = one.cmdline()
+            if script_server.__name__ in command and command[-1] == IMPORTED:
                 found.append(one)
     return found
 
