@@ -76,7 +76,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 $(VENV)-oldest/ready: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
-		--editable . pytest-xdist pytest-cov
+		--editable '.[duckdb]' pytest-xdist pytest-cov
 	touch $@
 
 clean:

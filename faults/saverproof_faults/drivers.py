@@ -13,6 +13,7 @@ from saverproof_faults.errors import FaultsError, InjectedFault
 from saverproof_faults.interceptor import INTERCEPTORS, event_of
 from saverproof_faults.kinds import Event
 from saverproof_faults.places import LEAVING
+from saverproof_faults.plan import OPERATIONAL
 from saverproof_faults.reentrancy import FLAGS
 from saverproof_faults.sqlite import patch
 
@@ -49,7 +50,10 @@ SQLITE3 = Sqlite3Driver()
 
 EXECUTE = "execute"
 BATCH = "executemany"
-"""How a method is called: with one statement, with a batch of rows, or by an event's name."""
+PIPELINE = "pipeline"
+"""How a method is called: with one statement, with a batch of rows, with statements that were
+gathered before, or by an event's name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,11 @@ class ClassDriver:
     """A driver written in Python, whose methods are exchanged on its classes.
 
     ``methods`` maps ``"module:Class.method"`` to ``"execute"`` (statement first), ``"executemany"``
-    (statement, then rows), or to the event that the call is: ``"commit"``, ``"rollback"``,
-    ``"begin"``. ``"leave"`` is for the exit of a block that commits, or rolls back on an exception.
-    Coroutine methods are awaited. ``errors`` names the module of the driver's exceptions.
+    (statement, then rows), ``"pipeline"`` (statements gathered before), or to the event that the
+    call is: ``"commit"``, ``"rollback"``, ``"begin"``. ``"leave"`` is for the exit of a block that
+    commits, or rolls back on an exception. Coroutine methods are awaited. ``errors`` names the
+    module of the driver's exceptions, and ``operational`` the one of them that says that the
+    database could not do what it was asked.
 
     ``refused`` is a statement that the server is sure to refuse. It is sent before an exception is
     raised for a statement, and a transaction is rolled back before one is raised for its commit:
@@ -72,10 +78,11 @@ class ClassDriver:
     errors: str
     methods: Mapping[str, str] = field(hash=False)
     refused: str | None = None
+    operational: str = OPERATIONAL
 
     def install(self) -> Callable[[], None]:
-        """See Driver. Raises FaultsError for a method that the driver does not have."""
-        errors = importlib.import_module(self.errors)
+        """See Driver. Raises FaultsError for a method or an exception that it does not have."""
+        errors = self._exceptions()
         changed: list[tuple[type, str, Any]] = []
 
         def undo() -> None:
@@ -95,6 +102,21 @@ class ClassDriver:
             undo()
             raise
         return undo
+
+    def _exceptions(self) -> ModuleType:
+        """The module, or one that has the driver's own class by the name that plans know."""
+        errors = importlib.import_module(self.errors)
+        found = getattr(errors, self.operational, None)
+        if not (isinstance(found, type) and issubclass(found, Exception)):
+            raise FaultsError(
+                f"driver {self.name!r}, operational: {self.errors} has no exception "
+                f"{self.operational!r}; name the one that it raises where a database refuses"
+            )
+        if self.operational == OPERATIONAL:
+            return errors
+        named = ModuleType(errors.__name__)
+        named.__dict__.update({**vars(errors), OPERATIONAL: found})
+        return named
 
 
 def _owner(driver: str, path: str) -> tuple[type, str]:
@@ -194,7 +216,10 @@ class _Made:
         self, original: Callable[..., Any], owner: Any, manner: str, event: Event, refused: str
     ) -> Iterator[Callable[[], Any]]:
         """What a server has done to the transaction when it refused this call."""
-        if manner in (EXECUTE, BATCH):
+        if event is Event.COMMIT and manner == EXECUTE:
+            if not self.made:
+                yield partial(owner.execute, "ROLLBACK")
+        elif manner in (EXECUTE, BATCH):
             yield partial(owner.execute, refused)
             # In a pipeline a statement is refused only when somebody wants its rows.
             yield owner.fetchone
@@ -225,5 +250,5 @@ def _event(manner: str, arguments: tuple[Any, ...]) -> tuple[Event, str]:
     if manner == "leave":
         event = Event.COMMIT if not arguments or arguments[0] is None else Event.ROLLBACK
         return event, LEAVING
-    event = Event(manner)
-    return event, f"{event.value}()"
+    event = Event.STATEMENT if manner == PIPELINE else Event(manner)
+    return event, f"{manner}()"

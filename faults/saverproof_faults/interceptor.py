@@ -16,6 +16,7 @@ from saverproof_faults.armed import ArmedPlan
 from saverproof_faults.errors import PlanError, injected
 from saverproof_faults.kinds import Event, Moment
 from saverproof_faults.places import Call
+from saverproof_faults.plan import OPERATIONAL
 from saverproof_faults.reentrancy import FLAGS
 
 Result = TypeVar("Result")
@@ -131,7 +132,9 @@ class Interceptor:
         if self._calls is not None:
             passed = None if rows is None else rows.passed
             remote = passage.errors.__name__.partition(".")[0] not in IN_PROCESS
-            self._calls.append(Call(passage.event, passage.index, passage.sql, passed, remote))
+            error = getattr(passage.errors, OPERATIONAL).__name__
+            call = Call(passage.event, passage.index, passage.sql, passed, remote, error)
+            self._calls.append(call)
         if rows is not None and rows.cut:
             self._strike(passage, Moment.AFTER, rows.passed)
         self._strike(passage, Moment.AFTER, None)

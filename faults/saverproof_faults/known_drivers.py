@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 
-from saverproof_faults.drivers import EXECUTE, SQLITE3, ClassDriver, Driver
+from saverproof_faults.drivers import EXECUTE, PIPELINE, SQLITE3, ClassDriver, Driver
 from saverproof_faults.kinds import Event
 
 _IN_TRANSACTIONS = {"begin": Event.BEGIN, "commit": Event.COMMIT, "rollback": Event.ROLLBACK}
@@ -53,8 +53,58 @@ AIOMYSQL = ClassDriver(
     },
 )
 
+ASYNCMY = ClassDriver(
+    name="asyncmy",
+    modules=("asyncmy",),
+    errors="asyncmy.errors",
+    # Its cursors are compiled and cannot be changed; all that they execute comes through here.
+    methods={"asyncmy.connection:Connection.query": EXECUTE}
+    | {
+        f"asyncmy.connection:Connection.{name}": event.value
+        for name, event in _IN_TRANSACTIONS.items()
+    },
+)
+ASYNCPG = ClassDriver(
+    name="asyncpg",
+    modules=("asyncpg",),
+    errors="asyncpg.exceptions",
+    operational="InternalServerError",
+    # Transaction blocks execute BEGIN, COMMIT and ROLLBACK; a batch is all or nothing.
+    methods={
+        f"asyncpg.connection:Connection.{name}": EXECUTE
+        for name in ("execute", "executemany", "fetch", "fetchrow", "fetchval")
+    },
+    refused="SELECT refused_on_purpose",
+)
+
+
+def _redis(name: str) -> ClassDriver:
+    """Redis's client, or one that was made from it."""
+    manners = {
+        f"{name.title()}.execute_command": EXECUTE,
+        "Pipeline.immediate_execute_command": EXECUTE,
+        "Pipeline._execute_transaction": PIPELINE,
+        "Pipeline._execute_pipeline": PIPELINE,
+    }
+    return ClassDriver(
+        name=name,
+        modules=(name,),
+        errors=f"{name}.exceptions",
+        operational="ResponseError",
+        methods={
+            f"{module}:{call}": manner
+            for module in (f"{name}.client", f"{name}.asyncio.client")
+            for call, manner in manners.items()
+        },
+    )
+
+
+REDIS = _redis("redis")
+VALKEY = _redis("valkey")
+
 KNOWN_DRIVERS: Mapping[str, Driver] = {
-    driver.name: driver for driver in (SQLITE3, PSYCOPG, PYMYSQL, AIOMYSQL)
+    driver.name: driver
+    for driver in (SQLITE3, PSYCOPG, PYMYSQL, AIOMYSQL, ASYNCMY, ASYNCPG, REDIS, VALKEY)
 }
 """The drivers that need no declaration. Others implement Driver, or are a ClassDriver."""
 
@@ -62,7 +112,6 @@ WITHOUT_HOOKS: Mapping[str, str] = {
     name: name
     for name in (
         "apsw",
-        "asyncpg",
         "duckdb",
         "libsql",
         "MySQLdb",
@@ -71,8 +120,6 @@ WITHOUT_HOOKS: Mapping[str, str] = {
         "psycopg2",
         "pymongo",
         "pysqlite3",
-        "redis",
-        "valkey",
     )
 }
 """Modules that talk to a database and have no hook here: they can be named, not failed."""

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from saverproof_faults.kinds import Event, Fault, Lasts, Moment
-from saverproof_faults.plan import Place, Plan, excerpt
+from saverproof_faults.plan import OPERATIONAL, Place, Plan, excerpt
 from saverproof_faults.syscalls.calls import SystemCall
 from saverproof_faults.syscalls.numbers import CallKind
 from saverproof_faults.syscalls.plan import CallFailure, can_fail
@@ -40,6 +40,7 @@ class Call:
     end of a ``with connection:``. ``rows`` is the length of an executemany's batch, else None.
     ``remote`` says that a server answers it: what it has done can be done although its answer is
     lost. An engine inside the process raises before a statement takes effect, or not at all.
+    ``error`` is the driver's name for what it raises where the database could not do it.
     """
 
     event: Event
@@ -47,6 +48,7 @@ class Call:
     sql: str
     rows: int | None = None
     remote: bool = False
+    error: str = OPERATIONAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class Places:
     def _client_plans(self) -> list[Plan]:
         plans = []
         for call in self.calls:
+            if call.remote and call.event is Event.BEGIN:
+                continue  # A server refuses none; its connection can break there.
             about = excerpt(call.sql)
             places = [Place(call.event, call.index, Moment.BEFORE)]
             # After the last row is after the statement.
@@ -126,7 +130,7 @@ class Places:
             # Where it can be lost for good, a driver does not only say so.
             if call.remote and not self.sends:
                 places += [Place(call.event, call.index, Moment.AFTER)]
-            plans += [Plan(Fault.RAISE, place, about=about) for place in places]
+            plans += [Plan(Fault.RAISE, place, error=call.error, about=about) for place in places]
         return plans
 
     def _engine_plans(self) -> list[Plan]:

@@ -23,6 +23,9 @@ from saverproof_faults.kinds import EVENTS, STANDING, Event, Fault, Lasts, Momen
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
+OPERATIONAL = "OperationalError"
+"""The DB-API's exception for what a database could not do."""
+
 EXCERPT = 160
 """How many characters of a statement a plan quotes."""
 
@@ -66,7 +69,7 @@ class Plan:
     fault: Fault
     place: Place
     lasts: Lasts = Lasts.ONCE
-    error: str = "OperationalError"
+    error: str = OPERATIONAL
     about: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:

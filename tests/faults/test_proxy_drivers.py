@@ -204,6 +204,12 @@ def test_a_declaration_that_does_not_fit_is_refused_and_undone(
         pass
 
 
+def test_a_driver_names_an_exception_that_it_has(driver: ClassDriver) -> None:
+    wrong = replace(driver, operational="PostgresError")
+    with pytest.raises(FaultsError, match="has no exception 'PostgresError'"), Injector([wrong]):
+        pass
+
+
 def test_known_drivers_are_drivers_and_loaded_ones_are_found(driver: ClassDriver) -> None:
     assert all(isinstance(known, Driver) for known in KNOWN_DRIVERS.values())
     assert isinstance(driver, Driver)
@@ -213,11 +219,11 @@ def test_known_drivers_are_drivers_and_loaded_ones_are_found(driver: ClassDriver
 def test_the_reason_for_nothing_names_what_could_be_declared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pymysql", ModuleType("pymysql"))
+    monkeypatch.setitem(sys.modules, "oracledb", ModuleType("oracledb"))
     with Injector() as injector:
         assert not injector.count(lambda: None)
     reason = why_nothing_passed()
-    assert "pymysql" in reason
+    assert "loaded but without hooks: oracledb" in reason
     assert "ClassDriver" in reason
 
 

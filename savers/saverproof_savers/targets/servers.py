@@ -135,6 +135,17 @@ async def langgraph_mysql_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[
         yield saver
 
 
+@_on(MariaDB(), "langgraph-mysql-asyncmy")
+@contextlib.asynccontextmanager
+async def langgraph_mysql_asyncmy(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    # The saver of langgraph-checkpoint-mysql on asyncmy, async API.
+    from langgraph.checkpoint.mysql.asyncmy import AsyncMySaver
+
+    async with AsyncMySaver.from_conn_string(dsn) as saver:
+        await saver.setup()
+        yield saver
+
+
 @contextlib.contextmanager
 def plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
     # langgraph-checkpoint-plainredis, which needs no module of Redis, sync API.
