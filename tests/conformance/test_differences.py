@@ -8,26 +8,31 @@ from typing import Any
 
 import pytest
 from tests.reference.saver import ReferenceSaver
+from tests.wrong_savers.deletion import DeleteLeavesWrites
 from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.contract import Contract
-from saverproof.contracts.tables import channels, identity, isolation
+from saverproof.contracts.tables import channels, deletion, identity, isolation
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
+from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.steps.definitions import (
     CallOnLoop,
     CheckFiles,
+    DeleteThread,
     Elsewhere,
     GetTuple,
     ListTuples,
     Program,
     Put,
+    PutWrites,
     Step,
 )
 from saverproof.steps.identifiers import mint
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
+from saverproof.values import Value
 
 FIRST = mint(1)
 PUTS = (Put("a", "", 1, metadata={"source": "loop"}), Put("a", "", 2, 1))
@@ -181,3 +186,18 @@ def test_a_hostile_id_that_is_refused_counts_as_judged(loop: EventLoop, tmp_path
 def test_a_hostile_id_that_is_accepted_has_to_be_readable(loop: EventLoop, tmp_path: Path) -> None:
     run = trials_of(CannotReadHostile, loop, tmp_path).replay((PUTS[0], HOSTILE))
     assert [breach.difference.kind for breach in run.breaches] == [facts.UNREADABLE]
+
+
+def test_what_a_ghost_does_to_later_writes_is_explained_by_it(
+    loop: EventLoop, tmp_path: Path
+) -> None:
+    """They meet it before their checkpoint is put, and are not lost for being early."""
+    batches = [PutWrites("a", "", 1, 1, (("notes", Value("integer", n)),)) for n in (1, 2)]
+    trials = trials_of(DeleteLeavesWrites, loop, tmp_path)
+    search = ProgramSearch(trials, frozenset({deletion.NO_GHOSTS.id}))
+    search.follow_up(
+        trials.replay((batches[0], DeleteThread("a"), batches[1], PUTS[0]), thorough=False)
+    )
+    account = search.differences.account(search.found, search.wanted)
+    assert account.seen == account.shown == 1
+    assert not account.elsewhere

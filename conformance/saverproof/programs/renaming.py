@@ -13,7 +13,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from saverproof.model.records import SPECIAL_INDEX
-from saverproof.steps.definitions import Program, Step
+from saverproof.steps.definitions import DeleteThread, Program, Step
 from saverproof.values import Value
 
 PLAIN_THREAD, PLAIN_NAMESPACE, PLAIN_TASK = "a", "child", 1
@@ -88,6 +88,17 @@ def plain_threads(program: Program) -> Program:
     """The same with threads ``a``, ``b`` and so on."""
     met = enumerate(names_of(program, "thread"))
     return renamed(program, "thread", {name: _letter(number) for number, name in met})
+
+
+def other_threads_after_deletes(program: Program) -> Program:
+    """The same where no thread that was deleted is used again: another takes its place."""
+    others: dict[str, str] = {}
+    made: list[Step] = []
+    for step in program:
+        made += renamed((step,), "thread", others)
+        if isinstance(step, DeleteThread):
+            others[step.thread] = f"other{len(made)}"
+    return tuple(made)
 
 
 def plain_namespaces(program: Program) -> Program:

@@ -247,10 +247,16 @@ FEATURES: tuple[Feature, ...] = (
             (upsert.REGULAR_WRITE_FIRST_WINS.id, _is(PutWrites)),
         )
     ),
+    between(
+        deletion.NO_GHOSTS.id,
+        _is(steps.DeleteThread),
+        renaming.other_threads_after_deletes,
+        *_CONTENTS,
+        *WRITES,
+    ),
     *(
         between(contract, _is(kind), rewriting.without(kind), *_CONTENTS)
         for contract, kind in (
-            (deletion.NO_GHOSTS.id, steps.DeleteThread),
             (deletion.RUNS.id, steps.DeleteForRuns),
             (deletion.PRUNE_LATEST.id, steps.Prune),
         )
