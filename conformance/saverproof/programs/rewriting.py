@@ -150,6 +150,24 @@ def written_once(program: Program) -> Program:
     return tuple(once)
 
 
+def tasks_apart(program: Program) -> Program:
+    """The same with no task on two checkpoints, but for the null task."""
+    numbers: dict[int, dict[Place, int]] = {}
+    for step in program:
+        if isinstance(step, PutWrites):
+            places = numbers.setdefault(step.task, {})
+            places.setdefault(place(step), len(places))
+    most = max(numbers, default=0) + 1
+    return _each_batch(
+        program,
+        lambda step: (
+            replace(step, task=step.task + most * numbers[step.task][place(step)])
+            if step.task
+            else step
+        ),
+    )
+
+
 def special_apart(program: Program) -> Program:
     """Special writes under tasks of their own, so that they meet no regular write."""
     apart: list[Step] = []

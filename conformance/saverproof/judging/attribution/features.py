@@ -159,15 +159,19 @@ LIFE = (
 )
 COMPLETE = pending_writes.COMPLETE.id
 INDEX = pending_writes.SPECIAL_INDEX.id
+_AGAIN = (
+    upsert.REGULAR_WRITE_FIRST_WINS.id,
+    upsert.SPECIAL_WRITE_LAST_WINS.id,
+    upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
+)
+"""The contracts of a task that writes to its checkpoint again."""
 WRITES = (
     COMPLETE,
     INDEX,
     pending_writes.SCOPED.id,
     serialization.WRITE_VALUES.id,
     upsert.REPUT_KEEPS_WRITES.id,
-    upsert.REGULAR_WRITE_FIRST_WINS.id,
-    upsert.SPECIAL_WRITE_LAST_WINS.id,
-    upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
+    *_AGAIN,
 )
 """The contracts that a lost or changed write may be blamed on."""
 ORDERED = (ordering.WRITES_SORTED.id, *WRITES)
@@ -233,6 +237,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting.batches_filled),
     between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
     between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING),
+    between(pending_writes.SCOPED.id, _is(PutWrites), rewriting.tasks_apart, *ORDERED),
+    between("", _is(PutWrites), rewriting.written_once, *_AGAIN),
     between(
         upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
         is_mixed,
