@@ -77,7 +77,7 @@ def write_program(writer: ScriptWriter, program: steps.Program, breach: Breach) 
     fact = breach.difference.fact
     if breach.difference.kind is OWN:
         _check_own(writer, last, breach)
-    elif fact == "raised":
+    elif fact == "raised" and not isinstance(last, steps.NextVersions):
         _check_raised(writer, last, breach)
     elif fact.startswith(PARITY):
         _write_last(writer, last)

@@ -93,10 +93,16 @@ def _visit(step: steps.Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
     writer.id(step.number)
     checkpoint = f'checkpoint({step.number}, {{"notes": -1}}, {new})'
     seen = writer.listing_of("other", "None", item="found.config")
+    asked = [
+        writer.ask_of("other", "get_tuple", writer.config(*address))
+        for address in writer.model.addresses()
+        if fact == "seen" and writer.manner.via == "id"
+    ]
     config, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
     there = writer.ask_of("other", "get_tuple", at)
     inner = [
         f"{'observed = ' if fact == 'seen' else ''}{seen}",
+        *(f"observed += filter(None, [{look}])" for look in asked),
         writer.ask_of("other", "put", config, checkpoint, "{}", new),
         f"{'observed = ' if fact == 'put' else ''}{there}",
     ]

@@ -128,11 +128,11 @@ def check_fact(writer: ScriptWriter, breach: Breach, address: Address) -> None:
         case "parent":
             _check_parent(writer, record, address)
         case "metadata":
-            expected = (record.merged | record.metadata)[detail]
+            there = record.merged | record.metadata
             compare(
                 writer,
                 f"found.metadata.get({quoted(detail)}, {ABSENT})",
-                literal(expected),
+                literal(there[detail]) if detail in there else ABSENT,
                 unequal(breach.difference),
             )
         case "stale":
