@@ -86,6 +86,17 @@ def test_another_target_gets_a_harness_of_its_own(tmp_path: Path) -> None:
         assert not first.is_open
 
 
+def test_a_target_whose_import_leaves_a_thread_is_imported_by_each_trial(tmp_path: Path) -> None:
+    (tmp_path / "with_thread.py").write_text(
+        "import threading\nfrom saverproof_savers.targets import sqlite\n"
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    )
+    file = {"module": None, "file": str(tmp_path / "with_thread.py"), "attribute": "sqlite"}
+    with harness_for(replace(plan_in(tmp_path), target=SQLITE | file), EVERY) as harness:
+        assert harness.reason is None
+        assert "langgraph.graph.state" in modules_in_a_trial(harness)
+
+
 def test_nothing_is_left_once_it_is_released(tmp_path: Path) -> None:
     before = children()
     keep_harness(EVERY)

@@ -1,7 +1,8 @@
 """What the process that trials are forked from imports: the target, what opening it needs, graphs.
 
 What is not imported there, each of hundreds of processes imports by itself; and what is done there
-for the first time, such as making decoders, none of them has to do.
+for the first time, such as making decoders, none of them has to do. A process in which threads run
+cannot be forked: what starts some when it is imported is left to each of the trials.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from saverproof_faults.io import available as io_unavailable
-from saverproof_faults.kill.process import threads
+from saverproof_faults.kill.process import sharable, threads
 from saverproof_faults.sqlite.library import unavailable as statements_unavailable
 
 _LEAVING_S = 2.0
@@ -51,16 +52,30 @@ def preload(target: Mapping[str, Any], apis: Sequence[str], scratch: str) -> Non
     opens it once, through each API, and tells what it had to import.
     """
     ref = TargetRef.from_json(target)
-    load(ref)
     if not hasattr(os, "fork"):
+        load(ref)
         return
-    for name in _answer_of_child(partial(_used_once, ref, apis, Path(scratch))) or ():
+    names, lonely = _answer_of_child(partial(_used_once, ref, apis, Path(scratch))) or ((), True)
+    if lonely or _answer_of_child(partial(_lonely_after_importing, ref, names)) is not False:
+        _import(ref, names)
+    if _answer_of_child(_threads_left_by_warming) == 1:
+        _warm()
+
+
+def _import(ref: TargetRef, names: Sequence[str]) -> None:
+    load(ref)
+    for name in names:
         try:
             importlib.import_module(name)
         except Exception:  # noqa: BLE001 - a module may not be one to be imported by its name
             continue
-    if _answer_of_child(_threads_left_by_warming) == 1:
-        _warm()
+
+
+def _lonely_after_importing(ref: TargetRef, names: Sequence[str]) -> bool:
+    """Whether nothing runs or is open then that a fork would tear apart."""
+    before = sharable()
+    _import(ref, names)
+    return threads() == 1 and not sharable() - before
 
 
 def _answer_of_child(find_out: Callable[[], Any]) -> Any:
@@ -83,8 +98,9 @@ def _answer_of_child(find_out: Callable[[], Any]) -> Any:
     return json.loads(answer) if answer else None
 
 
-def _used_once(ref: TargetRef, apis: Sequence[str], scratch: Path) -> list[str]:
-    before = set(sys.modules)
+def _used_once(ref: TargetRef, apis: Sequence[str], scratch: Path) -> tuple[list[str], bool]:
+    """What had to be imported, and whether nothing is left that runs or is open."""
+    before, shared = set(sys.modules), sharable()
     target = load(ref)
     for api in apis:
         try:
@@ -93,7 +109,7 @@ def _used_once(ref: TargetRef, apis: Sequence[str], scratch: Path) -> list[str]:
             continue
     with suppress(Exception):  # it is tried again where it counts
         _warm()
-    return sorted(set(sys.modules) - before)
+    return sorted(set(sys.modules) - before), threads() == 1 and not sharable() - shared
 
 
 def _open(target: Target, api: str, scratch: Path) -> None:
