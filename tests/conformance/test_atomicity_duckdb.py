@@ -7,38 +7,18 @@ failed at its places, and nothing else.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.conformance.duckdb_savers import TransactionForEachWrite
 from tests.conformance.test_atomicity import found, judged, of_class
-from tests.reference.duckdb_value import DuckDatabase, DuckdbReference
-from tests.reference.store import Shelf, WriteRow
+from tests.reference.duckdb_value import DuckdbReference
 
-from saverproof.families.atomicity import effort, family
+from saverproof.families.atomicity import bench, effort, family, files
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
 from saverproof_faults.syscalls import available
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
-
-
-class CommittingBetween(DuckDatabase):
-    def commit_and_go_on(self) -> None:
-        self.connection.execute("COMMIT")
-        self.connection.execute("BEGIN")
-
-
-class TransactionForEachWrite(DuckdbReference):
-    """Commits each write of a batch by itself."""
-
-    database_class = CommittingBetween
-
-    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: Sequence[WriteRow]) -> None:
-        for row in rows:
-            super()._store_batch(shelf, checkpoint_id, [row])
-            self.store_all()
-            assert isinstance(self.shared, CommittingBetween)
-            self.shared.commit_and_go_on()
 
 
 @pytest.mark.parametrize(
@@ -56,3 +36,6 @@ def test_one_transaction_a_write_holds_and_two_do_not(
     assert (found(outcome), outcome.unexercised, outcome.unknown) == (breaks, {}, {})
     calls = {one["detail"] for one in outcome.extra["faults"]["map"] if one["kind"] == "io"}
     assert {"sync checkpoints.duckdb.wal"} < calls
+    for module in (bench, files):
+        monkeypatch.setattr(module, "available", lambda: "not here")
+    assert found(judged(of_class(saver), tmp_path, operations=["put_writes"])) == set()

@@ -13,6 +13,11 @@ from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.right_savers.apsw_connection import ApswConnection
 from tests.wrong_savers import WRONG
+from tests.wrong_savers.plain_files import (
+    CacheBelievesItself,
+    FileForEachWrite,
+    RewrittenInPlace,
+)
 
 from saverproof.families import registry
 from saverproof.families.atomicity import bench, files
@@ -144,13 +149,15 @@ def test_a_sqlite_of_its_own_is_failed_by_system_calls(tmp_path: Path) -> None:
     assert any("checkpoints.db-wal" in detail for detail in faults_of(outcome))
 
 
-def test_without_the_kernels_help_it_is_said_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("saver", [CacheBelievesItself, FileForEachWrite, RewrittenInPlace])
+def test_no_other_layer_shows_what_system_calls_do_and_it_is_said_why(
+    saver: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     why = "this container's or system's rules forbid seccomp filters"
     for module in (bench, files):
         monkeypatch.setattr(module, "available", lambda: why)
-    outcome = judged(of_class(StateFileReference), tmp_path, operations=TWO)
+    outcome = judged(of_class(saver), tmp_path, operations=TWO)
+    assert found(outcome) == set()
     assert outcome.unexercised.keys() >= {f"atomicity/{name}" for name in FAMILY}
     assert all(why in reason for reason in outcome.unexercised.values())
     assert outcome.extra["faults"]["untried"] == why

@@ -16,7 +16,8 @@ from tests.reference.saver import ReferenceSaver
 from tests.reference.state_file import StateFileReference
 
 from saverproof import Workspace, target
-from saverproof.families.durability import power_reporting
+from saverproof.families.durability import power_reporting, sweep
+from saverproof.families.durability.workloads import workloads
 from saverproof_faults.syscalls import available
 
 HERE = "tests.conformance.test_durability_files"
@@ -68,11 +69,11 @@ def in_lmdb(workspace: Workspace) -> Iterator[ReferenceSaver]:
         yield saver
 
 
-@pytest.mark.parametrize("name", ["replaced", "logged"])
+@pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb"])
 def test_a_right_saver_is_killed_in_mid_operation(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome = judged(f"{HERE}:{name}", tmp_path, monkeypatch, swept=40)
+    outcome = judged(f"{HERE}:{name}", tmp_path, monkeypatch, swept=30)
     crash = outcome.extra["crash"]
     places = [trial["place"] for trial in crash["trials_detail"] if trial["kind"] == "system call"]
     assert blamed(outcome) == set()
@@ -95,6 +96,27 @@ def test_a_right_saver_survives_every_power_cut(
     assert power["lost_acknowledged_max"] == 0
     assert outcome.checked["durability/power-cut-loses-nothing"] > 30
     assert power["setting"] == "plain files"
+
+
+NEVER_SYNCED = [
+    "folder_never_synced",
+    "lmdb_never_synced",
+    "log_never_synced",
+    "nothing_synced",
+    "renamed_before_its_sync",
+    "unsynced_before_its_rename",
+]
+
+
+@pytest.mark.usefixtures("shared_harness")
+@pytest.mark.parametrize("name", NEVER_SYNCED)
+def test_only_a_power_cut_shows_what_was_not_synced(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "workloads", lambda able: workloads(able)[:1])
+    outcome = judged(f"tests.conformance.crash_savers:{name}", tmp_path, monkeypatch, swept=10)
+    assert blamed(outcome) == set()
+    assert outcome.extra["crash"]["kill_points"]["system call"] > 5
 
 
 def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-from tests.reference.state_file import StateFileReference
+from tests.reference.state_file import StateFileReference, sync_folder
 from tests.reference.state_text import state_from
 from tests.reference.store import Store
 
@@ -32,7 +33,26 @@ class SharedDatabase:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.users = 0
+        if not path.exists():
+            self._make()
         self.connect()
+
+    def _make(self) -> None:
+        """Give a new database its name when it is whole: engines refuse one that they were killed
+        at making.
+        """
+        whole, made = self.path, self.path.with_suffix(f".{os.getpid()}")
+        made.unlink(missing_ok=True)
+        self.path = made
+        self.connect()
+        self.disconnect()
+        self.path = whole
+        # Another process may have been quicker.
+        with suppress(FileExistsError):
+            os.link(made, whole)
+        for left in made.parent.glob(f"{made.name}*"):
+            left.unlink()
+        sync_folder(whole.parent)
 
     @classmethod
     def at(cls, path: Path) -> Self:

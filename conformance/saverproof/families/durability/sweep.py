@@ -71,7 +71,7 @@ class KillSweep:
             if self.bench.hangs_too_often:
                 self.record.cut_off(KILLED, self.bench.hangs)
                 return
-        if "many_processes" in self.able:
+        if self.effort.beside and "many_processes" in self.able:
             self._beside(fixed[0])
         if self.bench.target.server is not None:
             self._with_server(self.bench.target.server, fixed)
