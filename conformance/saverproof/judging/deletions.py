@@ -18,7 +18,7 @@ from saverproof.judging.refusals import (
     refuses_nones,
 )
 from saverproof.judging.store_check import answers_unknown_alike, check_store
-from saverproof.model.records import Address
+from saverproof.model.records import Address, delta_channels
 from saverproof.steps import definitions as steps
 
 
@@ -153,13 +153,7 @@ def _may_have_deltas(context: Context, thread: str) -> bool:
 
 
 def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str, ...]:
-    """The channels of a namespace that its metadata says are kept as deltas.
-
-    A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
-    """
-    history = context.model.history(thread, namespace)
-    counters = (record.metadata.get("counters_since_delta_snapshot") for record in history.values())
-    return tuple(sorted({name for counted in counters for name in counted or ()}))
+    return delta_channels(context.model.history(thread, namespace).values())
 
 
 Rebuilt = dict[tuple[str, int, str], Any]

@@ -32,13 +32,13 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
     if step.id_form is IdForm.EMPTY and ask(context, named).error is None:
         context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ID)
         return
-    if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
-        cause = Cause.EMPTY_THREAD
-        context.facts.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
-        return
     if refuses_no_namespace(context, step):
         cause = Cause.LISTED_BY_NAMESPACE
         context.facts.differ(facts.RAISED, None, "a listing", error, cause=cause)
+        return
+    if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
+        cause = Cause.EMPTY_THREAD
+        context.facts.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
         return
     for cause, plainer in plainer_forms(step):
         if ask(context, plainer).error is None:
@@ -60,7 +60,9 @@ def refuses_no_namespace(context: Context, step: ListTuples) -> bool:
     """Whether a listing raised for no more than that it names no namespace."""
     if step.thread is None or step.namespace is not None:
         return False
-    return ask(context, replace(step, namespace="")).error is None
+    # In the root there may be nothing that the filter is held against.
+    unfiltered = ask(context, replace(step, filter=None))
+    return unfiltered.error is not None and ask(context, replace(step, namespace="")).error is None
 
 
 def _without_nones(context: Context, step: ListTuples) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -129,6 +129,15 @@ class Record:
     def parent(self) -> int | None:
         """The number of the parent checkpoint."""
         return self.step.parent
+
+
+def delta_channels(records: Iterable[Record]) -> tuple[str, ...]:
+    """The channels that the metadata of a namespace's checkpoints says are kept as deltas.
+
+    A channel that merely lost its value is none: nobody rebuilds it from its ancestors.
+    """
+    counters = (record.metadata.get("counters_since_delta_snapshot") for record in records)
+    return tuple(sorted({name for counted in counters for name in counted or ()}))
 
 
 @dataclass(frozen=True, slots=True)

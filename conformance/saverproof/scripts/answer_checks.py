@@ -7,7 +7,7 @@ from functools import singledispatch
 
 from saverproof.judging.facts import Raised
 from saverproof.judging.session import Breach
-from saverproof.model.records import Address
+from saverproof.model.records import Address, delta_channels
 from saverproof.scripts.source import literal
 from saverproof.scripts.state_checks import compare, complain, guarded, names, say, unequal
 from saverproof.scripts.statements import (
@@ -292,13 +292,8 @@ def _(step: steps.Prune, writer: ScriptWriter, breach: Breach) -> None:
 
 def _check_rebuilt(step: steps.Prune, writer: ScriptWriter, address: Address) -> None:
     """What delta channels are rebuilt from, before and after, unless stored whole since."""
-    channels = {
-        name
-        for record in writer.model.history(address[0], address[1]).values()
-        for name, channel in record.channels.items()
-        if channel.value is None
-    }
-    writer.say(f"at, channels = {writer.at(address)}, {literal(sorted(channels))}")
+    channels = delta_channels(writer.model.history(address[0], address[1]).values())
+    writer.say(f"at, channels = {writer.at(address)}, {literal(list(channels))}")
     walk = _walk(writer, "at", "channels")
     writer.say(f"expected = {walk}")
     write(step, writer)

@@ -43,9 +43,12 @@ def other_thread(writer: ScriptWriter) -> list[str]:
 
 
 def look_around(writer: ScriptWriter) -> None:
-    """Read every checkpoint, as the kit does after each step."""
-    for address in writer.model.addresses():
+    """Read every checkpoint and the latest of each place, as the kit does after each step."""
+    addresses = [*writer.model.addresses()]
+    for address in addresses:
         writer.say(writer.ask("get_tuple", writer.at(address)))
+    for thread, namespace in dict.fromkeys(address[:2] for address in addresses):
+        writer.say(writer.ask("get_tuple", writer.config(thread, namespace)))
 
 
 @singledispatch
@@ -160,9 +163,8 @@ def put(
     if step.mutate_inputs:
         writer.helpers.add("spoil")
         writer.say(
-            'spoil(given_checkpoint["channel_values"])',
+            "spoil(given_checkpoint)",
             "spoil(given_metadata)",
-            'given_checkpoint["channel_versions"].clear()',
         )
     return sources
 
@@ -196,7 +198,7 @@ def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") 
     given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
     other = [writer.task(step.task)]
     if step.path and writer.looks.takes_paths:
-        other.append(quoted(step.path))
+        other.append(f"task_path={quoted(step.path)}")
     writer.say(writer.change("put_writes", *given.values(), *other))
     writer.model.put_writes(step)
     if step.mutate_inputs:

@@ -191,6 +191,8 @@ _CONTENTS = (
     channels.DROPPED_STAYS_DROPPED.id,
 )
 """The contracts that a value may be blamed on which was there before a removal."""
+_STORED = (serialization.METADATA.id, serialization.CHECKPOINT_FIELDS.id, *_CONTENTS)
+"""The contracts that a checkpoint which was replaced may be blamed on where it is listed."""
 FEATURES: tuple[Feature, ...] = (
     *LIFE,
     values_of(serialization.NON_FINITE.id, Put, lambda group: group == "non-finite", "raised"),
@@ -236,7 +238,7 @@ FEATURES: tuple[Feature, ...] = (
     field_of(identity.SNAPSHOTS.id, "mutate_result", False),
     Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting.batches_filled),
     between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
-    between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING),
+    between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING, *_STORED),
     between(pending_writes.SCOPED.id, _is(PutWrites), rewriting.tasks_apart, *ORDERED),
     between("", _is(PutWrites), rewriting.written_once, *_AGAIN),
     between(
