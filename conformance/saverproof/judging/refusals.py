@@ -15,6 +15,8 @@ from saverproof.judging.listing_answer import ask
 from saverproof.model.records import Address
 from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
 
+_VERY_MANY = 100_000
+
 
 def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
     """Note a listing that raised, unless it may be for a checkpoint that cannot be read at all."""
@@ -78,6 +80,9 @@ def _without_nones(context: Context, step: ListTuples) -> Any:
 def is_listed_by_namespace(context: Context, step: ListTuples, address: Address) -> bool:
     """Whether a listing that names no namespace would show this, if it named that."""
     if step.thread is None or step.namespace is not None:
+        return False
+    if step.limit is None and address in ask(context, replace(step, limit=_VERY_MANY)).addresses:
+        # It is left out for want of a limit.
         return False
     return address in ask(context, replace(step, namespace=address[1])).addresses
 
