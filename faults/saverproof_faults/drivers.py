@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from saverproof_faults.errors import FaultsError, InjectedFault
 from saverproof_faults.interceptor import INTERCEPTORS, event_of
 from saverproof_faults.kinds import Event
-from saverproof_faults.places import LEAVING
+from saverproof_faults.places import LEAVING, Method
 from saverproof_faults.plan import OPERATIONAL
 from saverproof_faults.reentrancy import FLAGS
 from saverproof_faults.sqlite import patch
@@ -91,17 +91,23 @@ class ClassDriver:
                 setattr(owner, name, original)
 
         try:
-            for path, manner in self.methods.items():
+            for path in self.methods:
                 owner, name = _owner(self.name, path)
                 original = owner.__dict__.get(name)
                 if original is None:
                     raise FaultsError(f"driver {self.name!r}: {path} is not defined there")
                 changed.append((owner, name, original))
-                setattr(owner, name, _intercepted(original, manner, errors, self.refused))
+                setattr(owner, name, _intercepted(original, self._method(path, original), errors))
         except BaseException:
             undo()
             raise
         return undo
+
+    def _method(self, path: str, original: Callable[..., Any]) -> Method:
+        module, _, rest = path.partition(":")
+        owner, _, name = rest.rpartition(".")
+        awaited = inspect.iscoroutinefunction(original)
+        return Method(module, owner, name, self.methods[path], self.errors, awaited, self.refused)
 
     def _exceptions(self) -> ModuleType:
         """The module, or one that has the driver's own class by the name that plans know."""
@@ -131,17 +137,17 @@ def _owner(driver: str, path: str) -> tuple[type, str]:
 
 
 def _intercepted(
-    original: Callable[..., Any], manner: str, errors: ModuleType, refused: str | None
+    original: Callable[..., Any], known: Method, errors: ModuleType
 ) -> Callable[..., Any]:
-    if inspect.iscoroutinefunction(original):
-        return _intercepted_coroutine(original, manner, errors, refused)
+    if known.awaited:
+        return _intercepted_coroutine(original, known, errors)
 
     @wraps(original)
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
         interceptor = INTERCEPTORS.current
         if interceptor is None:
             return original(self, *arguments, **options)
-        if manner == BATCH and len(arguments) > 1:
+        if known.manner == BATCH and len(arguments) > 1:
             sql, rows, *others = arguments
             return interceptor.batch(
                 str(sql),
@@ -149,16 +155,16 @@ def _intercepted(
                 errors,
                 lambda counted: original(self, sql, counted, *others, **options),
             )
-        event, sql = _event(manner, arguments)
+        event, sql = _event(known.manner, arguments)
         made = _Made()
         try:
             return interceptor.call(
-                event, sql, errors, lambda: made.note(original(self, *arguments, **options))
+                event, sql, errors, lambda: made.note(original(self, *arguments, **options)), known
             )
         except BaseException as error:
-            if isinstance(error, InjectedFault) and refused is not None:
+            if isinstance(error, InjectedFault) and known.refused is not None:
                 with _unseen(), suppress(Exception):
-                    for undoing in made.undoing(original, self, manner, event, refused):
+                    for undoing in made.undoing(original, self, event, known):
                         undoing()
             raise
 
@@ -166,14 +172,14 @@ def _intercepted(
 
 
 def _intercepted_coroutine(
-    original: Callable[..., Any], manner: str, errors: ModuleType, refused: str | None
+    original: Callable[..., Any], known: Method, errors: ModuleType
 ) -> Callable[..., Any]:
     @wraps(original)
     async def method(self: Any, *arguments: Any, **options: Any) -> Any:
         interceptor = INTERCEPTORS.current
         if interceptor is None:
             return await original(self, *arguments, **options)
-        if manner == BATCH and len(arguments) > 1:
+        if known.manner == BATCH and len(arguments) > 1:
             sql, rows, *others = arguments
             return await interceptor.await_batch(
                 str(sql),
@@ -181,18 +187,18 @@ def _intercepted_coroutine(
                 errors,
                 lambda counted: original(self, sql, counted, *others, **options),
             )
-        event, sql = _event(manner, arguments)
+        event, sql = _event(known.manner, arguments)
         made = _Made()
 
         async def call() -> Any:
             return made.note(await original(self, *arguments, **options))
 
         try:
-            return await interceptor.await_call(event, sql, errors, call)
+            return await interceptor.await_call(event, sql, errors, call, known)
         except BaseException as error:
-            if isinstance(error, InjectedFault) and refused is not None:
+            if isinstance(error, InjectedFault) and known.refused is not None:
                 with _unseen(), suppress(Exception):
-                    for undoing in made.undoing(original, self, manner, event, refused):
+                    for undoing in made.undoing(original, self, event, known):
                         answer = undoing()
                         if inspect.isawaitable(answer):
                             await answer
@@ -213,19 +219,19 @@ class _Made:
         return answer
 
     def undoing(
-        self, original: Callable[..., Any], owner: Any, manner: str, event: Event, refused: str
+        self, original: Callable[..., Any], owner: Any, event: Event, known: Method
     ) -> Iterator[Callable[[], Any]]:
         """What a server has done to the transaction when it refused this call."""
-        if event is Event.COMMIT and manner == EXECUTE:
+        if event is Event.COMMIT and known.manner == EXECUTE:
             if not self.made:
                 yield partial(owner.execute, "ROLLBACK")
-        elif manner in (EXECUTE, BATCH):
-            yield partial(owner.execute, refused)
+        elif known.manner in (EXECUTE, BATCH):
+            yield partial(owner.execute, known.refused)
             # In a pipeline a statement is refused only when somebody wants its rows.
             yield owner.fetchone
         elif self.made or event is Event.BEGIN:
             return
-        elif manner == "leave":
+        elif known.manner == "leave":
             error = RuntimeError("refused")
             yield partial(original, owner, type(error), error, None)
         else:

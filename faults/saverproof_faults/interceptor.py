@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from saverproof_faults.armed import ArmedPlan
 from saverproof_faults.errors import PlanError, injected
 from saverproof_faults.kinds import Event, Moment
-from saverproof_faults.places import Call
+from saverproof_faults.places import Call, Method
 from saverproof_faults.plan import OPERATIONAL
 from saverproof_faults.reentrancy import FLAGS
 
@@ -63,10 +63,17 @@ class Interceptor:
         self._armed_plans = ()
         self._calls = None
 
-    def call(self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Result]) -> Result:
+    def call(
+        self,
+        event: Event,
+        sql: str,
+        errors: ModuleType,
+        run: Callable[[], Result],
+        method: Method | None = None,
+    ) -> Result:
         """Pass one call that is no batch."""
         try:
-            passage = self._enter(event, sql, errors)
+            passage = self._enter(event, sql, errors, method)
             result = self._inside(run)
             if passage is not None:
                 self._leave(passage)
@@ -95,10 +102,15 @@ class Interceptor:
             result = run = None  # type: ignore[assignment]
 
     async def await_call(
-        self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Awaitable[Result]]
+        self,
+        event: Event,
+        sql: str,
+        errors: ModuleType,
+        run: Callable[[], Awaitable[Result]],
+        method: Method | None = None,
     ) -> Result:
         """Pass one awaited call of an asynchronous driver."""
-        passage = self._enter(event, sql, errors)
+        passage = self._enter(event, sql, errors, method)
         result = await run()
         if passage is not None:
             self._leave(passage)
@@ -120,10 +132,12 @@ class Interceptor:
         self._leave(passage)
         return result
 
-    def _enter(self, event: Event, sql: str, errors: ModuleType) -> "_Passage | None":
+    def _enter(
+        self, event: Event, sql: str, errors: ModuleType, method: Method | None = None
+    ) -> "_Passage | None":
         if FLAGS.inside or not self._open:
             return None
-        passage = _Passage(event, next(self._counts[event]), sql, errors)
+        passage = _Passage(event, next(self._counts[event]), sql, errors, method)
         self._strike(passage, Moment.BEFORE, None)
         return passage
 
@@ -133,8 +147,8 @@ class Interceptor:
             passed = None if rows is None else rows.passed
             remote = passage.errors.__name__.partition(".")[0] not in IN_PROCESS
             error = getattr(passage.errors, OPERATIONAL).__name__
-            call = Call(passage.event, passage.index, passage.sql, passed, remote, error)
-            self._calls.append(call)
+            seen = (passage.event, passage.index, passage.sql, passed, remote, error)
+            self._calls.append(Call(*seen, passage.method))
         if rows is not None and rows.cut:
             self._strike(passage, Moment.AFTER, rows.passed)
         self._strike(passage, Moment.AFTER, None)
@@ -219,6 +233,7 @@ class _Passage:
     index: int
     sql: str
     errors: ModuleType
+    method: Method | None = None
     rows: "_CountedRows | None" = None
 
 

@@ -33,6 +33,22 @@ _OF_ANSWERS = frozenset({Fault.ANSWER_LOST, Fault.ANSWER_CUT})
 
 
 @dataclass(frozen=True, slots=True)
+class Method:
+    """The method of a driver that a call was: where it is defined, where the exceptions are that
+    it raises, whether it is awaited, what its server refuses (see ClassDriver.refused), and how
+    that is sent: ``manner`` is the value in ClassDriver.methods.
+    """
+
+    module: str
+    owner: str
+    name: str
+    manner: str
+    errors: str
+    awaited: bool
+    refused: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of the program that passed an interceptor: the ``index``-th of its event.
 
@@ -40,7 +56,8 @@ class Call:
     end of a ``with connection:``. ``rows`` is the length of an executemany's batch, else None.
     ``remote`` says that a server answers it: what it has done can be done although its answer is
     lost. An engine inside the process raises before a statement takes effect, or not at all.
-    ``error`` is the driver's name for what it raises where the database could not do it.
+    ``error`` is the driver's name for what it raises where the database could not do it, and
+    ``method`` the driver's method, where it was exchanged on its class.
     """
 
     event: Event
@@ -49,6 +66,7 @@ class Call:
     rows: int | None = None
     remote: bool = False
     error: str = OPERATIONAL
+    method: Method | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import FORGETS, LOOK, PROBING, Unknown, Written
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults import ClassDriver, FaultsError
 from saverproof_faults.servers.keeping import Need, announced
 from saverproof_faults.servers.server import ServerUnavailable
 
@@ -96,6 +97,20 @@ def _placed(error: OpeningError, ref: TargetRef) -> OpeningError:
     return OpeningError(f"{error.message}{hint}{place(cause)}", error.stage, shown(cause))
 
 
+def _try_drivers(target: Target) -> None:
+    """Each driver that the target declares has to have what the declaration says.
+
+    Raises:
+        TargetError: one of them does not.
+    """
+    for driver in target.drivers:
+        if isinstance(driver, ClassDriver):
+            try:
+                driver.install()()
+            except (FaultsError, ImportError) as error:
+                raise TargetError(f"target {target.name!r}, drivers: {error}") from None
+
+
 def _facts(work: Survey, folder: Path) -> Facts:
     target = work.target
     ref = target.ref
@@ -104,6 +119,7 @@ def _facts(work: Survey, folder: Path) -> Facts:
         work.stage("opening the saver")
         with opened(target, workspace, work.loop) as saver:
             kind = type(saver)
+            _try_drivers(target)
             prober = work.prober(saver)
             operations = probe_calls.find_operations(prober)
             apis = apis_of(target, operations)

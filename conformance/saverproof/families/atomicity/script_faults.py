@@ -17,6 +17,7 @@ from saverproof.families.atomicity.script_faults_below import (
     failing_write,
     losing_message,
 )
+from saverproof.families.atomicity.script_faults_of_drivers import failing_method, method_of
 from saverproof.families.atomicity.script_faults_of_sqlite import (
     failing_commit,
     failing_io,
@@ -71,6 +72,9 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
         return
     elif plan.fault in FAILURES:
         yield failing_io(plan)
+        return
+    elif (call := method_of(plan, places)) is not None:
+        yield from failing_method(plan, call, places)
         return
     elif plan.place.event is Event.COMMIT:
         yield failing_commit(places, plan.place.index)

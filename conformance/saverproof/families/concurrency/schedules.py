@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from saverproof_faults.interceptor import INTERCEPTORS, Interceptor
 from saverproof_faults.kinds import Event
 from saverproof_faults.known_drivers import KNOWN_DRIVERS
+from saverproof_faults.places import Method
 
 Result = TypeVar("Result")
 Tracer = Callable[[FrameType, str, Any], Any]
@@ -197,7 +198,14 @@ class PausingInterceptor(Interceptor):
         super().__init__(lambda error: None)
         self._pause = pause
 
-    def call(self, event: Event, sql: str, errors: ModuleType, run: Callable[[], Result]) -> Result:
+    def call(
+        self,
+        event: Event,
+        sql: str,
+        errors: ModuleType,
+        run: Callable[[], Result],
+        method: Method | None = None,
+    ) -> Result:
         try:
             self._pause()
             result = run()
