@@ -172,6 +172,7 @@ BAD = """
 from contextlib import contextmanager
 from langgraph.checkpoint.memory import InMemorySaver
 from saverproof import target
+from saverproof_faults import ClassDriver
 import os, threading, ctypes
 
 number = 3
@@ -182,6 +183,9 @@ def opener(body, **options):
     def function(workspace):
         yield from body(workspace)
     return function
+
+def _driver(workspace):
+    yield InMemorySaver()
 
 def _raises(workspace):
     raise ConnectionError("no server\\nat all")
@@ -233,6 +237,8 @@ raises, forgets, keeps_in_process, none, hangs, exits, crashes, dictionary = map
 )
 broken = opener(_broken, durable=False)
 leaves, bare = opener(_leaves), opener(_bare)
+without_errors = ClassDriver("json", ("json",), "json", {"json:JSONDecoder.decode": "execute"})
+driver = opener(_driver, durable=False, drivers=[without_errors])
 
 def generator(workspace):
     yield InMemorySaver()

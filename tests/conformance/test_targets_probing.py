@@ -79,7 +79,7 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         ("bad:twice", r"takes \(workspace, other\), expected one argument, the Workspace"),
         (
             "bad:raises",
-            r"'_raises': opening raised ConnectionError: no server at all \(.*bad.py, line 17\)",
+            r"'_raises': opening raised ConnectionError: no server at all \(.*bad.py, line 21\)",
         ),
         ("bad:leaves", r"'_leaves': opening raised SystemExit: no licence \(.*bad.py, line "),
         ("bad:bare", r"'_bare': .* yielded an? object, expected a saver"),
@@ -91,6 +91,10 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         ("bad:broken", "put raised LookupError: no such table; .*expected it to store a first"),
         ("bad:exits", r"ended itself with status 3 while opening the saver \(could not go on\)"),
         ("bad:crashes", r"the process died: SIGSEGV while opening the saver \(.*bad.py.*_crashes"),
+        (
+            "bad:driver",
+            "drivers: driver 'json', operational: json has no exception 'OperationalErr",
+        ),
         ("missing.py:x", "missing.py does not exist, expected a Python file"),
         ("bad.py", r"no @target stands at its top level; expected path/to/file.py:attribute"),
         ("syntax.py", r"syntax.py is no Python: invalid syntax \(line 1\)"),

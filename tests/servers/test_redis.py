@@ -103,7 +103,8 @@ def test_a_right_saver_is_failed_at_each_message(
 def test_a_wrong_client_is_blamed(
     kind: type[RedisReference], contract: str, tmp_path: Path
 ) -> None:
-    assert found(judged(target_of(kind), tmp_path, operations=["put"])) == {contract}
+    outcome = judged(target_of(kind), tmp_path, operations=["put"])
+    assert found(outcome) == {contract}, outcome.unknown
 
 
 def test_connections_that_are_not_given_back_run_out(
@@ -171,3 +172,17 @@ def test_a_lost_message_has_a_script_and_is_replayed(
     assert replay(plan, target_of(RedisReference), finding.contract, finding.program).status is (
         Status.FIXED
     )
+
+
+def test_a_refused_command_has_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    again = [one for one in scenarios.SCENARIOS if one.title == "the same id again"]
+    monkeypatch.setattr(family, "SCENARIOS", again)
+    opening = (
+        "from tests.servers.redis_saver import open_saver\n"
+        "from tests.servers.wrong_redis_savers import DeletesBeforeItSets\n"
+        "open_saver(DeletesBeforeItSets, dsn)"
+    )
+    wrong = target_of(DeletesBeforeItSets, opening=opening)
+    finding, *_ = judged(wrong, tmp_path, operations=["put"]).findings
+    assert "ResponseError raised by the driver before" in finding.steps[-2]
+    assert "from redis.client import Redis as Driver" in finding.reproducer
