@@ -19,7 +19,7 @@ from tests.wrong_savers.plain_files import (
     RewrittenInPlace,
 )
 
-from saverproof.families import registry
+from saverproof.families import registry, untried
 from saverproof.families.atomicity import bench, files
 from saverproof.items import Outcome
 from saverproof.targets.loading import load
@@ -154,7 +154,7 @@ def test_no_other_layer_shows_what_system_calls_do_and_it_is_said_why(
     saver: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     why = "this container's or system's rules forbid seccomp filters"
-    for module in (bench, files):
+    for module in (bench, files, untried):
         monkeypatch.setattr(module, "available", lambda: why)
     outcome = judged(of_class(saver), tmp_path, operations=TWO)
     assert found(outcome) == set()

@@ -79,6 +79,7 @@ def test_a_right_saver_is_killed_in_mid_operation(
     assert blamed(outcome) == set()
     assert crash["kill_points"]["system call"] > 10
     assert "call" not in crash["kill_points"]
+    assert "faults" not in outcome.extra
     assert any(place.startswith("within") for place in places)
     assert any(place.startswith("before") and "sync" in place for place in places)
     assert "durability/in-flight-atomic" not in outcome.unexercised

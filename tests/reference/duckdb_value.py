@@ -31,6 +31,7 @@ class DuckDatabase(SharedDatabase):
     @contextmanager
     def transaction(self) -> Iterator[DuckDatabase]:
         with self.lock:
+            self.reopen()
             self.connection.execute("BEGIN")
             try:
                 yield self
@@ -49,14 +50,17 @@ class DuckDatabase(SharedDatabase):
         self.connection.execute("DELETE FROM state")
         self.connection.execute("INSERT INTO state VALUES (?)", [data])
 
+    def is_dead(self) -> bool:
+        """Whether its log could not be synced."""
+        try:
+            self.connection.execute("SELECT 1")
+        except duckdb.FatalException:
+            return True
+        return False
+
     def mend(self) -> None:
-        """A database whose log could not be synced is of no more use."""
         with self.lock:
-            try:
-                self.connection.execute("SELECT 1")
-            except duckdb.FatalException:
-                self.connection.close()
-                self.connect()
+            super().mend()
 
 
 class DuckdbReference(OneValue):

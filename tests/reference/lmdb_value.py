@@ -44,16 +44,17 @@ class Environment(SharedDatabase):
 
     @contextmanager
     def transaction(self) -> Iterator[LmdbTransaction]:
+        self.reopen()
         with self.environment.begin(write=True) as transaction:
             yield LmdbTransaction(transaction)
 
-    def mend(self) -> None:
-        """An environment that could not write its meta page is of no more use."""
+    def is_dead(self) -> bool:
+        """Whether its meta page could not be written."""
         try:
             self.environment.begin().abort()
         except lmdb.PanicError:
-            self.disconnect()
-            self.connect()
+            return True
+        return False
 
 
 class LmdbReference(OneValue):

@@ -25,7 +25,10 @@ class Transaction(Protocol):
 
 
 class SharedDatabase:
-    """A database which a process may open but once: its savers share it."""
+    """A database which a process may open but once: its savers share it.
+
+    `broken` says that it has to be opened again before it is of any use.
+    """
 
     _open: ClassVar[dict[Path, SharedDatabase]] = {}
     _gate: ClassVar[threading.Lock] = threading.Lock()
@@ -33,6 +36,7 @@ class SharedDatabase:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.users = 0
+        self.broken = False
         if not path.exists():
             self._make()
         self.connect()
@@ -71,7 +75,8 @@ class SharedDatabase:
             self.users -= 1
             if not self.users:
                 del self._open[self.path]
-                self.disconnect()
+                if not self.broken:
+                    self.disconnect()
 
     def connect(self) -> None:
         """Open the database."""
@@ -85,9 +90,21 @@ class SharedDatabase:
         """Commit what is done in the block, or take it back if that raises."""
         raise NotImplementedError
 
-    def mend(self) -> None:
-        """Open it again if it is of no more use after a failure."""
+    def is_dead(self) -> bool:
+        """Whether it is of no more use after a failure."""
         raise NotImplementedError
+
+    def reopen(self) -> None:
+        """Open it again if need be; what the disk does not allow now it may allow the next time."""
+        if self.broken:
+            self.connect()
+            self.broken = False
+
+    def mend(self) -> None:
+        """Close it if it is of no more use."""
+        if not self.broken and self.is_dead():
+            self.broken = True
+            self.disconnect()
 
 
 class OneValue(StateFileReference):

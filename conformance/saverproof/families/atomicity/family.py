@@ -21,7 +21,7 @@ from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, spared, thinned
-from saverproof.families.atomicity.files import why_not_held, why_untried
+from saverproof.families.atomicity.files import why_not_held
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
 from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
@@ -38,6 +38,7 @@ from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
 from saverproof.families.tally import Tally
+from saverproof.families.untried import why_untried
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 from saverproof_faults import Fault

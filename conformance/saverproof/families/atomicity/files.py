@@ -59,13 +59,3 @@ def why_not_held(target: Target) -> str:
     if reason is None:
         return "it made no system call on files of its workspace, and none on a connection"
     return f"its files cannot be failed either: {reason}"
-
-
-def why_untried(target: Target) -> str:
-    """Why no layer failed anything below a saver, and what would let one, in one clause."""
-    if not target.durable:
-        return "the saver keeps its data in memory, and has no storage that could fail"
-    return available() or (
-        "the saver made no system call on files of its workspace or on a connection, and no call "
-        "of a database driver that is known or that target(drivers=[...]) names"
-    )

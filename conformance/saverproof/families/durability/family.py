@@ -21,6 +21,7 @@ from saverproof.families.durability.reporting import finding
 from saverproof.families.durability.shortening import shortened
 from saverproof.families.durability.sweep import KillSweep
 from saverproof.families.tally import Tally
+from saverproof.families.untried import why_untried
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
@@ -70,6 +71,8 @@ class DurabilityJudging:
             if wanted & {RESUME, NO_RERUN}:
                 self._resume(bench, effort)
         self.tally.sections["crash"] = self.record.as_data()
+        if self.record.places and not self.record.below:
+            self.tally.sections["faults"] = {"untried": why_untried(self.target)}
 
     def _kill(self, bench: KillBench, effort: KillEffort, able: frozenset[str]) -> None:
         sweep = KillSweep(bench, self.record, effort, able, lambda: self._beat(bench))

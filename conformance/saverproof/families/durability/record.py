@@ -19,6 +19,7 @@ ATOMIC = durability.IN_FLIGHT_ATOMIC.id
 NO_GAPS = durability.NO_GAPS.id
 REOPENS = durability.REOPENS.id
 KILLED = (SURVIVES, ATOMIC, NO_GAPS, REOPENS)
+_BELOW = {PlaceKind.STATEMENT, PlaceKind.IO, PlaceKind.SYSTEM_CALL, PlaceKind.MESSAGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ class KillRecord:
     recoveries: list[float] = field(default_factory=list)
     places: Counter[str] = field(default_factory=Counter)
     """How many places the fixed programs have, by operation."""
+    below: bool = False
+    """Whether some are in what the saver asks of its database, its files or its server."""
     _doubtful: dict[str, KillTrial] = field(default_factory=dict)
     _killed: dict[str, set[tuple[int, KillPlace]]] = field(default_factory=dict)
     """Where they were killed, by operation."""
@@ -119,7 +122,9 @@ class KillRecord:
     def counted(self, run: KilledRun, places: Iterable[KillPlace]) -> None:
         """Take in the places of a fixed program."""
         self._fixed.append(run)
-        self.places.update(operation_at(place, run.program) for place in places)
+        for place in places:
+            self.places[operation_at(place, run.program)] += 1
+            self.below |= place.kind in _BELOW
 
     def tried(self, trial: KillTrial) -> None:
         """Take in a trial."""
