@@ -40,8 +40,12 @@ class Fault(StrEnum):
     SILENCE = "silence"
     SERVER_REFUSED = "server-refused"
     SESSION_ENDED = "session-ended"
+    STATEMENT_CANCELLED = "statement-cancelled"
+    LOCK_TIMEOUT = "lock-timeout"
+    SERVER_FULL = "server-full"
     SESSIONS_ENDED = "sessions-ended"
     SERVER_KILLED = "server-killed"
+    STANDSTILL = "standstill"
     CANCEL = "cancel"
     KILL = "kill"
 
@@ -79,7 +83,7 @@ class Event(StrEnum):
     SEND = "send"
     """A connection to a server that is opened, or bytes that are sent to one."""
     SERVER_WRITE = "server-write"
-    """A row that a server inserts, updates or deletes."""
+    """What a server writes: a row, or a key."""
 
 
 class Moment(StrEnum):
@@ -105,6 +109,7 @@ SIDES: Mapping[Fault, Side] = {
     Fault.SESSION_ENDED: Side.NETWORK,
     Fault.SESSIONS_ENDED: Side.NETWORK,
     Fault.SERVER_KILLED: Side.NETWORK,
+    Fault.STANDSTILL: Side.NETWORK,
     Fault.CANCEL: Side.CANCELLATION,
     Fault.KILL: Side.PROCESS,
 }
@@ -132,8 +137,12 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.SILENCE: (Event.SEND,),
     Fault.SERVER_REFUSED: (Event.SERVER_WRITE,),
     Fault.SESSION_ENDED: (Event.SERVER_WRITE,),
+    Fault.STATEMENT_CANCELLED: (Event.SERVER_WRITE,),
+    Fault.LOCK_TIMEOUT: (Event.SERVER_WRITE,),
+    Fault.SERVER_FULL: (Event.OPERATION,),
     Fault.SESSIONS_ENDED: (Event.START,),
     Fault.SERVER_KILLED: (Event.START, Event.SEND),
+    Fault.STANDSTILL: (Event.START, Event.SEND),
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }

@@ -25,9 +25,14 @@ NETWORK_FAULTS = {
     Fault.SILENCE: CallFailure.SILENCE,
 }
 """What can happen to a message to a server."""
-SERVER_FAULTS = (Fault.SERVER_REFUSED, Fault.SESSION_ENDED)
-"""What a server can do instead of writing a row."""
-OUTAGES = (Fault.SESSIONS_ENDED, Fault.SERVER_KILLED)
+_OF_EACH_WRITE = (Fault.SERVER_REFUSED, Fault.SESSION_ENDED)
+_BY_TURNS = (Fault.STATEMENT_CANCELLED, Fault.LOCK_TIMEOUT)
+"""These leave behind what a refusal does, and are errors of another class."""
+SERVER_FAULTS = (*_OF_EACH_WRITE, *_BY_TURNS, Fault.SERVER_FULL)
+"""What a server can do instead of writing."""
+OF_OWN_SERVERS = (Fault.SERVER_KILLED, Fault.STANDSTILL)
+"""What is done only to a server that nobody else uses."""
+OUTAGES = (Fault.SESSIONS_ENDED, *OF_OWN_SERVERS)
 """What can become of a server and of all that are connected to it."""
 _OF_ANSWERS = frozenset({Fault.ANSWER_LOST, Fault.ANSWER_CUT})
 
@@ -98,7 +103,9 @@ class Places:
     ``rollback_journal`` whether a reader could have stopped a commit (no WAL). ``system_calls`` are
     those on the program's files, which are failed but for those on files that a layer above fails
     (``failed_above``, by their paths). ``sends`` are the connections that it opened to servers, and
-    what it sent to them. ``writes`` are the rows that a server wrote, as "INSERT on checkpoints".
+    what it sent to them. ``writes`` are the rows or keys that a server wrote, as "INSERT on
+    checkpoints"; ``write_faults`` how it can fail there, and ``fails_all`` whether it then does for
+    all who use it.
     """
 
     calls: tuple[Call, ...] = ()
@@ -114,6 +121,8 @@ class Places:
     failed_above: frozenset[str] = frozenset()
     sends: tuple[SystemCall, ...] = ()
     writes: tuple[str, ...] = ()
+    write_faults: tuple[Fault, ...] = ()
+    fails_all: bool = False
 
     def __bool__(self) -> bool:
         """Whether anything was seen at all."""
@@ -131,7 +140,8 @@ class Places:
     def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
         """Every single fault that can strike this operation, of all kinds or of those given."""
         chosen = [*self._client_plans(), *self._engine_plans(), *self._io_plans()]
-        chosen += [*self._system_call_plans(), *self._network_plans(), *self._server_plans()]
+        chosen += [*self._system_call_plans(), *self._network_plans()]
+        chosen += [] if self.fails_all else self.failing_writes()
         return tuple(plan for plan in chosen if faults is None or plan.fault in faults)
 
     def _client_plans(self) -> list[Plan]:
@@ -182,12 +192,16 @@ class Places:
             if can_fail(call, failure) and (call.answered or fault not in _OF_ANSWERS)
         ]
 
-    def _server_plans(self) -> list[Plan]:
-        return [
-            Plan(fault, Place(Event.SERVER_WRITE, index), about=write)
-            for index, write in enumerate(self.writes, start=1)
-            for fault in SERVER_FAULTS
-        ]
+    def failing_writes(self) -> Iterator[Plan]:
+        """Every way in which the server can fail at a write; no part of ``plans`` where it would
+        fail for others, too.
+        """
+        for index, write in enumerate(self.writes, start=1):
+            for fault in (*_OF_EACH_WRITE, _BY_TURNS[index % len(_BY_TURNS)]):
+                if fault in self.write_faults:
+                    yield Plan(fault, Place(Event.SERVER_WRITE, index), about=write)
+        if self.writes and Fault.SERVER_FULL in self.write_faults:
+            yield Plan(Fault.SERVER_FULL, Place(Event.OPERATION))
 
     def server_deaths(self) -> Iterator[Plan]:
         """Every moment at which the server can be killed: they are no part of ``plans``."""
@@ -197,6 +211,15 @@ class Places:
                 for moment in (Moment.BEFORE, *([Moment.AFTER] if call.answered else [])):
                     place = Place(Event.SEND, index, moment)
                     yield Plan(Fault.SERVER_KILLED, place, about=str(call))
+
+    def standstills(self) -> Iterator[Plan]:
+        """Moments at which the server can come to a standstill, the likeliest to tell first: what
+        is sent last may be a commit. They are no part of ``plans`` either.
+        """
+        for index, call in reversed([*enumerate(self.sends, start=1)]):
+            if call.kind is CallKind.SEND and call.answered:
+                yield Plan(Fault.STANDSTILL, Place(Event.SEND, index), about=str(call))
+        yield Plan(Fault.STANDSTILL, Place(Event.START))
 
     def _io_plans(self) -> list[Plan]:
         plans = []

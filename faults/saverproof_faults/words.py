@@ -21,10 +21,14 @@ _FAULTS = {
     Fault.ANSWER_LOST: "the server has done it, and the connection is reset before its answer",
     Fault.ANSWER_CUT: "the server has done it, and the connection ends in the middle of its answer",
     Fault.SILENCE: "the server does not answer any more",
-    Fault.SERVER_REFUSED: "the server refuses a row (disk full)",
+    Fault.SERVER_REFUSED: "the server refuses to write",
     Fault.SESSION_ENDED: "the server ends the session",
+    Fault.STATEMENT_CANCELLED: "the server breaks the statement off (a time limit)",
+    Fault.LOCK_TIMEOUT: "the server has waited too long for a lock",
+    Fault.SERVER_FULL: "the server has no room for anything",
     Fault.SESSIONS_ENDED: "the server ends all sessions",
     Fault.SERVER_KILLED: "the server is killed, and starts again,",
+    Fault.STANDSTILL: "the server stands still, and goes on later,",
     Fault.CANCEL: "the awaiting task is cancelled",
     Fault.KILL: "the process is killed",
 }
@@ -45,7 +49,7 @@ _EVENTS = {
     Event.DELETE: "file deletion",
     Event.SYSTEM_CALL: "system call on the store's files",
     Event.SEND: "message to the server",
-    Event.SERVER_WRITE: "row that the server writes",
+    Event.SERVER_WRITE: "write of the server",
 }
 
 

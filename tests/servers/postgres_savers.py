@@ -151,6 +151,28 @@ class AsynchronouslyCommitting(RightSaver):
         return cls(WithoutWaiting(dsn))
 
 
+class MigratingOnce(Database):
+    """Sets up step by step, and each step is committed apart from the note that it is done."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self.lock = threading.RLock()
+        self.connection = psycopg.connect(dsn, autocommit=True)
+        self.run("CREATE TABLE IF NOT EXISTS migrations (step INTEGER)")
+        done = len(self.rows("SELECT step FROM migrations"))
+        for number, table in enumerate(TABLES[done:], start=done):
+            self.run(table.replace("IF NOT EXISTS ", ""))
+            self.run("INSERT INTO migrations VALUES (?)", number)
+
+
+class Migrating(RightSaver):
+    """Killed between a step and its note, it can never be opened again."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(MigratingOnce(dsn))
+
+
 class TwoTransactions(RightSaver):
     """What a checkpoint holds is stored in a second transaction, after its row."""
 
@@ -179,4 +201,5 @@ def target_of(saver: type[RightSaver], attribute: str) -> Target:
 right = target_of(RightSaver, "right")
 autocommitting = target_of(Autocommitting, "autocommitting")
 asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")
+migrating = target_of(Migrating, "migrating")
 two_transactions = target_of(TwoTransactions, "two_transactions")

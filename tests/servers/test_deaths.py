@@ -81,3 +81,15 @@ def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(
     again = plan_for(called("asynchronous"), tmp_path)
     answer = replaying.replay(*again, finding.contract, finding.program)
     assert answer.status is Status.FAILING
+
+
+def test_a_migration_that_cannot_be_repeated_is_met_at_the_next_opening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family, "shortened", lambda _, __, trial: [trial])
+    monkeypatch.setattr(reporting, "reproducer", lambda *_: "")
+    monkeypatch.setattr(sweep, "workloads", lambda _: [Workload("opening", SIZES[:1])])
+    outcome = outcome_of("migrating", tmp_path, monkeypatch, swept=24)
+    assert blamed(outcome) == {"reopens"}
+    (finding,) = outcome.findings
+    assert "already exists" in finding.observed

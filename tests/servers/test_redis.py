@@ -20,17 +20,22 @@ from saverproof.steps.definitions import Put
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults import Event, Fault, Place, Plan
-from saverproof_faults.servers import Redis, RedisServer, serving
+from saverproof_faults.places import OUTAGES
+from saverproof_faults.servers import Redis, RedisServer, Valkey, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
 from tests.servers.redis_saver import RedisReference, open_saver
 from tests.servers.wrong_redis_savers import (
+    AppendsAgain,
+    ByArrival,
     DeadConnectionsInPool,
     DeletesBeforeItSets,
+    LateAnswers,
     LeakingPool,
     LostAnswerIsSuccess,
     NeverConnectsAgain,
+    OneAfterTheOther,
     ScansWithGlob,
     ScriptLoadedOnce,
     StalePointer,
@@ -40,6 +45,7 @@ from tests.servers.wrong_redis_savers import (
 TWO = ["put", "put_writes"]
 BROKEN = "usable-after-lost-connection"
 
+REDIS = Redis()
 _WHY_NOT = RedisServer.missing() or available()
 pytestmark = pytest.mark.skipif(_WHY_NOT is not None, reason=str(_WHY_NOT))
 
@@ -50,11 +56,11 @@ def server() -> Iterator[None]:
         yield
 
 
-def target_of(kind: type[RedisReference], **more: Any) -> Target:
+def target_of(kind: type[RedisReference], server: Redis = REDIS, **more: Any) -> Target:
     def opened(workspace: Workspace) -> AbstractContextManager[Any]:
         return open_saver(kind, workspace.dsn)
 
-    return Target(name="tried", open=opened, server=Redis(), **more)
+    return Target(name="tried", open=opened, server=server, **more)
 
 
 def network_faults(outcome: Outcome) -> set[str]:
@@ -72,19 +78,24 @@ def one_put(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family, "shortened", lambda _, found, *__: [found])
 
 
+@pytest.mark.parametrize("server", [Redis(), Valkey()])
 def test_a_right_saver_is_failed_at_each_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = [scenarios.SCENARIOS[number] for number in (1, 2, 3, 8, 12)]
     monkeypatch.setattr(family, "SCENARIOS", chosen)
-    outcome = judged(target_of(RedisReference), tmp_path, operations=[*TWO, "delete_thread"])
+    with serving(server):
+        target = target_of(RedisReference, server)
+        outcome = judged(target, tmp_path, operations=[*TWO, "delete_thread"])
     assert found(outcome) == set()
     assert outcome.unknown == {}
     assert {f"atomicity/{name}" for name in (*FAMILY, BROKEN)} <= outcome.checked.keys()
     assert network_faults(outcome) >= {"send WATCH", "send HGETALL", "send MULTI, HSET, EXEC"}
     kinds = outcome.extra["faults"]["by_kind"]
-    lost = {"connection-reset", "answer-lost", "answer-cut", "sessions-ended", "server-killed"}
-    assert lost <= kinds.keys()
+    lost = {"connection-reset", "answer-lost", "answer-cut", *OUTAGES}
+    assert lost | {Fault.SERVER_REFUSED, Fault.SERVER_FULL} <= kinds.keys()
+    details = {entry.get("detail") for entry in outcome.extra["faults"]["map"]}
+    assert details >= {"HSET on shelves", "HDEL on shelves"}
     assert not any("system call" in str(entry) for entry in outcome.extra["faults"]["map"])
 
 
@@ -98,6 +109,9 @@ def test_a_right_saver_is_failed_at_each_message(
         (StalePointer, "all-or-nothing"),
         (DeadConnectionsInPool, BROKEN),
         (ScriptLoadedOnce, BROKEN),
+        (LateAnswers, BROKEN),
+        (OneAfterTheOther, "previous-intact"),
+        (AppendsAgain, "no-silent-loss"),
     ],
 )
 def test_a_wrong_client_is_blamed(
@@ -144,10 +158,21 @@ def test_messages_are_lost_in_random_programs(
     assert answer.status is Status.FAILING
 
 
-def test_a_deletion_by_wildcards_is_blamed_on_the_names(tmp_path: Path) -> None:
-    target, contract = target_of(ScansWithGlob), "isolation/hostile-identifiers"
-    plan = plan_of(target, "isolation", "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
-    assert {finding.contract for finding in hunt(plan, target, contract).findings} == {contract}
+@pytest.mark.parametrize(
+    ("kind", "contract"),
+    [
+        (ScansWithGlob, "isolation/hostile-identifiers"),
+        (ByArrival, "ordering/list-newest-first"),
+    ],
+)
+def test_a_wrong_answer_is_blamed(
+    kind: type[RedisReference], contract: str, tmp_path: Path
+) -> None:
+    target, (family, _) = target_of(kind), contract.split("/")
+    plan = plan_of(target, family, "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
+    blamed = {finding.contract for finding in hunt(plan, target, contract).findings}
+    assert contract in blamed
+    assert {name.split("/")[0] for name in blamed} == {family}
 
 
 def test_a_lost_message_has_a_script_and_is_replayed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import chain, cycle
@@ -141,6 +142,91 @@ class DeadConnectionsInPool(RedisReference):
     @classmethod
     def connect(cls, dsn: str) -> redis.Redis:
         return redis.Redis.from_pool(_Unchecked.from_url(dsn, retry=Retry(NoBackoff(), 0)))
+
+
+class _TakesWhatComes(redis.Connection):
+    """Is kept when an answer has not come in time."""
+
+    def disconnect(self, *given: Any) -> None:
+        if not isinstance(sys.exception(), redis.TimeoutError):
+            super().disconnect(*given)
+
+
+class LateAnswers(RedisReference):
+    """Takes an answer that comes late for the one to its next command."""
+
+    @classmethod
+    def connect(cls, dsn: str) -> redis.Redis:
+        pool = _Unchecked.from_url(
+            dsn, connection_class=_TakesWhatComes, socket_timeout=1.0, retry=Retry(NoBackoff(), 0)
+        )
+        return redis.Redis.from_pool(pool)
+
+
+class OneAfterTheOther(RedisReference):
+    """Sends all commands at once, and takes that for a transaction."""
+
+    def store_changes(self, pipeline: Pipeline, before: Fields, after: Fields) -> None:
+        pipeline.unwatch()
+        with self.client.pipeline(transaction=False) as commands:
+            for name in before.keys() | after:
+                if before.get(name) != after.get(name):
+                    commands.hdel(SHELVES, name)
+                    if name in after:
+                        commands.hset(SHELVES, name, after[name])
+            commands.execute()
+
+
+class AppendsAgain(RedisReference):
+    """Appends to an index, and once more where no answer came."""
+
+    INDEX = "index"
+
+    def know(self, fields: Any) -> None:
+        super().know(fields)
+        self.known = self.ids()
+
+    def ids(self) -> set[str]:
+        return {one for shelf in self.store.shelves.values() for one in shelf.checkpoints}
+
+    def store_changes(self, pipeline: Pipeline, before: Fields, after: Fields) -> None:
+        pipeline.unwatch()
+        new = self.ids() - self.known
+        for at in range(2):
+            with suppress(*[redis.ConnectionError][at:]):
+                pipeline.multi()
+                for name in after:
+                    pipeline.hset(SHELVES, name, after[name])  # type: ignore[arg-type]
+                if new:
+                    pipeline.rpush(self.INDEX, *new)
+                pipeline.execute()
+                return
+
+    def list(self, *given: Any, **options: Any) -> Any:
+        index: Any = self.client.lrange(self.INDEX, 0, -1)
+        for one in super().list(*given, **options):
+            yield from [one] * index.count(one.checkpoint["id"].encode())
+
+
+class ByArrival(RedisReference):
+    """Lists what was stored last first, whatever its id."""
+
+    def list(self, *given: Any, **options: Any) -> Any:
+        limit = options.pop("limit", None)
+        arrived = {one: at for at, one in enumerate(self.arrivals())}
+        found = [*super().list(*given, **options)]
+        found.sort(key=lambda one: arrived[one.checkpoint["id"]], reverse=True)
+        return iter(found[:limit])
+
+    def arrivals(self) -> Any:
+        known: Any = self.client.lrange(LATEST, 0, -1)
+        return [one.decode() for one in known]
+
+    def put(self, config: Any, checkpoint: Any, *given: Any) -> Any:
+        answer = super().put(config, checkpoint, *given)
+        self.client.lrem(LATEST, 0, checkpoint["id"])
+        self.client.rpush(LATEST, checkpoint["id"])
+        return answer
 
 
 class ScriptLoadedOnce(RedisReference):

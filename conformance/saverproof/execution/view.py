@@ -22,6 +22,7 @@ Contents: TypeAlias = Mapping[str, Any]
 
 UNREADABLE = "unreadable"
 LATEST = "latest"
+_TIMES = "times"
 
 
 @dataclass(slots=True)
@@ -82,6 +83,15 @@ def contents_of(found: Any) -> tuple[Key, Contents]:
     }
 
 
+def _by_key(listing: Iterable[tuple[Key, Contents]]) -> dict[Key, Contents]:
+    """A listing by keys, in which one that comes more than once differs from one that does not."""
+    found: dict[Key, Contents] = {}
+    for key, contents in listing:
+        times = found[key].get(_TIMES, 1) + 1 if key in found else 1
+        found[key] = contents if times == 1 else {**contents, _TIMES: times}
+    return found
+
+
 def raised(error: BaseException) -> Contents:
     """What stands for a read that raised."""
     return {UNREADABLE: describe(error)}
@@ -133,7 +143,7 @@ async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
             config = {"configurable": {"thread_id": thread}}
             try:
                 listing = await api.ask_items(saver, "list", every, config)
-                seen.listed[thread] = dict(map(contents_of, listing))
+                seen.listed[thread] = _by_key(map(contents_of, listing))
             except Exception as error:  # noqa: BLE001 - a saver may raise anything
                 seen.listed[thread] = {(thread, "", ""): raised(error)}
     return seen

@@ -26,7 +26,7 @@ from saverproof_faults.servers.keeping import (
     serving,
     serving_apart,
 )
-from saverproof_faults.servers.kinds import NoPlaceError, Places, RunningServer, ServerKind
+from saverproof_faults.servers.kinds import NoPlaceError, Places, RunningServer, ServerKind, Way
 from saverproof_faults.servers.mariadb import MariaDbServer
 from saverproof_faults.servers.mariadb_places import MariaDB
 from saverproof_faults.servers.postgres import PostgresServer
@@ -61,6 +61,7 @@ __all__ = [
     "TcpProxy",
     "Valkey",
     "ValkeyServer",
+    "Way",
     "dsn_for",
     "place",
     "serving",

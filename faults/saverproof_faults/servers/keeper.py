@@ -13,33 +13,22 @@ begins with the name of a place only has things done there.
 from __future__ import annotations
 
 import json
-import secrets
 import socket
 import sys
 import tempfile
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.servers.kinds import (
-    NoPlaceError,
-    OutlivesServers,
-    Places,
-    RefusesWrites,
-    RunningServer,
-    where,
-)
-from saverproof_faults.servers.orders import Deed, Order, Wanted
+from saverproof_faults.servers.kinds import where
+from saverproof_faults.servers.orders import Order, Wanted
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
+from saverproof_faults.servers.stock import Stock, first_line
 
 _LONGEST_PATH = 90
-_PATIENCE_S = 60.0
-_PAUSE_S = 0.05
 
 
 def main() -> None:
@@ -61,7 +50,7 @@ def main() -> None:
             _say({"refused": f"{type(error).__name__}: {error}"})
             return
         ahead = places.ahead if order["ahead"] else 0
-        stock = _Stock(places, server, f"{kind.title} at {where(dsn)}", ahead)
+        stock = Stock(places, server, f"{kind.title} at {where(dsn)}", ahead)
         folder = Path(stack.enter_context(_short_folder()))
         with _listening(folder / "leases", stock) as address:
             _say({"address": address, "version": places.version, "killable": stock.killable})
@@ -84,195 +73,8 @@ def _short_folder() -> tempfile.TemporaryDirectory[str]:
     )
 
 
-class _Stock:
-    """Places ready to be used, and those to be removed; one thread does both, beside the run."""
-
-    def __init__(self, places: Places, server: RunningServer | None, name: str, ahead: int) -> None:
-        self._places = places
-        self._name = name
-        self._server = server
-        self._ahead = ahead
-        self._run = secrets.token_hex(4)
-        self._count = 0
-        self._ready: deque[tuple[str, str]] = deque()
-        self._used: set[str] = set()
-        self._labelled: dict[str, tuple[str, str]] = {}
-        self._labelling = threading.Lock()
-        self._returned: deque[str] = deque()
-        self._asked: deque[Callable[[], None]] = deque()
-        self._not_started: Exception | None = None
-        self._waiting = 0
-        self._trouble: Exception | None = None
-        self._closing = False
-        self._changed = threading.Condition()
-        self._worker = threading.Thread(target=self._work, name="places")
-        self._worker.start()
-
-    def take(self) -> tuple[str, str]:
-        """Name and DSN of an empty place.
-
-        Raises:
-            Exception: what kept the server from making one.
-        """
-        with self._changed:
-            self._waiting += 1
-            self._trouble = None
-            self._changed.notify_all()
-            self._changed.wait_for(
-                lambda: self._ready or self._trouble or self._closing, _PATIENCE_S
-            )
-            self._waiting -= 1
-            if not self._ready:
-                raise self._trouble or NoPlaceError("the server made no place in time")
-            name, dsn = self._ready.popleft()
-            self._used.add(name)
-            self._changed.notify_all()
-            return name, dsn
-
-    def labelled(self, label: str) -> tuple[str, str]:
-        """Name and DSN of the place with a label, empty the first time.
-
-        Raises:
-            Exception: what kept the server from making one.
-        """
-        with self._labelling:
-            if label not in self._labelled:
-                self._labelled[label] = self.take()
-            return self._labelled[label]
-
-    def give_back(self, name: str) -> None:
-        """Have a place removed."""
-        with self._changed:
-            self._used.discard(name)
-            self._returned.append(name)
-            self._changed.notify_all()
-
-    def do(self, order: Order, name: str) -> Any:
-        """Have something done in a place; what came of it.
-
-        Raises:
-            Exception: what the server answered.
-        """
-        if order.deed in _DEEDS and not isinstance(self._places, RefusesWrites):
-            raise ServerError("this kind of server fails no writes")
-        if order.deed in (Deed.RESTART, Deed.READY) and not self.killable:
-            raise ServerError("only a private server is killed, with places that outlive that")
-        answer: Future[Any] = Future()
-
-        def act() -> None:
-            try:
-                answer.set_result(self._done(order, name))
-            except Exception as error:  # noqa: BLE001 - raised where it was asked for
-                answer.set_exception(error)
-
-        with self._changed:
-            self._asked.append(act)
-            self._changed.notify_all()
-        return answer.result(_PATIENCE_S)
-
-    @property
-    def killable(self) -> bool:
-        """Whether the server may be killed, and can be used again."""
-        return self._server is not None and isinstance(self._places, OutlivesServers)
-
-    def _done(self, order: Order, name: str) -> Any:
-        if order.deed is Deed.END_SESSIONS:
-            return self._places.end_sessions(name)
-        if order.deed is Deed.RESTART:
-            assert self._server is not None
-            self._server.kill()
-            # Who asked goes on meanwhile; this is the next thing that is done here.
-            self._asked.appendleft(self._start_again)
-            return None
-        if order.deed is Deed.READY:
-            if self._not_started is not None:
-                raise self._not_started
-            return None
-        return _DEEDS[order.deed](self._places, name, order)
-
-    def _start_again(self) -> None:
-        assert self._server is not None
-        assert isinstance(self._places, OutlivesServers)
-        try:
-            self._server.start()
-            self._places.reconnect()
-            self._not_started = None
-        except Exception as error:  # noqa: BLE001 - told to whoever waits for it
-            self._not_started = error
-
-    def close(self) -> list[str]:
-        """Remove every place; what could not be removed, and why."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        self._worker.join()
-        left = []
-        for name in [*self._returned, *self._used, *(name for name, _ in self._ready)]:
-            try:
-                self._places.drop(name)
-            except Exception as error:  # noqa: BLE001 - told to whoever reports the run
-                left.append(f"{name}: {_first_line(error)}")
-        return left
-
-    def _work(self) -> None:
-        while (job := self._next()) is not None:
-            job()
-
-    def _next(self) -> Callable[[], None] | None:
-        with self._changed:
-            while not self._closing:
-                if self._asked:
-                    return self._asked.popleft()
-                missing = len(self._ready) < self._ahead
-                if self._waiting and not self._ready and self._trouble is None:
-                    return self._make
-                if self._returned:
-                    return self._drop
-                if missing and self._trouble is None:
-                    return self._make
-                self._changed.wait()
-            return None
-
-    def _make(self) -> None:
-        self._count += 1
-        name = f"sp_{self._run}_{self._count}"
-        try:
-            dsn = self._places.make(name)
-        except Exception as error:  # noqa: BLE001 - raised to whoever waits for a place
-            if isinstance(error, NoPlaceError) and self._returned:
-                # What has come back makes room.
-                self._drop()
-                return
-            with self._changed:
-                self._trouble = ServerError(f"{self._name}: {_first_line(error)}")
-                self._changed.notify_all()
-            return
-        with self._changed:
-            self._ready.append((name, dsn))
-            self._changed.notify_all()
-
-    def _drop(self) -> None:
-        name = self._returned[0]
-        try:
-            self._places.drop(name)
-        except Exception:  # noqa: BLE001 - tried again at the end, and reported then
-            with self._changed:
-                self._used.add(name)
-        with self._changed:
-            self._returned.popleft()
-
-
-# What those do that fail writes.
-_DEEDS: Mapping[Deed, Callable[[Any, str, Order], Any]] = {
-    Deed.WATCH: lambda places, name, _: places.watch_writes(name),
-    Deed.WRITTEN: lambda places, name, _: places.written(name),
-    Deed.FAIL: lambda places, name, order: places.fail_write(name, order.number, order.how),
-    Deed.HAS_FAILED: lambda places, name, _: places.has_failed(name),
-}
-
-
 @contextmanager
-def _listening(path: Path, stock: _Stock) -> Iterator[str]:
+def _listening(path: Path, stock: Stock) -> Iterator[str]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(64)
@@ -291,7 +93,7 @@ def _listening(path: Path, stock: _Stock) -> Iterator[str]:
             listener.shutdown(socket.SHUT_RDWR)
 
 
-def _lease(connection: socket.socket, stock: _Stock) -> None:
+def _lease(connection: socket.socket, stock: Stock) -> None:
     """Give a place to whoever is at the other end, and take it back when they are gone."""
     with connection, connection.makefile("rw", encoding="utf-8") as talk:
 
@@ -304,7 +106,7 @@ def _lease(connection: socket.socket, stock: _Stock) -> None:
             name, dsn = _place(wanted, stock)
         except Exception as error:  # noqa: BLE001 - told to whoever asked
             with suppress(OSError):
-                answer({"refused": _first_line(error)})
+                answer({"refused": first_line(error)})
             return
         try:
             with suppress(OSError, ValueError):
@@ -317,22 +119,17 @@ def _lease(connection: socket.socket, stock: _Stock) -> None:
                 stock.give_back(name)
 
 
-def _place(wanted: Wanted, stock: _Stock) -> tuple[str, str]:
+def _place(wanted: Wanted, stock: Stock) -> tuple[str, str]:
     if wanted.name is not None:
         return wanted.name, ""
     return stock.take() if wanted.label is None else stock.labelled(wanted.label)
 
 
-def _outcome(stock: _Stock, order: Order, name: str) -> dict[str, Any]:
+def _outcome(stock: Stock, order: Order, name: str) -> dict[str, Any]:
     try:
         return {"done": stock.do(order, name)}
     except Exception as error:  # noqa: BLE001 - told to whoever asked
-        return {"refused": _first_line(error)}
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines() or [type(error).__name__]
-    return lines[0]
+        return {"refused": first_line(error)}
 
 
 if __name__ == "__main__":

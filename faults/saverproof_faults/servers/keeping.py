@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from saverproof_faults.servers import keeper
-from saverproof_faults.servers.kinds import ServerKind
+from saverproof_faults.servers.kinds import ServerKind, Way
 from saverproof_faults.servers.orders import Deed, Order, Wanted
 from saverproof_faults.servers.reference import text_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
@@ -157,6 +157,14 @@ def announce(keepers: Mapping[str, Kept]) -> None:
     os.environ[KEEPERS] = json.dumps({key: asdict(kept) for key, kept in keepers.items()})
 
 
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a server can be made to fail at its writes (see ``RefusesWrites``)."""
+
+    ways: tuple[Way, ...] = ()
+    for_all: bool = False
+
+
 class Lease:
     """A place in a server, removed when the lease is closed, or this process dies.
 
@@ -200,22 +208,36 @@ class Lease:
         """Wait until a server that was killed has started again. Raises ServerError."""
         self._ask(asdict(Order(Deed.READY)))
 
-    def watch_writes(self) -> None:
-        """Count the rows that are written from now on (see ``RefusesWrites``).
+    def freeze(self) -> None:
+        """Have the server stand still. Raises ServerError: it is not ours, or cannot."""
+        self._ask(asdict(Order(Deed.FREEZE)))
+
+    def thaw(self) -> None:
+        """Let it go on, and wait until it has caught up; one that does not stand still is left
+        alone.
+
+        Raises:
+            ServerError: it never comes to rest.
+        """
+        self._ask(asdict(Order(Deed.THAW)))
+
+    def watch_writes(self) -> Ways:
+        """Count the rows that are written from now on (see ``RefusesWrites``); how they can fail.
 
         Raises:
             ServerError: this server cannot, or somebody keeps a table locked.
         """
-        self._ask(asdict(Order(Deed.WATCH)))
+        found = self._ask(asdict(Order(Deed.WATCH)))["done"]
+        return Ways(tuple(map(Way, found["ways"])), found["for_all"])
 
     def written(self) -> list[str]:
         """What was written since. Raises ServerError."""
         found: list[str] = self._ask(asdict(Order(Deed.WRITTEN)))["done"]
         return found
 
-    def fail_write(self, number: int, how: str) -> None:
+    def fail_write(self, number: int, how: str, what: str = "") -> None:
         """Have the server fail at a row from now on. Raises ServerError."""
-        self._ask(asdict(Order(Deed.FAIL, number, how)))
+        self._ask(asdict(Order(Deed.FAIL, number, how, what)))
 
     def has_failed(self) -> bool:
         """Whether it has. Raises ServerError."""
@@ -307,60 +329,3 @@ def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
         raise ServerError(f"no {kind.title} is there: expected to be called inside serving()")
     with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
         return lease.dsn
-
-
-def killing(address: str) -> tuple[str, ...]:
-    """What to tell a keeper, and where, to have the server killed, and started after the answer."""
-    lines = (asdict(Wanted(name="")), asdict(Order(Deed.RESTART)))
-    return (address, *map(json.dumps, lines))
-
-
-def killing_all() -> tuple[str, ...]:
-    """The same of the server inside of ``serving``."""
-    return next(killing(kept.address) for kept in announced().values())
-
-
-def ready() -> None:
-    """Wait until the servers, inside of ``serving``, that were killed have started again.
-
-    Raises:
-        ServerError: one has not.
-    """
-    for kept in announced().values():
-        with closing(Lease(kept.address, Wanted(name=""))) as lease:
-            lease.wait_until_ready()
-
-
-def end_sessions(label: str | os.PathLike[str]) -> None:
-    """Have the server, inside of ``serving``, end all sessions in the place of a label.
-
-    Raises:
-        ServerError: it cannot be made to.
-    """
-    for kept in announced().values():
-        with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
-            lease.end_sessions()
-
-
-def restart() -> None:
-    """Kill the servers, inside of ``serving``, and start them again.
-
-    Raises:
-        ServerError: one is not private.
-    """
-    for kept in announced().values():
-        with closing(Lease(kept.address, Wanted(name=""))) as lease:
-            lease.restart()
-
-
-def fail_write(label: str | os.PathLike[str], number: int, how: str) -> None:
-    """Have the server, inside of ``serving``, fail at a row from now on, in the place of a label
-    (see ``dsn_for``, ``RefusesWrites``).
-
-    Raises:
-        ServerError: it cannot be made to.
-    """
-    for kept in announced().values():
-        with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
-            lease.watch_writes()
-            lease.fail_write(number, how)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 from urllib.parse import urlsplit
@@ -53,13 +54,33 @@ class Places(Protocol):
         """
 
 
+class Way(StrEnum):
+    """How a server fails at a write."""
+
+    REFUSE = "refuse"
+    """It says no, as with a full disk, or where its rules forbid it."""
+    END = "end"
+    """It ends the session."""
+    CANCEL = "cancel"
+    """It breaks the statement off, as one that has taken too long."""
+    LOCK = "lock"
+    """It has waited too long for a lock."""
+    FULL = "full"
+    """It has no room for anything any more; the number of the write is of no account."""
+
+
 @runtime_checkable
 class RefusesWrites(Protocol):
-    """Places in which the server itself can be made to fail at a row, in mid-transaction.
+    """Places in which the server itself can be made to fail at a write, in mid-transaction.
 
     Rows that are inserted, updated or deleted are counted from ``watch_writes`` on, and from each
     ``fail_write``. What is counted is not undone by a rollback.
     """
+
+    ways: tuple[Way, ...]
+    """How it can fail here."""
+    for_all: bool
+    """Whether it then fails for whoever else uses the server, too."""
 
     def watch_writes(self, name: str) -> None:
         """Begin to count the rows that are written to the tables that are there."""
@@ -67,13 +88,13 @@ class RefusesWrites(Protocol):
     def written(self, name: str) -> list[str]:
         """What was written so far in transactions that have ended well, as "INSERT on a table"."""
 
-    def fail_write(self, name: str, number: int, how: str) -> None:
-        """Have the ``number``-th row from now refused by the server ("refuse"), or have the server
-        end the session that writes it ("end").
+    def fail_write(self, name: str, number: int, how: Way, what: str) -> None:
+        """Have the server fail at the ``number``-th row from now, or at whatever is ``what``, which
+        ``written`` gave as that row.
         """
 
     def has_failed(self, name: str) -> bool:
-        """Whether that row has come."""
+        """Whether that row has come. From now on, none fails."""
 
 
 @runtime_checkable
@@ -82,6 +103,17 @@ class OutlivesServers(Protocol):
 
     def reconnect(self) -> None:
         """Connect anew, to the same address."""
+
+
+@runtime_checkable
+class StandsStill(Protocol):
+    """A private server that can be made to stand still."""
+
+    def freeze(self) -> None:
+        """Stop all its processes where they are."""
+
+    def thaw(self) -> None:
+        """Let them go on, and wait until they have done all that was asked of them meanwhile."""
 
 
 class NoPlaceError(Exception):

@@ -11,8 +11,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from saverproof_faults.servers.kinds import Places, RunningServer, ServerKind, driver, where, within
+from saverproof_faults.servers.kinds import (
+    Places,
+    RunningServer,
+    ServerKind,
+    Way,
+    driver,
+    where,
+    within,
+)
 from saverproof_faults.servers.mariadb import MariaDbServer
+from saverproof_faults.servers.mariadb_writes import FailingRows
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 _QUICK = {
@@ -20,6 +29,7 @@ _QUICK = {
     "innodb-flush-log-at-trx-commit": "2",
     "innodb-flush-method": "nosync",
     "max-connections": "200",
+    "sync-frm": "0",
 }
 _PATIENCE_S = 10
 _PAUSE_S = 0.003
@@ -66,12 +76,14 @@ class MariaDB(ServerKind):
 
 class _Databases:
     ahead = 4
+    ways, for_all = FailingRows.WAYS, False
 
     def __init__(self, dsn: str, connect: Callable[[], Any], errors: type[Exception]) -> None:
         self._dsn = dsn
         self._connect = connect
         self._connection = connect()
         self._errors = errors
+        self._rows = FailingRows(self._run)
         self.version = str(self._connection.get_server_info())
 
     def make(self, name: str) -> str:
@@ -94,15 +106,30 @@ class _Databases:
             time.sleep(_PAUSE_S)
 
     def reconnect(self) -> None:
-        self.close()
+        with suppress(self._errors):
+            self._connection.close()
         self._connection = self._connect()
 
     def close(self) -> None:
         """End the connection."""
         with suppress(self._errors):
+            self._rows.close()
+        with suppress(self._errors):
             self._connection.close()
 
-    def _run(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+    def watch_writes(self, name: str) -> None:
+        self._rows.watch(name)
+
+    def written(self, name: str) -> list[str]:
+        return self._rows.written(name)
+
+    def fail_write(self, name: str, number: int, how: Way, what: str) -> None:
+        self._rows.fail(name, number, how)
+
+    def has_failed(self, name: str) -> bool:
+        return self._rows.has_failed(name)
+
+    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with self._connection.cursor() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall())

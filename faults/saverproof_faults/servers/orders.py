@@ -16,12 +16,15 @@ class Wanted:
 
 class Deed(StrEnum):
     """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``; or to the
-    server: it can be killed, and starts again; whether it has is told by ``READY``.
+    server: it can be killed, and starts again; whether it has is told by ``READY``. It can be made
+    to stand still until ``THAW``.
     """
 
     END_SESSIONS = "end-sessions"
     RESTART = "restart"
     READY = "ready"
+    FREEZE = "freeze"
+    THAW = "thaw"
     WATCH = "watch"
     WRITTEN = "written"
     FAIL = "fail"
@@ -30,11 +33,12 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Every further line. ``number`` and ``how`` say which write fails, and in which way."""
+    """Every further line. ``number``, ``how`` and ``what`` are those of ``fail_write``."""
 
     deed: Deed
     number: int = 0
     how: str = ""
+    what: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

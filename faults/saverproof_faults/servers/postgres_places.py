@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from saverproof_faults.servers import postgres_writes
-from saverproof_faults.servers.kinds import Places, RunningServer, ServerKind, driver, where, within
+from saverproof_faults.servers.kinds import (
+    Places,
+    RunningServer,
+    ServerKind,
+    Way,
+    driver,
+    where,
+    within,
+)
 from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.server import ServerUnavailable
 
@@ -68,6 +76,7 @@ class Postgres(ServerKind):
 
 class _Databases:
     ahead = 4
+    ways, for_all = tuple(postgres_writes.WAYS), False
 
     def __init__(self, dsn: str, connection: Any, connect: Callable[..., Any]) -> None:
         self._dsn = dsn
@@ -111,7 +120,7 @@ class _Databases:
         with self._inside(name) as connection:
             return postgres_writes.written(connection)
 
-    def fail_write(self, name: str, number: int, how: str) -> None:
+    def fail_write(self, name: str, number: int, how: Way, what: str) -> None:
         with self._inside(name) as connection:
             postgres_writes.fail(connection, number, how)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-REFUSE, END = "refuse", "end"
-_SIGNS = {REFUSE: 1, END: -1}
+from saverproof_faults.servers.kinds import Way
+
+WAYS = {Way.REFUSE: 1, Way.END: 2, Way.CANCEL: 3, Way.LOCK: 4}
+"""What stands for a way in a number: sequences hold nothing else."""
 
 _WATCH = """
 CREATE SCHEMA saverproof;
 CREATE SEQUENCE saverproof.passed;
-CREATE SEQUENCE saverproof.armed MINVALUE -1000000000 START 1;
+CREATE SEQUENCE saverproof.armed MINVALUE 0;
 SELECT setval('saverproof.armed', 0);
 CREATE TABLE saverproof.written (number bigint, what text);
 CREATE FUNCTION saverproof.pass() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -23,14 +25,23 @@ DECLARE
   armed bigint;
 BEGIN
   SELECT last_value INTO armed FROM saverproof.armed;
-  IF number = armed THEN
-    RAISE EXCEPTION 'could not extend the file: No space left on device (refused on purpose)'
-      USING ERRCODE = 'disk_full';
-  ELSIF number = -armed THEN
-    PERFORM pg_terminate_backend(pg_backend_pid());
-    PERFORM pg_sleep(1);
-  ELSIF armed = 0 THEN
+  IF armed = 0 THEN
     INSERT INTO saverproof.written VALUES (number, TG_OP || ' on ' || TG_TABLE_NAME);
+  ELSIF armed / 8 = number THEN
+    CASE armed % 8
+      WHEN 1 THEN
+        RAISE EXCEPTION 'could not extend the file: No space left on device (refused on purpose)'
+          USING ERRCODE = 'disk_full';
+      WHEN 2 THEN
+        PERFORM pg_terminate_backend(pg_backend_pid());
+        PERFORM pg_sleep(1);
+      WHEN 3 THEN  -- as statement_timeout does
+        PERFORM pg_cancel_backend(pg_backend_pid());
+        PERFORM pg_sleep(1);
+      ELSE
+        RAISE EXCEPTION 'canceling statement due to lock timeout'
+          USING ERRCODE = 'lock_not_available';
+    END CASE;
   END IF;
   IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
   RETURN NEW;
@@ -62,16 +73,16 @@ def written(connection: Any) -> list[str]:
     return [what for (what,) in rows.fetchall()]
 
 
-def fail(connection: Any, number: int, how: str) -> None:
+def fail(connection: Any, number: int, how: Way) -> None:
     """See ``RefusesWrites.fail_write``."""
     connection.execute("SELECT setval('saverproof.passed', 1, false)")
-    connection.execute("SELECT setval('saverproof.armed', %s)", (_SIGNS[how] * number,))
+    connection.execute("SELECT setval('saverproof.armed', %s)", (8 * number + WAYS[how],))
 
 
 def has_failed(connection: Any) -> bool:
     """See ``RefusesWrites.has_failed``."""
     row = connection.execute(
-        "SELECT p.is_called AND p.last_value >= abs(a.last_value) "
+        "SELECT p.is_called AND p.last_value >= a.last_value / 8 "
         "FROM saverproof.passed AS p, saverproof.armed AS a"
     ).fetchone()
     return bool(row[0])

@@ -18,6 +18,7 @@ from typing import IO, ClassVar, Self
 
 import psutil
 
+from saverproof_faults.servers import standstill
 from saverproof_faults.servers.guard import Guard
 
 HOST = "127.0.0.1"
@@ -154,6 +155,23 @@ class Server(ABC):
         """Kill it and start it again on the same data."""
         self.kill()
         self.start()
+
+    def freeze(self) -> None:
+        """Have it and all its processes stand still. Raises ServerError if that is not possible."""
+        if not standstill.possible():
+            raise ServerError("a server is made to stand still on Linux alone")
+        standstill.freeze(self._running().pid)
+
+    def thaw(self) -> None:
+        """Let it go on, and wait until it has done what it was asked meanwhile.
+
+        Raises:
+            ServerError: it never comes to rest.
+        """
+        process = self._running().pid
+        standstill.thaw(process)
+        if not standstill.wait_until_caught_up(process, self.port, PATIENCE_S):
+            raise ServerError(f"{self.programs[0]} does not come to rest after its standstill")
 
     def run(self, command: Sequence[str]) -> None:
         """Run a program as the server's user. Raises ServerError if it fails."""

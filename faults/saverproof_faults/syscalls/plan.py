@@ -32,6 +32,8 @@ class CallFailure(StrEnum):
     """The same, and the first half of the answer arrives."""
     SILENCE = "silence"
     """The server does not answer any more, and the connection stays."""
+    TOLD = "told"
+    """Who is to be told of the call is told, and it goes on."""
 
     @property
     def error(self) -> int:
@@ -46,7 +48,7 @@ _ERRORS = {
 }
 NETWORK_FAILURES = frozenset(
     {CallFailure.RESET, CallFailure.ANSWER_LOST, CallFailure.ANSWER_CUT, CallFailure.SILENCE}
-    | {CallFailure.KILLED_SENDING}
+    | {CallFailure.KILLED_SENDING, CallFailure.TOLD}
 )
 """What happens to connections: their places are counted apart from those of files."""
 _NEEDS_ROOM = frozenset(
@@ -64,7 +66,7 @@ class CallFault:
     folder. A full
     disk refuses what needs room: writes, syncs, new names; it lets go of what is old. ``tells`` is
     the path of a unix socket and lines to send there, each of which is answered by one, before a
-    connection breaks: who listens may end the server.
+    connection breaks: who listens may end or stop the server.
     """
 
     place: int

@@ -211,6 +211,9 @@ class Supervisor:
                 self._tell()
                 connections.reset(held, trapped)
                 end(listener, held, error=errno.ECONNRESET)
+            case CallFailure.TOLD:
+                self._tell()
+                go_on(listener, held)
             case CallFailure.SILENCE:
                 end(listener, held, value=connections.silence(held, trapped, name, call))
             case failure:

@@ -21,7 +21,7 @@ from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, with_loaded
 from saverproof.families.atomicity.files import FailingFiles, FailingStorage
 from saverproof.families.atomicity.first_look import FirstLook, first_look
-from saverproof.families.atomicity.server import FailingServer
+from saverproof.families.atomicity.server import FailingServer, ServerWrites
 from saverproof.families.atomicity.worker import SlowError, UnansweredError, Worker
 from saverproof.items import ItemPlan
 from saverproof.process.scratch import in_memory
@@ -135,8 +135,8 @@ class FaultBench:
                 yield cls(target, folder, plan.api, fresh, alone, injector, *below, losing, caller)
 
     @contextmanager
-    def mortal_server(self) -> Iterator[None]:
-        """Have what follows use a server of our own, which may be killed.
+    def own_server(self) -> Iterator[None]:
+        """Have what follows use a server of its own, to which anything may be done.
 
         Raises:
             ServerUnavailable: there is none.
@@ -174,9 +174,9 @@ class FaultBench:
         """A list of the calls on files and connections within a block; empty if none are held."""
         return nullcontext([]) if self.files is None else self.files.counting()
 
-    def counting_writes(self) -> AbstractContextManager[list[str]]:
-        """A list of the rows that the server writes within a block; empty if it does not say."""
-        return nullcontext([]) if self.server is None else self.server.counting()
+    def counting_writes(self) -> AbstractContextManager[ServerWrites]:
+        """What the server writes within a block; nothing if it does not say."""
+        return nullcontext(ServerWrites()) if self.server is None else self.server.counting()
 
     @property
     def connections_opened(self) -> int | None:
@@ -205,6 +205,8 @@ class FaultBench:
             self.injector.heal()
         if self.disk is not None:
             self.disk.disarm()
+        if self.server is not None:
+            self.server.disarm()
         self.caller.renew()
 
     def driver(self, saver: Any, workspace: Workspace) -> ApiDriver:
@@ -215,9 +217,7 @@ class FaultBench:
 def _server_of(target: Target, files: FailingFiles | None, caller: Caller) -> FailingServer | None:
     if target.server is None:
         return None
-    return FailingServer(
-        target.server, files, lambda: caller.worker.say("waiting for the server to start")
-    )
+    return FailingServer(target.server, files, caller)
 
 
 _BLOCKED: list[Loop] = []

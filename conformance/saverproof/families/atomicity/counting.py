@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.first_look import BESIDE_A_DATABASE
+from saverproof.families.atomicity.server import ServerWrites
 from saverproof_faults import Places
 from saverproof_faults.syscalls import NETWORK
 
@@ -32,7 +33,7 @@ def counting_places(
     found = CountedPlaces()
     before = 0 if bench.disk is None else bench.disk.total
     with (
-        bench.counting_writes() if writes else nullcontext([]) as rows,
+        bench.counting_writes() if writes else nullcontext(ServerWrites()) as written,
         bench.counting_held() as held,
         bench.injector.counting() as counting,
     ):
@@ -47,7 +48,9 @@ def counting_places(
         system_calls=tuple(call.relative_to(workspace) for call in on_files),
         failed_above=frozenset(name + end for name in above for end in BESIDE_A_DATABASE),
         sends=tuple(call for call in held if call.kind in NETWORK),
-        writes=tuple(rows),
+        writes=written.rows,
+        write_faults=written.faults,
+        fails_all=written.for_all,
     )
     bench.passed |= _sorts_of(found.places)
 

@@ -16,13 +16,17 @@ class FaultEffort:
     their place, and other exceptions; ``random_programs`` is how many programs
     have faults among their steps, of ``length`` steps each. ``silences`` is how often a server
     stops answering: whoever sets no limit to that is waited for each time. ``deaths`` is how often
-    it is killed, and starts again.
+    it is killed, and starts again, ``standstills`` how often it stops and goes on: that takes as
+    long as the saver is willing to wait, or a call is watched. ``refusals`` are writes that fail
+    for all who use the server.
     """
 
     most: int
     slow_most: int
     silences: int = 0
     deaths: int = 0
+    standstills: int = 0
+    refusals: int = 0
     rare: bool = False
     lasting: bool = False
     random_programs: int = 0
@@ -30,13 +34,17 @@ class FaultEffort:
 
 
 EFFORTS = {
-    "quick": FaultEffort(most=150, slow_most=40, deaths=4),
-    "default": FaultEffort(most=2_000, slow_most=300, silences=1, deaths=12),
+    "quick": FaultEffort(most=150, slow_most=40, deaths=4, standstills=1, refusals=20),
+    "default": FaultEffort(
+        most=2_000, slow_most=300, silences=1, deaths=12, standstills=3, refusals=100
+    ),
     "deep": FaultEffort(
         most=100_000,
         slow_most=3_000,
         silences=4,
         deaths=60,
+        standstills=12,
+        refusals=1_000,
         rare=True,
         lasting=True,
         random_programs=150,

@@ -20,10 +20,11 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
-from saverproof.families.atomicity.fault_plans import Injection, spared, thinned
+from saverproof.families.atomicity.fault_plans import Injection, covering, spared
 from saverproof.families.atomicity.files import why_not_held
 from saverproof.families.atomicity.journal import Journal, blamed
 from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
+from saverproof.families.atomicity.own_server import own_server
 from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
 from saverproof.families.atomicity.random_trial import RandomTrial
@@ -33,9 +34,8 @@ from saverproof.families.atomicity.repeated_faults import faults_in_a_row
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding, finding_of_random
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
-from saverproof.families.atomicity.server_deaths import server_deaths
 from saverproof.families.atomicity.shortening import shortened
-from saverproof.families.atomicity.sweep import FaultSweep, swept
+from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept
 from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
 from saverproof.families.tally import Tally
 from saverproof.families.untried import why_untried
@@ -118,9 +118,9 @@ class AtomicityJudging:
                 for problem in problems:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
-                with server_deaths(bench, sweeps, effort.deaths, tally) as deaths:
-                    for sweep, death in tally.budget.within(deaths, "deaths of the server", 0.95):
-                        self._try(sweep, death)
+                with own_server(bench, sweeps, effort, tally) as done:
+                    for sweep, injection in tally.budget.within(done, "faults of the server", 0.95):
+                        self._try(sweep, injection)
                         self._beat(bench)
                     record.settle()
                     self._report(bench, stack)
@@ -193,7 +193,7 @@ class AtomicityJudging:
             for injection in sweep.injections
         ]
         everything = spared(everything, Fault.SILENCE, effort.silences)
-        chosen = thinned(everything, effort.slow_most if slow else effort.most)
+        chosen = covering(everything, effort.slow_most if slow else effort.most, sort_of)
         if len(chosen) < len(everything):
             self.tally.note(f"{len(chosen)} of {len(everything)} faults, evenly chosen")
         budget = self.tally.budget

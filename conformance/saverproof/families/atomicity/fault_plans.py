@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, TypeVar
@@ -162,12 +162,6 @@ class Injection:
 SESSIONS_ENDED = Injection(Plan(Fault.SESSIONS_ENDED, Place(Event.START)))
 
 
-def deaths_in(places: Places, most: int) -> list[Injection]:
-    """Moments at which the server is killed: before the operation, and around its messages."""
-    first, *others = map(Injection, places.server_deaths())
-    return [first, *thinned(others, most - 1)][:most]
-
-
 def injections(places: Places, cancellations: Sequence[Plan], values: int) -> list[Injection]:
     """Every single fault that can be injected into an operation, from what its clean run passed.
 
@@ -248,6 +242,17 @@ def spared(
     of_it = [at for at, (_, injection) in enumerate(everything) if injection.name == fault]
     left_out = {*of_it}.difference(thinned(of_it, most))
     return [pair for at, pair in enumerate(everything) if at not in left_out]
+
+
+def covering(everything: Sequence[T], most: int, sort: Callable[[T], object]) -> list[T]:
+    """At most ``most`` of them, evenly spread, and the first of each sort that this leaves out."""
+    chosen = {*thinned(range(len(everything)), most)}
+    seen = {sort(everything[at]) for at in chosen}
+    for at, item in enumerate(everything):
+        if sort(item) not in seen:
+            seen.add(sort(item))
+            chosen.add(at)
+    return [everything[at] for at in sorted(chosen)]
 
 
 def thinned(everything: Sequence[T], most: int) -> list[T]:

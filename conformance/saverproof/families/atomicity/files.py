@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from saverproof.targets.target import Target
-from saverproof_faults import FaultsError, Lasts, NotSettled, Plan
+from saverproof_faults import Fault, FaultsError, Lasts, NotSettled, Plan
 from saverproof_faults.places import NETWORK_FAULTS, STORAGE_FAULTS
-from saverproof_faults.syscalls import CallFault, CallWatch, Extent, available
+from saverproof_faults.syscalls import CallFailure, CallFault, CallWatch, Extent, available
 
-CALL_FAILURES = STORAGE_FAULTS | NETWORK_FAULTS
+CALL_FAILURES = STORAGE_FAULTS | NETWORK_FAULTS | {Fault.STANDSTILL: CallFailure.TOLD}
 
 
 class FailingStorage(Protocol):

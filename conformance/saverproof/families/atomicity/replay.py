@@ -12,6 +12,7 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.judging import FaultVerdict
+from saverproof.families.atomicity.own_server import needs_own_server
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.scenarios import FaultScenario
@@ -22,7 +23,6 @@ from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
-from saverproof_faults import Fault
 from saverproof_faults.servers import ServerUnavailable
 
 
@@ -44,9 +44,9 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
                 return _random_again(bench, program, faults, contract)
         scenario, injection = _read(data)
         with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
-            if injection is not None and injection.name == Fault.SERVER_KILLED:
-                stack.enter_context(bench.mortal_server())
             sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
+            if needs_own_server(injection, sweep.counted.places):
+                stack.enter_context(bench.own_server())
             return _again(sweep, injection, contract)
     except (NoCleanRunError, HungError) as problem:
         return unclear(f"the operation does not work without the fault either: {problem}")

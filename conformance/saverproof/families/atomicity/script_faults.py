@@ -27,6 +27,7 @@ from saverproof.families.atomicity.script_faults_of_sqlite import (
     row_trigger,
     statement_trigger,
 )
+from saverproof.families.atomicity.server import WAYS
 from saverproof.steps.definitions import Put
 from saverproof_faults import ArmedPlan, Event, Fault, FaultsError, Places, Plan
 from saverproof_faults.standalone import source
@@ -67,7 +68,7 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
     elif plan.place.event is Event.SYSTEM_CALL:
         yield from failing_calls(plan, places)
         return
-    elif plan.place.event is Event.SERVER_WRITE:
+    elif plan.fault in WAYS:
         yield failing_write(plan)
         return
     elif plan.fault in FAILURES:

@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from saverproof.families.atomicity.files import CALL_FAILURES
 from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
 from saverproof.families.atomicity.server import BREAKS, WAYS
+from saverproof.families.atomicity.worker import PATIENCE_S
 from saverproof.scripts.source import quoted
 from saverproof_faults import Event, Fault, Lasts, Places, Plan
-from saverproof_faults.servers.keeping import end_sessions, fail_write, killing_all, ready, restart
+from saverproof_faults.servers.telling import (
+    end_sessions,
+    fail_no_more,
+    fail_write,
+    freeze,
+    freezing,
+    killing,
+    ready,
+    restart,
+    thaw,
+    thaw_after,
+)
 
 
 def failing_write(plan: Plan) -> PlainFault:
-    """The server that the script uses fails at a row."""
-    how = quoted(WAYS[plan.fault])
+    """The server that the script uses fails at what it writes."""
+    how = f"{plan.place.index}, {quoted(WAYS[plan.fault])}, {quoted(plan.about)}"
     return PlainFault(
-        top=(f"from {fail_write.__module__} import {fail_write.__name__}",),
-        before=(f"{fail_write.__name__}(path, {plan.place.index}, {how})",),
+        top=(_importing(fail_no_more, fail_write),),
+        before=(f"{fail_write.__name__}(path, {how})",),
+        after=(f"{fail_no_more.__name__}(path)",),
     )
 
 
 def before_operation(plan: Plan) -> PlainFault:
-    """The server is killed, or ends its sessions, before the operation."""
+    """The server is killed, stands still, or ends its sessions, before the operation."""
+    if plan.fault is Fault.STANDSTILL:
+        return PlainFault(
+            top=(_importing(freeze, thaw, thaw_after),),
+            before=(f"{freeze.__name__}()", _THAWING),
+            after=_THAWED,
+            may_store=True,
+        )
     deed, path = (restart, "") if plan.fault is Fault.SERVER_KILLED else (end_sessions, "path")
-    return PlainFault(
-        top=(f"from {fail_write.__module__} import {deed.__name__}",),
-        before=(f"{deed.__name__}({path})",),
-    )
+    return PlainFault(top=(_importing(deed),), before=(f"{deed.__name__}({path})",))
+
+
+def _importing(*functions: Callable[..., object]) -> str:
+    names = ", ".join(function.__name__ for function in functions)
+    return f"from {functions[0].__module__} import {names}"
+
+
+_THAWING = f"thawing = {thaw_after.__name__}({PATIENCE_S:g})  # a call may wait as long"
+_THAWED = ("thawing.cancel()", f"{thaw.__name__}()")
 
 
 _CLASS = "socket.socket"
@@ -77,9 +103,14 @@ def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
     extent = ", Extent.ONWARDS" if plan.lasts is Lasts.ONWARDS else ""
     fault = plan.fault
     top: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     if fault is Fault.SERVER_KILLED:
-        fault, extent = BREAKS[plan.place.moment], f", tells={killing_all.__name__}()"
-        top = (f"from {ready.__module__} import {killing_all.__name__}, {ready.__name__}",)
+        fault, extent = BREAKS[plan.place.moment], f", tells={killing.__name__}()"
+        top, after = (_importing(killing, ready),), (f"{ready.__name__}()",)
+    elif fault is Fault.STANDSTILL:
+        extent = f", tells={freezing.__name__}()"
+        top, before, after = (_importing(freezing, thaw, thaw_after),), (_THAWING,), _THAWED
     failure = CALL_FAILURES[fault].name
     return PlainFault(
         top=(
@@ -87,7 +118,7 @@ def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
             "files = CallWatch(tempfile.gettempdir())",
             "files.__enter__().cover()  # until the script ends",
         ),
-        before=(f"files.arm(CallFault({number}, CallFailure.{failure}{extent}{more}))",),
-        after=("files.disarm()", *([f"{ready.__name__}()"] if top else [])),
+        before=(f"files.arm(CallFault({number}, CallFailure.{failure}{extent}{more}))", *before),
+        after=("files.disarm()", *after),
         may_store=True,
     )

@@ -1,59 +1,81 @@
-"""The server of a saver, which fails at the rows that it writes, ends sessions, or is killed."""
+"""The server of a saver, which fails at writes, ends sessions, stands still, or is killed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from saverproof.families.atomicity.files import FailingFiles
 from saverproof.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Moment, NotSettled, Plan
-from saverproof_faults.servers import Lease, Need, ServerError, ServerKind
-from saverproof_faults.servers.keeping import announced, killing
-from saverproof_faults.servers.orders import Wanted
-from saverproof_faults.servers.postgres_writes import END, REFUSE
+from saverproof_faults.servers import Lease, Need, ServerError, ServerKind, Way
+from saverproof_faults.servers.keeping import announced
+from saverproof_faults.servers.orders import Deed, Wanted
+from saverproof_faults.servers.telling import telling
 
-WAYS = {Fault.SERVER_REFUSED: REFUSE, Fault.SESSION_ENDED: END}
+if TYPE_CHECKING:
+    from saverproof.families.atomicity.bench import Caller
+
+WAYS = {
+    Fault.SERVER_REFUSED: Way.REFUSE,
+    Fault.SESSION_ENDED: Way.END,
+    Fault.STATEMENT_CANCELLED: Way.CANCEL,
+    Fault.LOCK_TIMEOUT: Way.LOCK,
+    Fault.SERVER_FULL: Way.FULL,
+}
 BREAKS = {Moment.BEFORE: Fault.CONNECTION_RESET, Moment.AFTER: Fault.ANSWER_LOST}
 """What becomes of the message at which a server is killed."""
 _BEAT_S = 0.5
 
 
+@dataclass(slots=True)
+class ServerWrites:
+    """What a server wrote, how it can be made to fail there, and whether for all who use it."""
+
+    rows: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    for_all: bool = False
+
+
 class FailingServer:
     """Counts and fails what is written in one workspace after the other.
 
-    ``files`` are the held calls, if there are any; ``beat`` is called while a server starts.
+    ``files`` are the held calls, if there are any; ``caller`` is who calls the saver.
     """
 
-    def __init__(
-        self, kind: ServerKind, files: FailingFiles | None, beat: Callable[[], object]
-    ) -> None:
+    def __init__(self, kind: ServerKind, files: FailingFiles | None, caller: Caller) -> None:
         self._address = announced()[Need.of(kind).key].address
-        self._files, self._beat = files, beat
+        self._files, self._caller = files, caller
         self._workspace: Workspace | None = None
         self._fired: Callable[[], bool] = lambda: False
+        self._undo: Callable[[], object] = lambda: None
+        """Ends what the plan that is followed does to the server."""
 
     def visit(self, workspace: Workspace) -> None:
         """What follows is about this workspace."""
         self._workspace = workspace
 
     @contextmanager
-    def counting(self) -> Iterator[list[str]]:
-        """A list that holds, after the block, the rows that were written in it and committed.
+    def counting(self) -> Iterator[ServerWrites]:
+        """What was written in a block, and committed; filled in after it.
 
         It is empty if the server cannot be made to fail, or a table was locked.
         """
-        found: list[str] = []
+        found = ServerWrites()
+        lease = self._lease()
         try:
-            lease = self._watched()
+            ways = lease.watch_writes()
         except ServerError:
+            lease.close()
             yield found
             return
         with closing(lease):
             yield found
-            found += lease.written()
+            found.rows, found.for_all = tuple(lease.written()), ways.for_all
+            found.faults = tuple(fault for fault, way in WAYS.items() if way in ways.ways)
 
     @contextmanager
     def following(self, plan: Plan) -> Iterator[None]:
@@ -66,30 +88,66 @@ class FailingServer:
         self._fired = lambda: False
         try:
             if plan.fault in WAYS:
-                with self._writing(plan):
-                    yield
+                follows = self._writing
+            elif plan.fault is Fault.STANDSTILL:
+                follows = self._standing_still
             elif plan.place.event is Event.START:
-                with closing(self._lease()) as lease:
-                    self._wait(
-                        lease.restart if plan.fault is Fault.SERVER_KILLED else lease.end_sessions
-                    )
-                self._fired = lambda: True
-                yield
+                follows = self._striking_before
             else:
-                with self._dying(plan):
-                    yield
+                follows = self._dying
+            with follows(plan):
+                yield
         except ServerError as problem:
             raise NotSettled(str(problem)) from problem
 
+    def disarm(self) -> None:
+        """End what is done to the server: nobody waits for the call that it is done to any more."""
+        undo, self._undo = self._undo, lambda: None
+        with suppress(ServerError):
+            undo()
+
     @contextmanager
     def _writing(self, plan: Plan) -> Iterator[None]:
-        with closing(self._watched()) as lease:
-            lease.fail_write(plan.place.index, WAYS[plan.fault])
+        with closing(self._lease()) as lease:
+            lease.watch_writes()
+            lease.fail_write(plan.place.index, WAYS[plan.fault], plan.about)
+            self._undo = lambda: self._beside(Lease.has_failed)
             try:
                 yield
             finally:
                 has_failed = lease.has_failed()
                 self._fired = lambda: has_failed
+                self._undo = lambda: None
+
+    @contextmanager
+    def _striking_before(self, plan: Plan) -> Iterator[None]:
+        with closing(self._lease()) as lease:
+            kills = plan.fault is Fault.SERVER_KILLED
+            self._wait(lease.restart if kills else lease.end_sessions)
+        self._fired = lambda: True
+        yield
+
+    @contextmanager
+    def _standing_still(self, plan: Plan) -> Iterator[None]:
+        """The server stands still until the operation has ended, or does nothing but wait."""
+        worker = self._caller.worker
+        with closing(self._lease()) as lease:
+            self._undo = lambda: self._beside(Lease.thaw)
+            worker.rescue = self._undo
+            try:
+                if plan.place.event is Event.START:
+                    lease.freeze()
+                    self._fired = lambda: True
+                    yield
+                else:
+                    assert self._files is not None
+                    self._fired = self._files.has_fired
+                    with self._files.following(plan, telling(self._address, Deed.FREEZE)):
+                        yield
+            finally:
+                worker.rescue = None
+                self._wait(lease.thaw)
+                self._undo = lambda: None
 
     @contextmanager
     def _dying(self, plan: Plan) -> Iterator[None]:
@@ -100,7 +158,7 @@ class FailingServer:
         self._fired = files.has_fired
         with closing(self._lease()) as lease:
             try:
-                with files.following(broken, killing(self._address)):
+                with files.following(broken, telling(self._address, Deed.RESTART)):
                     yield
             finally:
                 self._wait(lease.wait_until_ready)
@@ -114,18 +172,14 @@ class FailingServer:
         with ThreadPoolExecutor(1) as beside:
             done = beside.submit(work)
             while not wait([done], _BEAT_S).done:
-                self._beat()
+                self._caller.worker.say("waiting for the server")
             done.result()
 
     def _lease(self) -> Lease:
         assert self._workspace is not None
         return Lease(self._address, Wanted(name=self._workspace.name))
 
-    def _watched(self) -> Lease:
-        lease = self._lease()
-        try:
-            lease.watch_writes()
-        except BaseException:
-            lease.close()
-            raise
-        return lease
+    def _beside(self, deed: Callable[[Lease], object]) -> None:
+        """Have it done while a thread that may hang has a lease of its own."""
+        with closing(self._lease()) as lease:
+            deed(lease)

@@ -8,7 +8,7 @@ from functools import partial
 
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.fault_plans import deaths_in
+from saverproof.families.atomicity.own_server import like, needs_own_server
 from saverproof.families.atomicity.record import Found, plainness
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
@@ -16,10 +16,8 @@ from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.budget import SHORTENED_WITHIN, Budget
 from saverproof.programs import small
 from saverproof.steps.definitions import SetUp
-from saverproof_faults import Fault
 
 _MOST_TRIALS = 60
-_MOST_DEATHS = 4
 _MOST_SHOWN = 5
 
 
@@ -70,8 +68,9 @@ def _shown(sweep: FaultSweep, found: Found, budget: Budget) -> Iterator[Found]:
     """Trials with other faults than I/O's that come to the same verdict."""
     assert found.injection is not None
     kinds = {found.injection.kind} if found.injection.kind in _ALONE else {"client", "engine"}
-    deadly = found.injection.name == Fault.SERVER_KILLED
-    these = deaths_in(sweep.counted.places, _MOST_DEATHS) if deadly else sweep.injections
+    places = sweep.counted.places
+    own = needs_own_server(found.injection, places)
+    these = like(found.injection, places) if own else sweep.injections
     chosen = sorted(
         (injection for injection in these if injection.kind in kinds),
         key=lambda injection: plainness(injection, found.verdict.contract),

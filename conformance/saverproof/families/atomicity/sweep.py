@@ -28,7 +28,7 @@ from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
 from saverproof.steps.definitions import SetUp
-from saverproof_faults import Places, Plan, count_awaits
+from saverproof_faults import Fault, Places, Plan, count_awaits
 
 
 @dataclass(slots=True)
@@ -87,6 +87,16 @@ class FaultSweep:
         if verdict.contract == USABLE and injection.disconnects:
             return replace(verdict, contract=LOST_CONNECTION)
         return verdict
+
+
+def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
+    """Of what sort a trial is: of each, one at least is made. Where the server refuses to write,
+    that is each table, or prefix of keys, of each operation.
+    """
+    sweep, injection = tried
+    if injection.name != Fault.SERVER_REFUSED:
+        return (injection.name,)
+    return (injection.name, sweep.scenario.operation, injection.about.partition(" on ")[2])
 
 
 def swept(

@@ -49,6 +49,8 @@ class Worker:
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self.patience_s = patience_s
         self.abandoned = False
+        self.rescue: Callable[[], object] | None = None
+        """What may help a call that does not return; done once, before it is given up."""
         self._stage = "starting"
         self._stages = 0
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -95,11 +97,22 @@ class Worker:
                 # If this process was itself suspended, so was the call: no single wait counts for
                 # much.
                 movement.look(min(time.monotonic() - before, 5 * _POLL_S))
+                if self._is_rescued(movement):
+                    movement = MovementWatch()
                 self._check(movement)
                 continue
             if error is not None:
                 raise error
             return value  # type: ignore[return-value]
+
+    def _is_rescued(self, movement: MovementWatch) -> bool:
+        """Whether something was done, now that a call seems not to return."""
+        rescue, late = self.rescue, movement.total_s >= LIMIT_S
+        if rescue is None or not (late or movement.for_ever(self.patience_s)):
+            return False
+        self.rescue = None
+        rescue()
+        return True
 
     def _check(self, movement: MovementWatch) -> None:
         heartbeat.beat(0)

@@ -1,4 +1,4 @@
-"""On a real PostgreSQL a right saver is accused of nothing, and wrong ones are for what they do.
+"""On real SQL servers right savers are accused of nothing, and wrong ones are for what they do.
 
 What fails is what only a server can do: it refuses a row in the middle of an operation, or ends the
 session. A trial opens five connections to a new database, so that there are few.
@@ -7,35 +7,37 @@ session. A trial opens five connections to a new database, so that there are few
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saverproof import Postgres
+from saverproof import MariaDB, Postgres
 from saverproof.families.atomicity import bench, family, sweep
-from saverproof.families.atomicity.effort import EFFORTS
+from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, injections
 from saverproof.families.atomicity.scenarios import SCENARIOS
 from saverproof.families.registry import judged
 from saverproof.items import Outcome
 from saverproof.targets.target import Target
+from saverproof_faults import Fault
 from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.test_atomicity import plan_for
+from tests.servers import mariadb_saver
 from tests.servers.postgres_savers import autocommitting, right, two_transactions
 
 OPERATIONS = ["put", "put_writes", "get_tuple", "list"]
 SHOWING = {"a fork, with long values", "a new task"}
 """A checkpoint with values, and a batch of several rows."""
 TORN = "atomicity/all-or-nothing"
+IN_SQL = {*SERVER_FAULTS} - {Fault.SERVER_FULL}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def server() -> Iterator[None]:
     try:
-        with serving(Postgres()):
+        with serving(Postgres()), serving(MariaDB()):
             yield
     except ServerUnavailable as reason:
         pytest.skip(str(reason))
@@ -47,7 +49,7 @@ def by_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def of_the_server(*arguments: Any) -> list[Injection]:
         found = injections(*arguments)
-        return [one for one in found if one.plan is not None and one.plan.fault in SERVER_FAULTS]
+        return [one for one in found if one.plan is not None and one.plan.fault in IN_SQL]
 
     monkeypatch.setattr(sweep, "injections", of_the_server)
     monkeypatch.setattr(family, "faults_in_a_row", lambda *_: [])
@@ -62,18 +64,22 @@ def outcome_of(target: Target, folder: Path) -> Outcome:
     return judged(plan_for(folder, "sync", OPERATIONS), target)
 
 
-def test_a_right_saver_is_accused_of_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("right", [right, mariadb_saver.right], ids=["PostgreSQL", "MariaDB"])
+def test_a_right_saver_is_accused_of_nothing(right: Target, tmp_path: Path) -> None:
     outcome = outcome_of(right, tmp_path)
     assert outcome.findings == ()
     assert outcome.checked[TORN] > 0
-    assert outcome.extra["faults"]["by_kind"].keys() == {*SERVER_FAULTS, *OUTAGES}
+    assert outcome.extra["faults"]["by_kind"].keys() == {*IN_SQL, *OUTAGES}
 
 
-@pytest.mark.parametrize("wrong", [autocommitting, two_transactions], ids=lambda wrong: wrong.name)
+WRONG = [autocommitting, two_transactions, mariadb_saver.half_committing]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], deaths=0))
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10))
     outcome = outcome_of(wrong, tmp_path)
     assert [finding.contract for finding in outcome.findings] == [TORN]
     (finding,) = outcome.findings

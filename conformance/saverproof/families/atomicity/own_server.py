@@ -1,0 +1,90 @@
+"""What is done to the server of a saver that nobody else uses, while the saver lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.effort import FaultEffort
+from saverproof.families.atomicity.fault_plans import Injection, covering, thinned
+from saverproof.families.atomicity.sweep import FaultSweep, sort_of
+from saverproof.families.tally import Tally
+from saverproof.steps.definitions import SetUp
+from saverproof_faults import Places
+from saverproof_faults.places import OF_OWN_SERVERS
+from saverproof_faults.servers import ServerUnavailable
+
+_DEATHS_OF_ONE = 4
+"""In one operation: before it, and around some of its messages."""
+_MOST_OF_ONE = 8
+
+
+def needs_own_server(injection: Injection | None, places: Places) -> bool:
+    """Whether nobody else may use the server that this is done to."""
+    if injection is None or injection.plan is None:
+        return False
+    fault = injection.plan.fault
+    return fault in OF_OWN_SERVERS or (places.fails_all and fault in places.write_faults)
+
+
+def like(injection: Injection, places: Places) -> list[Injection]:
+    """What else of the same sort can be done to it in an operation."""
+    plans = [*places.server_deaths(), *places.standstills(), *places.failing_writes()]
+    assert injection.plan is not None
+    found = [Injection(plan) for plan in plans if plan.fault is injection.plan.fault]
+    return thinned(found, _MOST_OF_ONE)
+
+
+@contextmanager
+def own_server(
+    bench: FaultBench, sweeps: Sequence[FaultSweep], effort: FaultEffort, tally: Tally
+) -> Iterator[list[tuple[FaultSweep, Injection]]]:
+    """What is to be done to it; in the block, the bench has a server to which it may be done.
+
+    It is nothing, and a note says why, if there can be no such server.
+    """
+    kind = bench.target.server
+    able = [one for one in sweeps if one.clean is None and not isinstance(one.scenario.step, SetUp)]
+    chosen = [*_refusals(able, effort), *_deaths(able, effort), *_standstills(able, effort)]
+    if kind is None or not chosen:
+        yield []
+        return
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(bench.own_server())
+        except ServerUnavailable as reason:
+            tally.note(f"{kind.title} was not killed: {reason}")
+            chosen = []
+        yield chosen
+
+
+def _deaths(
+    able: Sequence[FaultSweep], effort: FaultEffort
+) -> Iterator[tuple[FaultSweep, Injection]]:
+    for sweep in thinned(able, effort.deaths // _DEATHS_OF_ONE):
+        first, *others = map(Injection, sweep.counted.places.server_deaths())
+        for death in (first, *thinned(others, _DEATHS_OF_ONE - 1)):
+            yield sweep, death
+
+
+def _standstills(
+    able: Sequence[FaultSweep], effort: FaultEffort
+) -> Iterator[tuple[FaultSweep, Injection]]:
+    for sweep in thinned(able, effort.standstills):
+        yield sweep, Injection(next(sweep.counted.places.standstills()))
+
+
+def _refusals(
+    able: Sequence[FaultSweep], effort: FaultEffort
+) -> Sequence[tuple[FaultSweep, Injection]]:
+    return covering(
+        [
+            (sweep, Injection(plan))
+            for sweep in able
+            if sweep.counted.places.fails_all
+            for plan in sweep.counted.places.failing_writes()
+        ],
+        effort.refusals,
+        sort_of,
+    )

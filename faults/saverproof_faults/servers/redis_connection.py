@@ -1,0 +1,68 @@
+"""A connection to Redis by the protocol itself: no driver that a fault may have been put into."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+_PATIENCE_S = 10.0
+
+
+class RefusedError(Exception):
+    """An answer of the server."""
+
+
+class RedisConnection:
+    """One connection to the server at a DSN. Raises RefusedError, OSError."""
+
+    def __init__(self, dsn: str) -> None:
+        url = urlsplit(dsn)
+        host = url.hostname or "localhost"
+        self._socket = socket.create_connection((host, url.port or 6379), timeout=_PATIENCE_S)
+        if url.scheme in ("rediss", "valkeys"):
+            context = ssl.create_default_context()
+            self._socket = context.wrap_socket(self._socket, server_hostname=host)
+        self._answers = self._socket.makefile("rb")
+        try:
+            if url.password:
+                user = [unquote(url.username)] if url.username else []
+                self.ask("AUTH", *user, unquote(url.password))
+            self.ask("PING")
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, *words: str) -> Any:
+        """The answer to a command. Raises RefusedError, OSError."""
+        self._socket.sendall(_request(words))
+        return self.answer()
+
+    def close(self) -> None:
+        """End it."""
+        self._answers.close()
+        self._socket.close()
+
+    def answer(self) -> Any:
+        """The next answer; of a monitor, the next command. Raises as ``ask`` does."""
+        line = self._answers.readline()
+        if not line:
+            raise ConnectionError("the server closed the connection")
+        kind, rest = line[:1], line[1:].strip()
+        if kind == b"-":
+            raise RefusedError(rest.decode(errors="replace"))
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            return None if int(rest) < 0 else self._answers.read(int(rest) + 2)[:-2]
+        if kind == b"*":
+            return [self.answer() for _ in range(int(rest))]
+        return rest
+
+
+def _request(words: Sequence[str]) -> bytes:
+    parts = [word.encode() for word in words]
+    head = f"*{len(parts)}\r\n".encode()
+    return head + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
