@@ -67,7 +67,9 @@ def settle_refused(context: Context, address: Address) -> None:
 
 
 def forget_older(context: Context, step: Put) -> None:
-    """A shallow saver may drop what came before, and keep it as well."""
+    """A shallow saver may drop what came before, and whose child this is, and keep it as well."""
+    if (record := context.model.record((step.thread, step.namespace, step.number))) is not None:
+        record.parent_may_be_gone = True
     for number in [
         n for n in context.model.history(step.thread, step.namespace) if n < step.number
     ]:

@@ -13,7 +13,7 @@ from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import lines_of, other_thread
 from saverproof.scripts.writer import Looks, Manner, ScriptWriter
 from saverproof.steps.definitions import CopyThread, Program
-from saverproof_faults.servers.telling import restart
+from saverproof_faults.scripted import restart
 
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 

@@ -24,9 +24,10 @@ from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults.scripted import dsn_for, serving
 from saverproof_faults.servers.kinds import ServerKind
 
-_SERVING = "from saverproof_faults.servers.keeping import dsn_for, serving"
+_SERVING = f"from {serving.__module__} import {dsn_for.__name__}, {serving.__name__}"
 
 
 @dataclass(frozen=True, slots=True)

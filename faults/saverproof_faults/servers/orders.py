@@ -1,7 +1,8 @@
 """What a keeper is asked for on a connection to its socket: a line of JSON each."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
@@ -44,3 +45,11 @@ class Order:
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """What ``asdict`` gave."""
         return cls(**{**data, "deed": Deed(data["deed"])})
+
+
+def telling(address: str, deed: Deed) -> tuple[str, ...]:
+    """What to tell a keeper, and where, to have it kill its server (which is started after the
+    answer), or make it stand still.
+    """
+    lines = (asdict(Wanted(name="")), asdict(Order(deed)))
+    return (address, *map(json.dumps, lines))

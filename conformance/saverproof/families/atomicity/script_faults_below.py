@@ -10,7 +10,8 @@ from saverproof.families.atomicity.server import BREAKS, WAYS
 from saverproof.families.atomicity.worker import PATIENCE_S
 from saverproof.scripts.source import quoted
 from saverproof_faults import Event, Fault, Lasts, Places, Plan
-from saverproof_faults.servers.telling import (
+from saverproof_faults.scripted import (
+    ScriptWatch,
     end_sessions,
     fail_no_more,
     fail_write,
@@ -115,8 +116,9 @@ def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
     return PlainFault(
         top=(
             *top,
-            "files = CallWatch(tempfile.gettempdir())",
-            "files.__enter__().cover()  # until the script ends",
+            _importing(ScriptWatch),
+            f"files = {ScriptWatch.__name__}(tempfile.gettempdir())",
+            "files.cover()  # until the script ends",
         ),
         before=(f"files.arm(CallFault({number}, CallFailure.{failure}{extent}{more}))", *before),
         after=("files.disarm()", *after),

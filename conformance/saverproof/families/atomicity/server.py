@@ -13,8 +13,7 @@ from saverproof.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Moment, NotSettled, Plan
 from saverproof_faults.servers import Lease, Need, ServerError, ServerKind, Way
 from saverproof_faults.servers.keeping import announced
-from saverproof_faults.servers.orders import Deed, Wanted
-from saverproof_faults.servers.telling import telling
+from saverproof_faults.servers.orders import Deed, Wanted, telling
 
 if TYPE_CHECKING:
     from saverproof.families.atomicity.bench import Caller

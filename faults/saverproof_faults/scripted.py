@@ -1,28 +1,72 @@
-"""What is done to the servers inside of ``serving``, for scripts and for the supervisor of system
-calls. Each of these may raise ServerError: the server is not private, or cannot be made to do it.
+"""What scripts use that show a flaw. Such a script ends with 1 where the saver has it; where a
+fault could not be made, it says so and ends with 2: nobody is to take our trouble for the saver's.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import asdict
+from contextlib import ExitStack, closing, contextmanager
 from threading import Timer
 
+from saverproof_faults.errors import FaultsError
+from saverproof_faults.servers import keeping
 from saverproof_faults.servers.keeping import Lease, announced
-from saverproof_faults.servers.orders import Deed, Order, Wanted
+from saverproof_faults.servers.kinds import ServerKind
+from saverproof_faults.servers.orders import Deed, Wanted, telling
+from saverproof_faults.servers.server import ServerError, ServerUnavailable
+from saverproof_faults.syscalls import CallFault, CallWatch
+
+UNDECIDED = 2
+"""The status of a script that has shown nothing."""
 
 Label = str | os.PathLike[str]
 
 
-def telling(address: str, deed: Deed) -> tuple[str, ...]:
-    """What to tell a keeper, and where, to have it kill its server (which is started after the
-    answer), or make it stand still.
-    """
-    lines = (asdict(Wanted(name="")), asdict(Order(deed)))
-    return (address, *map(json.dumps, lines))
+@contextmanager
+def undecided() -> Iterator[None]:
+    """End the process with ``UNDECIDED`` where the block fails for a reason of ours."""
+    try:
+        yield
+    except (FaultsError, ServerError, ServerUnavailable) as problem:
+        sys.stderr.write(f"undecided, for the fault could not be made: {problem}\n")
+        raise SystemExit(UNDECIDED) from problem
+
+
+class ScriptWatch(CallWatch):
+    """The system calls of a script, counted and failed."""
+
+    def cover(self) -> None:
+        """Hold the calls of this thread, and of what it starts, until the script ends."""
+        with undecided():
+            self.__enter__()
+            super().cover()
+
+    def arm(self, fault: CallFault) -> None:
+        """Follow a plan, counting places from now."""
+        with undecided():
+            super().arm(fault)
+
+    def disarm(self) -> None:
+        """Let everything pass again."""
+        with undecided():
+            super().disarm()
+
+
+@contextmanager
+def serving(kind: ServerKind) -> Iterator[None]:
+    """A server for the block (see ``keeping.serving``)."""
+    with ExitStack() as stack:
+        with undecided():
+            stack.enter_context(keeping.serving(kind))
+        yield
+
+
+@undecided()
+def dsn_for(kind: ServerKind, label: Label) -> str:
+    """The DSN of the place with a label."""
+    return keeping.dsn_for(kind, label)
 
 
 def killing() -> tuple[str, ...]:
@@ -35,24 +79,28 @@ def freezing() -> tuple[str, ...]:
     return next(telling(kept.address, Deed.FREEZE) for kept in announced().values())
 
 
+@undecided()
 def ready() -> None:
     """Wait until servers that were killed have started again."""
     for lease in _leases():
         lease.wait_until_ready()
 
 
+@undecided()
 def restart() -> None:
     """Kill the servers, and start them again."""
     for lease in _leases():
         lease.restart()
 
 
+@undecided()
 def freeze() -> None:
     """Have the servers stand still."""
     for lease in _leases():
         lease.freeze()
 
 
+@undecided()
 def thaw() -> None:
     """Let them go on, and wait until they have caught up."""
     for lease in _leases():
@@ -67,12 +115,14 @@ def thaw_after(seconds: float) -> Timer:
     return timer
 
 
+@undecided()
 def end_sessions(label: Label) -> None:
     """Have the server end all sessions in the place of a label (see ``dsn_for``)."""
     for lease in _leases(label):
         lease.end_sessions()
 
 
+@undecided()
 def fail_write(label: Label, number: int, how: str, what: str = "") -> None:
     """Have the server fail at a row from now on, in the place of a label (``RefusesWrites``)."""
     for lease in _leases(label):
@@ -80,6 +130,7 @@ def fail_write(label: Label, number: int, how: str, what: str = "") -> None:
         lease.fail_write(number, how, what)
 
 
+@undecided()
 def fail_no_more(label: Label) -> None:
     """Have no write fail any more there."""
     for lease in _leases(label):
