@@ -109,7 +109,6 @@ def test_a_right_saver_is_failed_at_each_message(
         (StalePointer, "all-or-nothing"),
         (DeadConnectionsInPool, BROKEN),
         (ScriptLoadedOnce, BROKEN),
-        (LateAnswers, BROKEN),
         (OneAfterTheOther, "previous-intact"),
         (AppendsAgain, "no-silent-loss"),
     ],
@@ -139,6 +138,16 @@ def test_who_sets_no_limit_waits_for_a_silent_server(
     assert finding.contract == f"atomicity/{BROKEN}"
     assert "the server does not answer any more at the" in finding.steps[-2]
     assert "never returned" in finding.steps[-1]
+
+
+@pytest.mark.usefixtures("one_put")
+def test_an_answer_that_comes_after_a_standstill_is_not_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=10, slow_most=10, standstills=1))
+    (finding,) = judged(target_of(LateAnswers), tmp_path, operations=["put"]).findings
+    assert finding.contract == f"atomicity/{BROKEN}"
+    assert "the server stands still, and goes on later, at the" in finding.steps[-2]
 
 
 def test_messages_are_lost_in_random_programs(
@@ -207,7 +216,29 @@ def test_a_refused_command_has_a_script(tmp_path: Path, monkeypatch: pytest.Monk
         "from tests.servers.wrong_redis_savers import DeletesBeforeItSets\n"
         "open_saver(DeletesBeforeItSets, dsn)"
     )
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=200, slow_most=200))
     wrong = target_of(DeletesBeforeItSets, opening=opening)
     finding, *_ = judged(wrong, tmp_path, operations=["put"]).findings
     assert "ResponseError raised by the driver before" in finding.steps[-2]
     assert "from redis.client import Redis as Driver" in finding.reproducer
+
+
+def test_what_a_full_server_refuses_has_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[2:3])
+    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, refusals=20))
+    opening = (
+        "from tests.servers.redis_saver import open_saver\n"
+        "from tests.servers.wrong_redis_savers import OneAfterTheOther\n"
+        "open_saver(OneAfterTheOther, dsn)"
+    )
+    wrong = target_of(OneAfterTheOther, opening=opening)
+    (finding,) = judged(wrong, tmp_path, operations=["put"]).findings
+    assert (
+        finding.steps[-2] == "fault: the server has no room for anything throughout the operation"
+    )
+    assert 'fail_write(path, 1, "full", "")' in finding.reproducer
+    plan = plan_for(tmp_path, "sync", ["put"])
+    assert replay(plan, wrong, finding.contract, finding.program).status is Status.FAILING

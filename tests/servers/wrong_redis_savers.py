@@ -125,9 +125,11 @@ class ScansWithGlob(RedisReference):
 class _Unchecked(redis.ConnectionPool):
     """Hands out connections in turn, whatever has become of them."""
 
+    size = 3
+
     def get_connection(self, *_: Any, **__: Any) -> Any:
         if not hasattr(self, "in_turn"):
-            self.in_turn = cycle([self.make_connection() for _ in range(3)])
+            self.in_turn = cycle([self.make_connection() for _ in range(self.size)])
         connection = next(self.in_turn)
         connection.connect()
         return connection
@@ -152,12 +154,18 @@ class _TakesWhatComes(redis.Connection):
             super().disconnect(*given)
 
 
+class _One(_Unchecked):
+    """Has one connection alone."""
+
+    size = 1
+
+
 class LateAnswers(RedisReference):
     """Takes an answer that comes late for the one to its next command."""
 
     @classmethod
     def connect(cls, dsn: str) -> redis.Redis:
-        pool = _Unchecked.from_url(
+        pool = _One.from_url(
             dsn, connection_class=_TakesWhatComes, socket_timeout=1.0, retry=Retry(NoBackoff(), 0)
         )
         return redis.Redis.from_pool(pool)

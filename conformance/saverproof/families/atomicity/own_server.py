@@ -78,6 +78,8 @@ def _standstills(
 def _refusals(
     able: Sequence[FaultSweep], effort: FaultEffort
 ) -> Sequence[tuple[FaultSweep, Injection]]:
+    if not effort.refusals:
+        return []
     return covering(
         [
             (sweep, Injection(plan))

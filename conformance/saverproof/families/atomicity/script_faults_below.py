@@ -27,7 +27,7 @@ from saverproof_faults.scripted import (
 
 def failing_write(plan: Plan) -> PlainFault:
     """The server that the script uses fails at what it writes."""
-    how = f"{plan.place.index}, {quoted(WAYS[plan.fault])}, {quoted(plan.about)}"
+    how = f"{plan.place.index}, {quoted(WAYS[plan.fault].value)}, {quoted(plan.about)}"
     return PlainFault(
         top=(_importing(fail_no_more, fail_write),),
         before=(f"{fail_write.__name__}(path, {how})",),
