@@ -220,6 +220,8 @@ class Server(ABC):
             stdout=stdout,
             stderr=stderr,
             cwd=self.folder,
+            # Where the server's own user can write.
+            env={**os.environ, "TMPDIR": str(self.folder)},
             start_new_session=True,
             user=user,
             group=group,
@@ -265,7 +267,8 @@ def _telling_line(said: str) -> str:
     """The line of a program's output that says why it failed, as far as one can tell."""
     lines = said.strip().splitlines() or ["it said nothing"]
     errors = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
-    return (errors or lines)[-1].strip()
+    reasons = [line for line in errors if not line.endswith("Aborting")]
+    return (reasons or errors or lines)[-1].strip()
 
 
 def _kill(family: Sequence[psutil.Process]) -> None:
