@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -114,6 +115,27 @@ class DeadOnceItFailed(Exclusive):
 def test_a_saver_that_can_be_used_no_more_has_not_stored_a_part(tmp_path: Path) -> None:
     outcome = judged(of_class(DeadOnceItFailed), tmp_path, operations=["put"])
     assert found(outcome) == {"usable-after"}
+
+
+class InAPool(RewrittenInPlace):
+    """Writes in threads that its module keeps, whichever saver asks."""
+
+    pool: ClassVar[ThreadPoolExecutor]
+
+    def replace(self, data: bytes) -> None:
+        self.pool.submit(super().replace, data).result()
+
+
+def test_threads_that_a_module_keeps_are_held_or_it_is_said_that_they_are_not(
+    tmp_path: Path,
+) -> None:
+    with ThreadPoolExecutor(1) as InAPool.pool:
+        assert found(judged(of_class(InAPool), tmp_path, operations=["put"])) == {"all-or-nothing"}
+        # Now the thread is there, and no second watch can hold its calls.
+        outcome = judged(of_class(InAPool), tmp_path, operations=["put"])
+    assert found(outcome) == set()
+    assert outcome.unexercised.keys() >= {f"atomicity/{name}" for name in FAMILY}
+    assert "a pool that its module keeps" in outcome.extra["faults"]["untried"]
 
 
 class WithJournalBeside(SqliteReference):

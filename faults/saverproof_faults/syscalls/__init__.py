@@ -30,7 +30,7 @@ from saverproof_faults.syscalls.forked import ForkedCallWatch
 from saverproof_faults.syscalls.numbers import CallKind
 from saverproof_faults.syscalls.plan import NETWORK_FAILURES, CallFailure, CallFault, can_fail
 from saverproof_faults.syscalls.recorder import CallRecorder
-from saverproof_faults.syscalls.watch import CallWatch, WatchReport
+from saverproof_faults.syscalls.watch import CallWatch, WatchReport, any_covered
 
 __all__ = [
     "NETWORK",
@@ -44,6 +44,7 @@ __all__ = [
     "ForkedCallWatch",
     "SystemCall",
     "WatchReport",
+    "any_covered",
     "available",
     "can_fail",
 ]

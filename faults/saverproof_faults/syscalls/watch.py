@@ -105,6 +105,11 @@ class CallWatch:
         if self._process is not None:
             self._process.wait()
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether the supervisor still answers somebody."""
+        return self._process is not None and self._process.poll() is None
+
     def cover(self) -> None:
         """Hold the calls of this thread from now on, and of what it starts.
 
@@ -192,6 +197,11 @@ class CallWatch:
 _DIED = "the process that answers held system calls has died: nothing is known of this trial"
 _NEEDED: list[CallWatch] = []
 """Watches that were left while threads were still covered: they end with this process."""
+
+
+def any_covered() -> bool:
+    """Whether threads are still covered by a watch that was left: no other can cover them."""
+    return any(watch.is_needed for watch in _NEEDED)
 
 
 @atexit.register

@@ -20,7 +20,7 @@ from saverproof.execution.own_ids import ids_for
 from saverproof.families.atomicity.disk import FailingDisk, watched
 from saverproof.families.atomicity.drivers import CutsConnections, with_loaded
 from saverproof.families.atomicity.files import FailingFiles, FailingStorage
-from saverproof.families.atomicity.first_look import FirstLook, first_look
+from saverproof.families.atomicity.first_look import FirstLook, first_look, opens_in_sqlite
 from saverproof.families.atomicity.server import FailingServer, ServerWrites
 from saverproof.families.atomicity.worker import SlowError, UnansweredError, Worker
 from saverproof.items import ItemPlan
@@ -58,17 +58,42 @@ class Caller:
         if self._files is not None:
             self.worker.run(self._files.cover)
 
-    def look(self, target: Target, folder: Path) -> FirstLook:
-        """What the saver shows at first; one that does not answer is left to the clean runs.
+    def release(self) -> None:
+        """Go on with new ones, whose system calls are not held."""
+        self.close()
+        self._files = None
+        self.start()
+
+    def look(
+        self, target: Target, folder: Path, watch: Callable[[], FailingFiles | None]
+    ) -> tuple[FirstLook, FailingFiles | None]:
+        """What the saver shows at first, and the ``watch`` over its calls, if it needs one; a saver
+        that does not answer is left to the clean runs.
+
+        Its calls are held before it is used, if need be: threads that it starts once and for all
+        are never held otherwise.
 
         Raises:
             OpeningError: the saver could not be opened or closed.
         """
+        files: FailingFiles | None = None
         try:
-            return self.worker.run(lambda: first_look(target, folder, self._api, self.loop))
+            if not self.worker.run(lambda: opens_in_sqlite(target, folder, self.loop)):
+                files = self._held(watch)
+            look = self.worker.run(lambda: first_look(target, folder, self._api, self.loop))
         except UnansweredError:
             self.renew()
-            return FirstLook()
+            look = FirstLook()
+        if look.in_sqlite and files is not None:
+            self.release()
+            return look, None
+        return look, files if look.in_sqlite or files is not None else self._held(watch)
+
+    def _held(self, watch: Callable[[], FailingFiles | None]) -> FailingFiles | None:
+        files = watch()
+        if files is not None:
+            self.hold(files)
+        return files
 
     def renew(self) -> None:
         """Go on with new ones: the saver hangs on those in use."""
@@ -120,12 +145,13 @@ class FaultBench:
         """
         folder = Path(plan.folder)
         with ExitStack() as stack, closing(Caller(plan.api)) as caller:
-            look = caller.look(target, folder)
-            files: FailingFiles | None = None
-            if target.durable and not look.in_sqlite and available() is None:
-                # Left last, when no thread is there any more whose calls it holds.
-                files = stack.enter_context(FailingFiles(folder))
-                caller.hold(files)
+            holds = target.durable and available() is None
+            # Left last, when no thread is there any more whose calls it holds.
+            look, files = caller.look(
+                target,
+                folder,
+                lambda: stack.enter_context(FailingFiles(folder)) if holds else None,
+            )
             drivers = with_loaded(drivers)
             with Injector(drivers) as injector, watched(folder) as disk:
                 losing = tuple(driver for driver in drivers if isinstance(driver, CutsConnections))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.first_look import BESIDE_A_DATABASE
 from saverproof.families.atomicity.server import ServerWrites
 from saverproof_faults import Places
-from saverproof_faults.syscalls import NETWORK
+from saverproof_faults.syscalls import NETWORK, CallKind
 
 
 @dataclass(slots=True)
@@ -53,6 +54,25 @@ def counting_places(
         fails_all=written.for_all,
     )
     bench.passed |= _sorts_of(found.places)
+
+
+def state_of_files(folder: Path) -> set[tuple[str, int, int, int]]:
+    """What tells whether any file below a folder was changed."""
+    found = set()
+    for path in folder.rglob("*"):
+        # What another thread deletes meanwhile was changed, too.
+        with suppress(FileNotFoundError):
+            state = path.lstat()
+            found.add((str(path), state.st_ino, state.st_size, state.st_mtime_ns))
+    return found
+
+
+def changes_files(places: Places) -> bool:
+    """Whether some layer saw the program change files, or make such changes last."""
+    return bool(places.statements or places.io_calls) or any(
+        call.creates or call.empties or call.kind not in (CallKind.OPEN, CallKind.READ)
+        for call in places.system_calls
+    )
 
 
 def _sorts_of(places: Places) -> set[str]:

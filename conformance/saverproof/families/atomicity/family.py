@@ -78,6 +78,10 @@ _ALONE = (
     "another process can open the store while a saver is open, but this one cannot, so that others "
     "looked only once it was closed"
 )
+_UNSEEN = (
+    "the saver's files are changed by threads or processes that were there before its calls were "
+    "held, such as a pool that its module keeps, and not the saver"
+)
 _LOCAL = "the store is in files: there is no connection that others could cut"
 
 
@@ -107,14 +111,7 @@ class AtomicityJudging:
                 sweeps = self._sweeps(bench, stack, effort)
                 if not sweeps:
                     record.nothing_known("; ".join(tally.notes))
-                seen = any(sweep.counted.places for sweep in sweeps)
-                if sweeps and not seen:
-                    record.untried = why_untried(self.target)
-                    # Cancelling and refusing to serialize need no driver: they are tried.
-                    tally.not_exercised(
-                        tally.applicable - {CANCELLED},
-                        nothing_passed(problems, why_not_held(self.target)),
-                    )
+                seen = self._were_seen(sweeps, problems)
                 for problem in problems:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
@@ -137,6 +134,17 @@ class AtomicityJudging:
         if record.local and not tally.checked[LOST_CONNECTION]:
             tally.rule_out(LOST_CONNECTION, _LOCAL)
         tally.sections["faults"] = record.as_data()
+
+    def _were_seen(self, sweeps: Sequence[FaultSweep], problems: list[str]) -> bool:
+        """Whether a layer saw what the saver does to its storage; if not, that is said."""
+        unseen = any(sweep.counted.unseen for sweep in sweeps)
+        seen = not unseen and any(sweep.counted.places for sweep in sweeps)
+        if sweeps and not seen:
+            self.record.untried = _UNSEEN if unseen else why_untried(self.target)
+            why = _UNSEEN if unseen else nothing_passed(problems, why_not_held(self.target))
+            # Cancelling and refusing to serialize need no driver: they are tried.
+            self.tally.not_exercised(self.tally.applicable - {CANCELLED}, why)
+        return seen
 
     def _report(self, bench: FaultBench, stack: ExitStack) -> None:
         """Tell of every flaw that the sweeps found, by the shortest trials."""

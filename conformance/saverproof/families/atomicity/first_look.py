@@ -37,6 +37,18 @@ class FirstLook:
     alone: str = ""
 
 
+def opens_in_sqlite(target: Target, folder: Path, loop: Loop) -> bool:
+    """Whether opening a saver makes databases of Python's own SQLite, and nothing else.
+
+    Raises:
+        OpeningError: the saver could not be opened or closed.
+    """
+    with _connections() as watch, fresh_workspace(folder, target) as workspace:
+        with opened(target, workspace, loop):
+            pass
+        return _all_in_sqlite(workspace.path) and (watch is None or watch.opened > 0)
+
+
 def first_look(target: Target, folder: Path, api: str, loop: Loop) -> FirstLook:
     """Use a saver once, with values of all sizes, so that whatever it imports is there to be hooked
     into, and all kinds of its files are made.

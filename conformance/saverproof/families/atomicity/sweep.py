@@ -10,7 +10,7 @@ from functools import partial
 from saverproof.errors import NoCleanRunError
 from saverproof.execution.settled_calls import awaiting
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.counting import counting_places
+from saverproof.families.atomicity.counting import changes_files, counting_places, state_of_files
 from saverproof.families.atomicity.fault_plans import SESSIONS_ENDED, Injection, injections, lasting
 from saverproof.families.atomicity.injection import inject, serializing
 from saverproof.families.atomicity.judging import (
@@ -38,6 +38,8 @@ class Counted:
     places: Places = field(default_factory=Places)
     cancellations: tuple[Plan, ...] = ()
     values: int = 0
+    unseen: bool = False
+    """Whether files changed, and no layer saw who changed them."""
 
 
 @dataclass(slots=True)
@@ -144,6 +146,7 @@ def _clean(
 def _count(trial: FaultTrial, counted: Counted) -> None:
     # Before its first set-up a store has no tables to be watched.
     where = (trial.workspace.path.name, trial.databases)
+    before = state_of_files(trial.workspace.path)
     with counting_places(trial.bench, *where, writes=not trial.is_setup) as found:
         if trial.bench.api == "async" and not trial.is_setup:
             counted.cancellations = _awaits(trial)
@@ -151,6 +154,8 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
             trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
     counted.places = found.places
+    changed = state_of_files(trial.workspace.path) != before
+    counted.unseen = trial.bench.files is not None and changed and not changes_files(found.places)
 
 
 def _count_values(trial: FaultTrial, counted: Counted) -> None:
