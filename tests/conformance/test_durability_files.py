@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -37,6 +38,17 @@ class ThroughALongMapping(StateFileReference):
                 memory[: len(data)] = data
 
 
+class AllSynced(StateFileReference):
+    """Has the system write everything to all disks, and names no file."""
+
+    def replace(self, data: bytes) -> None:
+        (self.folder / "state.new").write_bytes(data)
+        os.sync()
+        os.replace(self.folder / "state.new", self.folder / "state.json")
+        os.sync()
+        self.forget()
+
+
 def opened(saver: type[Any], workspace: Workspace) -> Any:
     return closing(saver.at(workspace.path))
 
@@ -52,6 +64,13 @@ def replaced(workspace: Workspace) -> Iterator[ReferenceSaver]:
 @contextmanager
 def logged(workspace: Workspace) -> Iterator[ReferenceSaver]:
     with opened(LogFileReference, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def all_synced(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(AllSynced, workspace) as saver:
         yield saver
 
 
@@ -86,7 +105,7 @@ def test_a_right_saver_is_killed_in_mid_operation(
     assert outcome.checked["durability/in-flight-atomic"] > 5
 
 
-@pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb"])
+@pytest.mark.parametrize("name", ["replaced", "logged", "in_lmdb", "all_synced"])
 def test_a_right_saver_survives_every_power_cut(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

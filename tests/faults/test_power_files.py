@@ -182,11 +182,51 @@ def test_what_is_written_through_a_mapping_is_recorded_and_never_synced(tmp_path
 
 
 @needs_calls
-@pytest.mark.parametrize("how", ["memory.flush()", "os.fsync(file.fileno())"])
-def test_a_mapping_is_synced_by_msync_and_by_a_sync_of_its_file(how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["memory.flush()", "os.fsync(file.fileno())", "os.sync()"])
+def test_a_mapping_is_synced_by_msync_and_by_a_sync_of_its_file_or_of_all(
+    how: str, tmp_path: Path
+) -> None:
     recording, _ = recorded(tmp_path, "mapped", how)
     left = {image.files.get("log") for image in PowerCuts(recording) if image.acknowledged}
     assert {data[:1] for data in left if data} == {b"\1"}
+
+
+COPIED = """
+import shutil
+shutil.copyfile(folder / "sub" / "a", folder / "b")
+with open(folder / "sub" / "a", "rb") as source:
+    os.copy_file_range(source.fileno(), file.fileno(), 4, 4, 1)
+os.posix_fallocate(file.fileno(), 0, 100)
+"""
+
+
+@needs_calls
+def test_what_is_copied_from_other_files_and_what_is_reserved_is_recorded(tmp_path: Path) -> None:
+    recording, unseen = recorded(tmp_path, "mapped", COPIED)
+    assert (unseen, unexplained(recording, tmp_path)) == ([], ())
+    assert (tmp_path / "b").read_bytes() == b"xxxxABCDxx"
+    assert (tmp_path / "log").read_bytes() == b"\1ABCD".ljust(100, b"\0")
+
+
+@needs_calls
+@pytest.mark.parametrize(
+    ("how", "lasts"),
+    [
+        ("os.pwritev(file.fileno(), [b'ZZ'], 0, os.RWF_DSYNC)", True),
+        ("os.pwritev(file.fileno(), [b'ZZ'], 0)", False),
+        (
+            "import ctypes; os.pwrite(file.fileno(), b'ZZ', 0); "
+            "assert ctypes.CDLL(None).sync_file_range(file.fileno(), 0, 0, 7) == 0",
+            False,
+        ),
+    ],
+)
+def test_a_write_lasts_that_goes_through_and_not_one_that_was_only_sent_off(
+    how: str, lasts: bool, tmp_path: Path
+) -> None:
+    recording, _ = recorded(tmp_path, "mapped", how)
+    left = {image.files.get("log") for image in PowerCuts(recording) if image.acknowledged}
+    assert ({data[:2] for data in left if data} == {b"ZZ"}) is lasts
 
 
 @needs_calls

@@ -35,6 +35,21 @@ class CacheBelievesItself(StateFileReference):
         self.replace(state_of(self.store).encode())
 
 
+@wrong("atomicity/no-silent-loss", "os.write may write less than it is given, and says so")
+class WritesAreBelieved(StateFileReference):
+    def replace(self, data: bytes) -> None:
+        descriptor = os.open(
+            self.folder / "state.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600
+        )
+        try:
+            os.write(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(self.folder / "state.new", self.folder / "state.json")
+        sync_folder(self.folder)
+
+
 class LogWithTail(Log):
     """Leaves out what is torn, and writes after it, on the same line."""
 

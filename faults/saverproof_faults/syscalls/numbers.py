@@ -17,6 +17,10 @@ class CallKind(StrEnum):
     READ = "read"
     WRITE = "write"
     SYNC = "sync"
+    SYNC_ALL = "sync all"
+    """Everything on all disks, or on that of a file."""
+    WRITE_OUT = "write out"
+    """Hands bytes to the drive, and neither waits for it nor for the file's size: no sync."""
     TRUNCATE = "truncate"
     ALLOCATE = "allocate"
     RENAME = "rename"
@@ -41,8 +45,10 @@ class Trapped:
     path is relative to, ``path`` of a path, ``target`` of a second path (its folder stands before
     it where ``folder`` is given), ``data`` of an address, ``size`` of a number of bytes (``vector``
     says that it counts pieces), ``offset`` of a position in the file, ``address`` of one in a
-    mapping of it, ``flags`` of those of an opening (at an address where there is ``data``; a call
-    without any makes or empties the file), ``message`` of the address of a message with pieces.
+    mapping of it, ``flags`` of those of a write or an opening (at an address where there is
+    ``data``; an opening without any makes or empties the file), ``source`` of the descriptor that
+    bytes are copied from, ``from_`` and ``to`` of addresses of positions to copy from and to (zero
+    stands for the files' own), ``message`` of the address of a message with pieces.
     ``only`` are bits of which one must be set in an argument, for each argument that decides
     whether the call is trapped.
     """
@@ -60,6 +66,9 @@ class Trapped:
     address: int | None = None
     flags: int | None = None
     message: int | None = None
+    source: int | None = None
+    from_: int | None = None
+    to: int | None = None
     vector: bool = False
     only: tuple[tuple[int, int], ...] = ()
 
@@ -81,17 +90,21 @@ SYSTEM_CALLS = {
     "pwrite64": Trapped(CallKind.WRITE, 18, 68, fd=0, data=1, size=2, offset=3),
     "writev": Trapped(CallKind.WRITE, 20, 66, fd=0, data=1, size=2, vector=True),
     "pwritev": Trapped(CallKind.WRITE, 296, 70, fd=0, data=1, size=2, offset=3, vector=True),
-    "pwritev2": Trapped(CallKind.WRITE, 328, 287, fd=0, data=1, size=2, offset=3, vector=True),
-    "sendfile": Trapped(CallKind.WRITE, 40, 71, fd=0, size=3),
-    "copy_file_range": Trapped(CallKind.WRITE, 326, 285, fd=2, size=4),
+    "pwritev2": Trapped(
+        CallKind.WRITE, 328, 287, fd=0, data=1, size=2, offset=3, flags=5, vector=True
+    ),
+    "sendfile": Trapped(CallKind.WRITE, 40, 71, fd=0, size=3, source=1, from_=2),
+    "copy_file_range": Trapped(CallKind.WRITE, 326, 285, fd=2, size=4, source=0, from_=1, to=3),
+    "splice": Trapped(CallKind.WRITE, 275, 76, fd=2, size=4, to=3),
     "fsync": Trapped(CallKind.SYNC, 74, 82, fd=0),
     "fdatasync": Trapped(CallKind.SYNC, 75, 83, fd=0),
-    "sync_file_range": Trapped(CallKind.SYNC, 277, 84, fd=0),
-    "syncfs": Trapped(CallKind.SYNC, 306, 267, fd=0),
+    "sync_file_range": Trapped(CallKind.WRITE_OUT, 277, 84, fd=0),
+    "syncfs": Trapped(CallKind.SYNC_ALL, 306, 267, fd=0),
+    "sync": Trapped(CallKind.SYNC_ALL, 162, 81),
     "msync": Trapped(CallKind.SYNC, 26, 227, address=0, only=((2, _MS_SYNC),)),
     "truncate": Trapped(CallKind.TRUNCATE, 76, 45, path=0, size=1),
     "ftruncate": Trapped(CallKind.TRUNCATE, 77, 46, fd=0, size=1),
-    "fallocate": Trapped(CallKind.ALLOCATE, 285, 47, fd=0, size=3, offset=2),
+    "fallocate": Trapped(CallKind.ALLOCATE, 285, 47, fd=0, size=3, offset=2, flags=1),
     "rename": Trapped(CallKind.RENAME, 82, None, path=0, target=1),
     "renameat": Trapped(CallKind.RENAME, 264, 38, folder=0, path=1, target=3),
     "renameat2": Trapped(CallKind.RENAME, 316, 276, folder=0, path=1, target=3),
@@ -107,6 +120,7 @@ SYSTEM_CALLS = {
     "symlinkat": Trapped(CallKind.LINK, 266, 36, folder=1, path=2),
     "mmap": Trapped(CallKind.MAP, 9, 222, fd=4, size=1, only=((2, _PROT_WRITE), (3, _MAP_SHARED))),
     "io_uring_setup": Trapped(CallKind.RING, 425, 425),
+    "io_setup": Trapped(CallKind.RING, 206, 0),
     "connect": Trapped(CallKind.CONNECT, 42, 203, fd=0, data=1, size=2),
     "sendto": Trapped(CallKind.SEND, 44, 206, fd=0, data=1, size=2),
     "sendmsg": Trapped(CallKind.SEND, 46, 211, fd=0, message=1),

@@ -118,6 +118,9 @@ class CallFault:
 def can_fail(call: SystemCall, failure: CallFailure) -> bool:
     """Whether a call can end so."""
     match failure:
+        case CallFailure.IO_ERROR:
+            # It cannot say so: what it could not do, nobody hears of.
+            return call.kind is not CallKind.SYNC_ALL
         case CallFailure.DISK_FULL:
             return call.kind in _NEEDS_ROOM or (call.kind is CallKind.OPEN and call.creates)
         case CallFailure.SHORT_WRITE:

@@ -55,7 +55,7 @@ class WatchedFolder:
             kind,
             self._name(path),
             self._name(target) if target else "",
-            size=_size(held, trapped),
+            size=_grown(held, trapped) if kind is CallKind.ALLOCATE else _size(held, trapped),
             offset=offset,
             divisible=kind is CallKind.WRITE and trapped.data is not None,
             creates=bool(flags & os.O_CREAT) and not there,
@@ -96,7 +96,19 @@ def _offset(held: HeldCall, trapped: Trapped) -> int:
     if trapped.offset is not None:
         return held.arguments[trapped.offset]
     assert trapped.fd is not None
-    return tracee.position(held.thread, held.descriptor(trapped.fd))
+    given = (
+        None if trapped.to is None else tracee.number_at(held.thread, held.arguments[trapped.to])
+    )
+    return tracee.position(held.thread, held.descriptor(trapped.fd)) if given is None else given
+
+
+def _grown(held: HeldCall, trapped: Trapped) -> int:
+    """How long a file is once room was made in it."""
+    assert trapped.fd is not None
+    now = tracee.size_of(held.thread, held.descriptor(trapped.fd))
+    if trapped.flags is None or held.arguments[trapped.flags]:
+        return now
+    return max(now, held.arguments[trapped.offset or 0] + held.arguments[trapped.size or 0])
 
 
 def _is_folder(path: str) -> bool:

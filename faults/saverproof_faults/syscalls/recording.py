@@ -45,10 +45,13 @@ class CallLog:
                 self.entries.append(IoCall(IoKind.WRITE, call.file, call.offset, length, contents))
                 if written_through:
                     self.entries.append(IoCall(IoKind.SYNC, call.file, call.offset, length))
-            case CallKind.TRUNCATE:
+            case CallKind.TRUNCATE | CallKind.ALLOCATE:
                 self.entries.append(IoCall(IoKind.TRUNCATE, call.file, call.size))
             case CallKind.SYNC:
                 self._sync(call)
+            case CallKind.SYNC_ALL:
+                self.entries.append(NameCall(NameKind.SYNC_ALL, "."))
+                self._new_names.clear()
             case CallKind.RENAME | CallKind.LINK:
                 self._new_names.add(call.target)
                 kind = NameKind.RENAME if call.kind is CallKind.RENAME else NameKind.LINK

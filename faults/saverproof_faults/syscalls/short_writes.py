@@ -1,4 +1,4 @@
-"""Carrying out half of a held write in the place of its caller."""
+"""The bytes of a held write, and carrying out half of it in the place of its caller."""
 
 import os
 
@@ -22,6 +22,17 @@ def written_in_part(held: HeldCall, trapped: Trapped, size: int) -> int:
         return os.pwrite(file, data, held.arguments[trapped.offset])
     finally:
         os.close(file)
+
+
+def copied(held: HeldCall, trapped: Trapped, size: int) -> bytes:
+    """The bytes that a held call copies from another file; none if that is a pipe, say."""
+    if trapped.source is None:
+        return b""
+    source = held.descriptor(trapped.source)
+    if not os.path.isfile(f"/proc/{held.thread}/fd/{source}"):
+        return b""
+    start = tracee.number_at(held.thread, held.arguments[trapped.from_ or 0])
+    return tracee.bytes_of(held.thread, source, start, size)
 
 
 def contents(held: HeldCall, trapped: Trapped, size: int) -> bytes:

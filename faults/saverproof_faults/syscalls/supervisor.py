@@ -25,8 +25,11 @@ from saverproof_faults.syscalls.numbers import CallKind, Trapped, by_number, pro
 from saverproof_faults.syscalls.plan import CallFailure, CallFault
 from saverproof_faults.syscalls.reading import WatchedFolder
 from saverproof_faults.syscalls.recording import CallLog
-from saverproof_faults.syscalls.short_writes import contents, written_in_part
+from saverproof_faults.syscalls.short_writes import contents, copied, written_in_part
 from saverproof_faults.syscalls.tracee import writes_through
+
+_THROUGH = 2 | 4
+"""RWF_DSYNC and RWF_SYNC."""
 
 
 def serve(order: Mapping[str, Any]) -> None:
@@ -241,13 +244,12 @@ class Supervisor:
 
     def _log(self, held: HeldCall, trapped: Trapped, call: SystemCall) -> None:
         assert self.log is not None
-        held_bytes = contents(held, trapped, call.size) if call.divisible else b""
-        through = (
-            call.kind is CallKind.WRITE
-            and trapped.fd is not None
-            and writes_through(held.thread, held.descriptor(trapped.fd))
-        )
-        self.log.add(call, held_bytes, written_through=through)
+        written, through = b"", False
+        if call.kind is CallKind.WRITE and trapped.fd is not None:
+            written = (contents if call.divisible else copied)(held, trapped, call.size)
+            through = bool(trapped.flags and held.arguments[trapped.flags] & _THROUGH)
+            through |= writes_through(held.thread, held.descriptor(trapped.fd))
+        self.log.add(call, written, written_through=through)
 
     def _strikes(self, call: SystemCall) -> bool:
         if self.fault is None or not self.fault.counts(call):

@@ -4,6 +4,7 @@ import ctypes
 import functools
 import os
 import struct
+import sys
 
 HERE = -100
 _PIDFD_GETFD = 438
@@ -77,8 +78,27 @@ def position(thread: int, descriptor: int) -> int:
     """Where the next write to a descriptor begins in its file: at its end, if it appends."""
     found = _state_of_descriptor(thread, descriptor)
     if int(found["flags"], 8) & os.O_APPEND:
-        return os.stat(f"/proc/{thread}/fd/{descriptor}").st_size
+        return size_of(thread, descriptor)
     return int(found["pos"])
+
+
+def size_of(thread: int, descriptor: int) -> int:
+    """How long the file of a descriptor is."""
+    return os.stat(f"/proc/{thread}/fd/{descriptor}").st_size
+
+
+def number_at(thread: int, address: int) -> int | None:
+    """The position that stands at an address; None if the address is zero."""
+    return int.from_bytes(memory(thread, address, 8), sys.byteorder) if address else None
+
+
+def bytes_of(thread: int, descriptor: int, start: int | None, size: int) -> bytes:
+    """Up to ``size`` bytes of the file of a descriptor, from ``start`` or from where it stands."""
+    if start is None:
+        start = int(_state_of_descriptor(thread, descriptor)["pos"])
+    with open(f"/proc/{thread}/fd/{descriptor}", "rb") as file:
+        file.seek(start)
+        return file.read(size)
 
 
 def writes_through(thread: int, descriptor: int) -> bool:

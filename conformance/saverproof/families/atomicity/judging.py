@@ -117,7 +117,7 @@ class _TrialJudge:
     def _at_once(self) -> FaultVerdict | None:
         committed = self.committed
         if committed is None:
-            return None
+            return self._unreadable()
         viewpoint = Viewpoint.FRESH if Viewpoint.FRESH in self.snapshots else Viewpoint.OWN
         if self.seen.returned:
             if all(state & ReferenceStates.AFTER for state in committed.values()):
@@ -132,6 +132,14 @@ class _TrialJudge:
             )
             return self._wrong(contract, summary, viewpoint)
         return None
+
+    def _unreadable(self) -> FaultVerdict | None:
+        """Whether it returned, and left what nobody but the saver itself can read."""
+        fresh = self.snapshots.get(Viewpoint.FRESH)
+        shown = fresh is not None and self.references.shows(Viewpoint.FRESH)
+        if not self.seen.returned or fresh is None or not shown or not fresh.unreadable:
+            return None
+        return self._wrong(SILENT, "it returned, and others cannot read the store", Viewpoint.FRESH)
 
     def _harms_others(self, viewpoint: Viewpoint) -> bool:
         """Whether what was there before is touched, while the operation's own part is not done."""
