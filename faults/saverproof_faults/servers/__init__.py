@@ -34,6 +34,7 @@ from saverproof_faults.servers.postgres_places import Postgres
 from saverproof_faults.servers.proxy import Direction, NetworkFault, NetworkHarm, TcpProxy
 from saverproof_faults.servers.redis import AppendSync, RedisServer, ValkeyServer
 from saverproof_faults.servers.redis_places import Redis, Valkey
+from saverproof_faults.servers.redis_stack import RedisStack
 from saverproof_faults.servers.server import Server, ServerError, ServerUnavailable
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "PostgresServer",
     "Redis",
     "RedisServer",
+    "RedisStack",
     "RunningServer",
     "Server",
     "ServerError",

@@ -40,6 +40,13 @@ class RedisConnection:
         self._socket.sendall(_request(words))
         return self.answer()
 
+    @property
+    def version(self) -> str:
+        """The server's."""
+        said: str = self.ask("INFO", "server").decode()
+        known = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
+        return known.get("valkey_version") or known.get("redis_version", "")
+
     def close(self) -> None:
         """End it."""
         self._answers.close()

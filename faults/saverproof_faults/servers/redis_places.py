@@ -74,9 +74,7 @@ class _Numbered:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._connection = RedisConnection(dsn)
-        said = self._connection.ask("INFO", "server").decode()
-        known = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
-        self.version = known.get("valkey_version") or known.get("redis_version", "")
+        self.version = self._connection.version
         self._free = list(range(self._how_many()))
         self._used: dict[str, int] = {}
         self._failing = FailingWrites(dsn, self._connection)

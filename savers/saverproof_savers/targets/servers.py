@@ -14,6 +14,7 @@ from saverproof import (
     MariaDB,
     Postgres,
     Redis,
+    RedisStack,
     ServerKind,
     Target,
     Valkey,
@@ -157,6 +158,28 @@ def plain_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
 
 plainredis = _on(Redis(), "plainredis")(plain_redis)
 valkey = _on(Valkey(), "valkey")(plain_redis)
+
+
+@_on(RedisStack(), "langgraph-redis")
+@contextlib.contextmanager
+def langgraph_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
+    # The saver of langgraph-checkpoint-redis, which needs the modules JSON and Search, sync API.
+    from langgraph.checkpoint.redis import RedisSaver
+
+    with RedisSaver.from_conn_string(dsn) as saver:
+        saver.setup()
+        yield saver
+
+
+@_on(RedisStack(), "langgraph-redis-async")
+@contextlib.asynccontextmanager
+async def langgraph_redis_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
+    # The same, async API.
+    from langgraph.checkpoint.redis.aio import AsyncRedisSaver
+
+    async with AsyncRedisSaver.from_conn_string(dsn) as saver:
+        await saver.asetup()
+        yield saver
 
 
 @_on(Redis(), "plainredis-async")
