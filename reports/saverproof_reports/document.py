@@ -12,6 +12,7 @@ from saverproof_reports.summary import VERDICTS
 from saverproof_reports.wording import (
     MARKS,
     MEANINGS,
+    NO_SCRIPT,
     earlier_phrase,
     figures,
     saver_sentence,
@@ -135,6 +136,8 @@ def _violation(violation: Mapping[str, Any]) -> str:
             )
         )
     if violation["artefact"]:
+        if not violation["reproducer"]:
+            parts.append(NO_SCRIPT)
         parts.append(f"Again: {code('saverproof replay ' + violation['artefact'])}")
     return "\n\n".join(filter(None, parts))
 

@@ -44,6 +44,9 @@ MADE_BY = {
 }
 """What is said of programs, by who made them."""
 
+NO_SCRIPT = "There is no script that shows this by itself: it is replayed from its artefact."
+"""What is said of a violation that has but an artefact."""
+
 NO_STORAGE_FAULT = "no storage fault was tried"
 """What keeps a pass from being one without reservation."""
 

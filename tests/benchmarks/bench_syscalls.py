@@ -46,8 +46,10 @@ def replaced(folder: Path) -> None:
         os.fsync(file.fileno())
     os.replace(new, folder / "a")
     descriptor = os.open(folder, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def seconds_each(action: Callable[[], object], seconds: float) -> float:

@@ -155,6 +155,14 @@ def test_the_title_of_what_is_folded_shows_no_escapes() -> None:
     )
 
 
+def test_a_violation_without_a_script_says_so() -> None:
+    for found in (finding("upsert/put-replaces"), finding("upsert/put-replaces", reproducer="")):
+        report = report_of([run_event(), *saver_events("sqlite", [found]), {"event": "end"}])
+        for text in (markdown(report), html(report)):
+            said = text.count("There is no script that shows this by itself")
+            assert said == (not found["reproducer"])
+
+
 def test_a_script_that_hangs_on_timing_says_how_often_it_showed() -> None:
     found = [finding("ordering/pages-tile", showed="2 of 3"), finding("upsert/put-replaces")]
     report = report_of([run_event(), *saver_events("sqlite", found), {"event": "end"}])

@@ -89,7 +89,11 @@ class Trial:
 
     def _wait(self, timeout: float) -> None:
         told = [life.spawned.status for life in self._alive() if not life.silent]
-        ready, _, _ = select.select([self._wakeup, self._control, *told], [], [], timeout)
+        # A saver may have left so many files open that descriptors are too high for select().
+        poll = select.poll()
+        for descriptor in (self._wakeup, self._control, *told):
+            poll.register(descriptor, select.POLLIN)
+        ready = [descriptor for descriptor, _ in poll.poll(math.ceil(timeout * 1_000))]
         if self._wakeup in ready:
             os.read(self._wakeup, 4096)
         if self._control in ready:
