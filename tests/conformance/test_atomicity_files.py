@@ -10,6 +10,7 @@ import pytest
 from tests.conformance.replay_support import assert_shown_until_mended, plan_for
 from tests.conformance.replay_targets import ref_to
 from tests.conformance.test_atomicity import FAMILY, found, judged, of_class
+from tests.reference.lmdb_value import LmdbReference
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.right_savers.apsw_connection import ApswConnection
@@ -115,6 +116,14 @@ class DeadOnceItFailed(Exclusive):
 def test_a_saver_that_can_be_used_no_more_has_not_stored_a_part(tmp_path: Path) -> None:
     outcome = judged(of_class(DeadOnceItFailed), tmp_path, operations=["put"])
     assert found(outcome) == {"usable-after"}
+
+
+def test_what_lmdb_changes_through_a_mapping_is_not_held_against_what_it_writes(
+    tmp_path: Path,
+) -> None:
+    outcome = judged(of_class(LmdbReference), tmp_path, operations=["put"])
+    assert (found(outcome), outcome.unexercised) == (set(), {})
+    assert any(detail.startswith("sync checkpoints.lmdb") for detail in faults_of(outcome))
 
 
 class InAPool(RewrittenInPlace):

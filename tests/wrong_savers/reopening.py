@@ -171,3 +171,16 @@ class UnsyncedPerCall(Database):
 @wrong(POWER, "PRAGMA synchronous=OFF on a connection for each call")
 class ConnectionPerCallNeverSynced(SqliteReference):
     database_class = UnsyncedPerCall
+
+
+class NotingFirst(Database):
+    def configure(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            connection.execute("PRAGMA user_version = 1")
+            super().configure(connection)
+
+
+@wrong(REOPENS, "a migration is noted as done before it is")
+class MigrationNotedFirst(SqliteReference):
+    database_class = NotingFirst

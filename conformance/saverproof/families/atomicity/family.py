@@ -137,8 +137,10 @@ class AtomicityJudging:
 
     def _were_seen(self, sweeps: Sequence[FaultSweep], problems: list[str]) -> bool:
         """Whether a layer saw what the saver does to its storage; if not, that is said."""
-        unseen = any(sweep.counted.unseen for sweep in sweeps)
-        seen = not unseen and any(sweep.counted.places for sweep in sweeps)
+        counted = [sweep.counted for sweep in sweeps]
+        # Some engines change what they have mapped while they change nothing of the store.
+        unseen = any(one.unseen for one in counted) and not any(one.changes for one in counted)
+        seen = not unseen and any(one.places for one in counted)
         if sweeps and not seen:
             self.record.untried = _UNSEEN if unseen else why_untried(self.target)
             why = _UNSEEN if unseen else nothing_passed(problems, why_not_held(self.target))

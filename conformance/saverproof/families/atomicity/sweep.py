@@ -38,6 +38,8 @@ class Counted:
     places: Places = field(default_factory=Places)
     cancellations: tuple[Plan, ...] = ()
     values: int = 0
+    changes: bool = False
+    """Whether a layer saw the operation change files."""
     unseen: bool = False
     """Whether files changed, and no layer saw who changed them."""
 
@@ -155,7 +157,9 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
         trial.settle()
     counted.places = found.places
     changed = state_of_files(trial.workspace.path) != before
-    counted.unseen = trial.bench.files is not None and changed and not changes_files(found.places)
+    held = trial.bench.files is not None and not trial.is_setup
+    counted.changes = held and changes_files(found.places)
+    counted.unseen = held and changed and not counted.changes
 
 
 def _count_values(trial: FaultTrial, counted: Counted) -> None:
