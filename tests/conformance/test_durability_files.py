@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.test_durability import blamed, judged
+from tests.conformance.test_durability import BUNDLED, blamed, judged
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.log_file import LogFileReference
 from tests.reference.saver import ReferenceSaver
 from tests.reference.state_file import StateFileReference
 
 from saverproof import Workspace, target
-from saverproof.families.durability import power_reporting, sweep
+from saverproof.families.durability import kill_points, power, power_reporting, sweep
 from saverproof.families.durability.workloads import workloads
 from saverproof_faults.syscalls import available
 
@@ -116,6 +116,23 @@ def test_a_right_saver_survives_every_power_cut(
     assert power["lost_acknowledged_max"] == 0
     assert outcome.checked["durability/power-cut-loses-nothing"] > 30
     assert power["setting"] == "plain files"
+
+
+@pytest.mark.usefixtures("shared_harness")
+def test_the_bundled_saver_holds_by_system_calls_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, layer in (
+        (kill_points, "engine_unavailable"),
+        (kill_points, "io_unavailable"),
+        (power, "available"),
+    ):
+        monkeypatch.setattr(module, layer, lambda: "not in this test")
+    outcome = judged(BUNDLED, tmp_path, monkeypatch, swept=16, images=40)
+    assert blamed(outcome) == set()
+    assert outcome.extra["crash"]["kill_points"]["system call"] > 8
+    assert outcome.extra["power"]["setting"] == "plain files"
+    assert outcome.extra["power"]["lost_acknowledged_max"] == 0
 
 
 NEVER_SYNCED = [

@@ -130,6 +130,7 @@ with CallRecorder(folder) as recorder:
     recorder.settled()
     recorder.started(0)
     (folder / "sub").mkdir()
+    os.mknod(folder / "log")
     with open(folder / "sub" / "new", "wb", buffering=0) as file:
         file.write(b"x" * 10)
         os.pwritev(file.fileno(), [b"AB", b"CD"], 4)

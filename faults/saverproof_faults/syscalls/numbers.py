@@ -14,6 +14,8 @@ class CallKind(StrEnum):
 
     OPEN = "open"
     """Opened for writing, or created."""
+    MAKE_FILE = "make file"
+    """Created, and not opened."""
     READ = "read"
     WRITE = "write"
     SYNC = "sync"
@@ -81,6 +83,8 @@ SYSTEM_CALLS = {
     "creat": Trapped(CallKind.OPEN, 85, None, path=0),
     "openat": Trapped(CallKind.OPEN, 257, 56, folder=0, path=1, flags=2, only=((2, _WRITING),)),
     "openat2": Trapped(CallKind.OPEN, 437, 437, folder=0, path=1, flags=2, data=2),
+    "mknod": Trapped(CallKind.MAKE_FILE, 133, None, path=0),
+    "mknodat": Trapped(CallKind.MAKE_FILE, 259, 33, folder=0, path=1),
     "read": Trapped(CallKind.READ, 0, 63, fd=0, data=1, size=2),
     "pread64": Trapped(CallKind.READ, 17, 67, fd=0, size=2, offset=3),
     "readv": Trapped(CallKind.READ, 19, 65, fd=0, data=1, size=2, vector=True),

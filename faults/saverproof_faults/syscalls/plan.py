@@ -53,7 +53,7 @@ NETWORK_FAILURES = frozenset(
 """What happens to connections: their places are counted apart from those of files."""
 _NEEDS_ROOM = frozenset(
     {CallKind.WRITE, CallKind.SYNC, CallKind.ALLOCATE, CallKind.RENAME}
-    | {CallKind.FOLDER, CallKind.LINK}
+    | {CallKind.FOLDER, CallKind.LINK, CallKind.MAKE_FILE}
 )
 
 

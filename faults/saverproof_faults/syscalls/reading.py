@@ -46,8 +46,9 @@ class WatchedFolder:
     def _made(self, held: HeldCall, trapped: Trapped, path: str, target: str) -> SystemCall:
         kind = trapped.kind
         flags, there = 0, True
-        if kind is CallKind.OPEN:
-            flags, there = _flags(held, trapped), os.path.lexists(path)
+        if kind in (CallKind.OPEN, CallKind.MAKE_FILE):
+            flags = _flags(held, trapped) if kind is CallKind.OPEN else os.O_CREAT
+            there = os.path.lexists(path)
         offset = 0
         if kind is CallKind.WRITE:
             offset = _offset(held, trapped)

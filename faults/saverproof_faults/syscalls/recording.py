@@ -35,7 +35,7 @@ class CallLog:
         if call.deleted:
             return
         match call.kind:
-            case CallKind.OPEN if call.creates:
+            case CallKind.OPEN | CallKind.MAKE_FILE if call.creates:
                 self._new_names.add(call.file)
                 self.entries.append(IoCall(IoKind.OPEN, call.file, creates=True))
             case CallKind.OPEN if call.empties:
