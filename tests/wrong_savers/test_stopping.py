@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,6 +21,7 @@ from tests.wrong_savers.scenes.failing import (
     prepared,
     stopped_everywhere,
     survivors,
+    watched_from_its_opening,
 )
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import (
@@ -58,6 +60,9 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
         saver.close()
     elif wrong.name == "large-values-beside-the-database":
         assert value_is_lost(wrong.saver, tmp_path)
+    elif wrong.name == "migration-noted-first":
+        assert not opens_after_its_opening_stopped(wrong.saver, tmp_path / "wrong")
+        assert opens_after_its_opening_stopped(SqliteReference, tmp_path / "right")
     else:
         moments = stopped_everywhere(opening(wrong.saver), tmp_path, "sync")
         assert lost_or_torn(moments) or forgets_what_was_seen(wrong.saver, tmp_path)
@@ -113,6 +118,29 @@ def value_is_lost(saver: Any, folder: Path) -> bool:
     found = probe.tuple()
     probe.saver.close()
     return found is not None and found.checkpoint["channel_values"] == {}
+
+
+def opens_after_its_opening_stopped(saver: Any, folder: Path) -> bool:
+    """Stop the first opening at each statement, open again, and put."""
+    for place in range(60):
+        path = folder / str(place)
+        statements: list[str] = []
+
+        def stop(statement: str, ran: list[str] = statements, place: int = place) -> None:
+            ran.append(statement)
+            if len(ran) == place + 1:
+                raise KeyboardInterrupt
+
+        with watched_from_its_opening(saver, stop), suppress(KeyboardInterrupt):
+            Probe(opening(saver), path, "sync").saver.close()
+        if len(statements) <= place:
+            return place > 0
+        probe = Probe(opening(saver), path, "sync")
+        answer = probe.put(1)
+        probe.saver.close()
+        if isinstance(answer, str):
+            return False
+    raise AssertionError("the opening has no end")
 
 
 def forgets_what_was_seen(saver: Any, folder: Path) -> bool:

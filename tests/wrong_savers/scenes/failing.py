@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tests.wrong_savers.scenes.probe import Probe
 
@@ -39,6 +40,15 @@ def watched(saver: Any, before: Callable[[str], None]) -> Iterator[None]:
     finally:
         if isinstance(database.connection, Watched):
             database.connection = connection
+
+
+@contextmanager
+def watched_from_its_opening(saver: Any, before: Callable[[str], None]) -> Iterator[None]:
+    """Watch the statements of savers that are opened meanwhile."""
+    database = saver.database_class
+    really_open = database.open
+    with mock.patch.object(database, "open", lambda self: Watched(really_open(self), before)):
+        yield
 
 
 def rows(path: Path) -> Any:
