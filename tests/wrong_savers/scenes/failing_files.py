@@ -10,7 +10,6 @@ from saverproof_faults.syscalls import CallFailure, CallFault, CallKind, CallWat
 from tests.wrong_savers.scenes.probe import Probe
 from tests.wrong_savers.support import opening
 
-
 FAILURES = (
     (CallFailure.IO_ERROR, None),
     (CallFailure.DISK_FULL, None),
