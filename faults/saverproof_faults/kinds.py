@@ -46,6 +46,7 @@ class Fault(StrEnum):
     SESSIONS_ENDED = "sessions-ended"
     SERVER_KILLED = "server-killed"
     STANDSTILL = "standstill"
+    FAILED_OVER = "failed-over"
     CANCEL = "cancel"
     KILL = "kill"
 
@@ -110,6 +111,7 @@ SIDES: Mapping[Fault, Side] = {
     Fault.SESSIONS_ENDED: Side.NETWORK,
     Fault.SERVER_KILLED: Side.NETWORK,
     Fault.STANDSTILL: Side.NETWORK,
+    Fault.FAILED_OVER: Side.NETWORK,
     Fault.CANCEL: Side.CANCELLATION,
     Fault.KILL: Side.PROCESS,
 }
@@ -143,6 +145,7 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.SESSIONS_ENDED: (Event.START,),
     Fault.SERVER_KILLED: (Event.START, Event.SEND),
     Fault.STANDSTILL: (Event.START, Event.SEND),
+    Fault.FAILED_OVER: (Event.START, Event.SEND),
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }

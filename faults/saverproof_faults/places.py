@@ -30,7 +30,7 @@ _BY_TURNS = (Fault.STATEMENT_CANCELLED, Fault.LOCK_TIMEOUT)
 """These leave behind what a refusal does, and are errors of another class."""
 SERVER_FAULTS = (*_OF_EACH_WRITE, *_BY_TURNS, Fault.SERVER_FULL)
 """What a server can do instead of writing."""
-OF_OWN_SERVERS = (Fault.SERVER_KILLED, Fault.STANDSTILL)
+OF_OWN_SERVERS = (Fault.SERVER_KILLED, Fault.STANDSTILL, Fault.FAILED_OVER)
 """What is done only to a server that nobody else uses."""
 OUTAGES = (Fault.SESSIONS_ENDED, *OF_OWN_SERVERS)
 """What can become of a server and of all that are connected to it."""
@@ -203,14 +203,14 @@ class Places:
         if self.writes and Fault.SERVER_FULL in self.write_faults:
             yield Plan(Fault.SERVER_FULL, Place(Event.OPERATION))
 
-    def server_deaths(self) -> Iterator[Plan]:
-        """Every moment at which the server can be killed: they are no part of ``plans``."""
-        yield Plan(Fault.SERVER_KILLED, Place(Event.START))
+    def server_deaths(self, fault: Fault = Fault.SERVER_KILLED) -> Iterator[Plan]:
+        """Every moment at which the server can die: they are no part of ``plans``."""
+        yield Plan(fault, Place(Event.START))
         for index, call in enumerate(self.sends, start=1):
             if call.kind is CallKind.SEND:
                 for moment in (Moment.BEFORE, *([Moment.AFTER] if call.answered else [])):
                     place = Place(Event.SEND, index, moment)
-                    yield Plan(Fault.SERVER_KILLED, place, about=str(call))
+                    yield Plan(fault, place, about=str(call))
 
     def standstills(self) -> Iterator[Plan]:
         """Moments at which the server can come to a standstill, the likeliest to tell first: what

@@ -28,6 +28,7 @@ _FAULTS = {
     Fault.SERVER_FULL: "the server has no room for anything",
     Fault.SESSIONS_ENDED: "the server ends all sessions",
     Fault.SERVER_KILLED: "the server is killed, and starts again,",
+    Fault.FAILED_OVER: "the server dies, and another one with its data takes its address,",
     Fault.STANDSTILL: "the server stands still, and goes on later,",
     Fault.CANCEL: "the awaiting task is cancelled",
     Fault.KILL: "the process is killed",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import family, scenarios
+from saverproof.families.atomicity import family, scenarios, sweep
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
 from saverproof.families.functional.family import hunt
@@ -148,6 +148,24 @@ def test_an_answer_that_comes_after_a_standstill_is_not_the_next_one(
     (finding,) = judged(target_of(LateAnswers), tmp_path, operations=["put"]).findings
     assert finding.contract == f"atomicity/{BROKEN}"
     assert "the server stands still, and goes on later, at the" in finding.steps[-2]
+
+
+@pytest.mark.usefixtures("one_put")
+@pytest.mark.parametrize(
+    ("kind", "blamed"), [(RedisReference, set()), (ScriptLoadedOnce, {BROKEN})]
+)
+def test_another_server_takes_the_address(
+    kind: type[RedisReference],
+    blamed: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sweep, "injections", lambda *_: [])
+    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, failovers=1))
+    outcome = judged(target_of(kind), tmp_path, operations=["put"])
+    assert found(outcome) == blamed
+    assert outcome.extra["faults"]["by_kind"][Fault.FAILED_OVER] == 1
 
 
 def test_messages_are_lost_in_random_programs(

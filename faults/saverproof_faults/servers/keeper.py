@@ -2,10 +2,10 @@
 
 It outlives whoever started it by as long as that takes: when its standard input ends, for whatever
 reason, it drops every place and ends the server. What it is told on standard input, once: the
-kind of server as text, the DSN to use or null, where private servers keep their data, and whether
-to keep empty places ready. It answers with one line: where it listens, or why it cannot. On its
-socket, each connection is one lease: it gets a place of its own, and gives it back when it is
-closed, however that comes.
+kind of server as text, the DSN to use or null, where private servers keep their data, whether to
+keep empty places ready, and whether a private server is reached through a proxy. It answers with
+one line: where it listens, or why it cannot. On its socket, each connection is one lease: it gets a
+place of its own, and gives it back when it is closed, however that comes.
 One that begins with a label gets the place that all with this label share, until the end; one that
 begins with the name of a place only has things done there.
 """
@@ -22,8 +22,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from saverproof_faults.servers.kinds import where
+from saverproof_faults.servers.kinds import Moves, through, where
 from saverproof_faults.servers.orders import Order, Wanted
+from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 from saverproof_faults.servers.stock import Stock, first_line
@@ -42,6 +43,10 @@ def main() -> None:
             given: str | None = order["dsn"]
             server = stack.enter_context(kind.private(scratch)) if given is None else None
             dsn = server.url if server is not None else str(given)
+            proxy = None
+            if order["proxied"] and isinstance(server, Moves):
+                proxy = stack.enter_context(TcpProxy(server.port))
+                dsn = through(dsn, proxy.port)
             places = stack.enter_context(kind.places(dsn))
         except (ServerUnavailable, ServerError) as reason:
             _say({"refused": str(reason)})
@@ -50,7 +55,7 @@ def main() -> None:
             _say({"refused": f"{type(error).__name__}: {error}"})
             return
         ahead = places.ahead if order["ahead"] else 0
-        stock = Stock(places, server, f"{kind.title} at {where(dsn)}", ahead)
+        stock = Stock(places, server, f"{kind.title} at {where(dsn)}", ahead, proxy)
         folder = Path(stack.enter_context(_short_folder()))
         with _listening(folder / "leases", stock) as address:
             _say({"address": address, "version": places.version, "killable": stock.killable})

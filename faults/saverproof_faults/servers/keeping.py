@@ -70,7 +70,8 @@ class Kept:
 class Keeper:
     """A keeper for a need. Entering starts it; leaving, or our death, has it remove all.
 
-    ``ahead`` says that it makes places before they are asked for. Raises ServerUnavailable if
+    ``ahead`` says that it makes places before they are asked for, ``proxied`` that a private server
+    is reached through a proxy. Raises ServerUnavailable if
     there is no such server, with one line.
     """
 
@@ -81,6 +82,7 @@ class Keeper:
         scratch: Path | None = None,
         *,
         ahead: bool = False,
+        proxied: bool = False,
     ) -> None:
         self._order = {
             "kind": need.key,
@@ -88,6 +90,7 @@ class Keeper:
             "dsn": dsn,
             "scratch": None if scratch is None else str(scratch),
             "ahead": ahead,
+            "proxied": proxied,
         }
         self.left: tuple[str, ...] = ()
         """After the end: what could not be removed, a line each."""
@@ -204,6 +207,15 @@ class Lease:
         self._ask(asdict(Order(Deed.RESTART)))
         self.wait_until_ready()
 
+    def fail_over(self) -> None:
+        """Kill the server, and have another one with its data answer at its address.
+
+        Raises:
+            ServerError: it is not ours, does not start, or is not behind a proxy.
+        """
+        self._ask(asdict(Order(Deed.FAIL_OVER)))
+        self.wait_until_ready()
+
     def wait_until_ready(self) -> None:
         """Wait until a server that was killed has started again. Raises ServerError."""
         self._ask(asdict(Order(Deed.READY)))
@@ -281,9 +293,11 @@ def serving(kind: ServerKind) -> Iterator[Kept]:
 
 
 @contextmanager
-def serving_apart(kind: ServerKind, scratch: Path | None = None) -> Iterator[Kept]:
+def serving_apart(
+    kind: ServerKind, scratch: Path | None = None, *, proxied: bool = False
+) -> Iterator[Kept]:
     """Another private server, inside of ``serving``, for a block and the processes that are started
-    in it: one that may be killed.
+    in it: one that may be killed, and behind a proxy replaced by another.
 
     Raises:
         ServerUnavailable: the one that is there is somebody's, or cannot be killed.
@@ -291,14 +305,16 @@ def serving_apart(kind: ServerKind, scratch: Path | None = None) -> Iterator[Kep
     need = Need.of(kind)
     if not announced()[need.key].killable:
         raise ServerUnavailable("only a private server is killed, with places that outlive that")
-    with _announced(need, None, scratch) as kept:
+    with _announced(need, None, scratch, proxied=proxied) as kept:
         yield kept
 
 
 @contextmanager
-def _announced(need: Need, dsn: str | None, scratch: Path | None) -> Iterator[Kept]:
+def _announced(
+    need: Need, dsn: str | None, scratch: Path | None, *, proxied: bool = False
+) -> Iterator[Kept]:
     before = announced()
-    with Keeper(need, dsn, scratch) as keeper:
+    with Keeper(need, dsn, scratch, proxied=proxied) as keeper:
         announce({**before, need.key: keeper.kept})
         try:
             yield keeper.kept

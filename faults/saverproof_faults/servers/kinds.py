@@ -116,6 +116,16 @@ class StandsStill(Protocol):
         """Let them go on, and wait until they have done all that was asked of them meanwhile."""
 
 
+@runtime_checkable
+class Moves(Protocol):
+    """A private server that can be started again at another port."""
+
+    port: int
+
+    def move(self) -> None:
+        """Use another port from the next start on."""
+
+
 class NoPlaceError(Exception):
     """All the places that a server has are in use."""
 
@@ -170,6 +180,12 @@ def driver(module: str, install: str) -> Any:
 def where(dsn: str) -> str:
     """A DSN's host and port, which is all of it that may be shown."""
     return urlsplit(dsn).netloc.rpartition("@")[2] or "its socket"
+
+
+def through(dsn: str, port: int) -> str:
+    """The DSN of the same server by way of another port."""
+    url = urlsplit(dsn)
+    return url._replace(netloc=f"{url.netloc.rpartition(':')[0]}:{port}").geturl()
 
 
 def within(dsn: str, place: str) -> str:

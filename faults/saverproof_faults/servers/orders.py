@@ -18,12 +18,13 @@ class Wanted:
 class Deed(StrEnum):
     """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``; or to the
     server: it can be killed, and starts again; whether it has is told by ``READY``. It can be made
-    to stand still until ``THAW``.
+    to stand still until ``THAW``. Behind a proxy it can be started at another port instead.
     """
 
     END_SESSIONS = "end-sessions"
     RESTART = "restart"
     READY = "ready"
+    FAIL_OVER = "fail-over"
     FREEZE = "freeze"
     THAW = "thaw"
     WATCH = "watch"

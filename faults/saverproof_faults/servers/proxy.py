@@ -82,6 +82,10 @@ class TcpProxy:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
+    def turn_to(self, port: int) -> None:
+        """Pass connections that are made from now on to another port."""
+        self._target = port
+
     def arm(self, fault: NetworkFault) -> None:
         """Let ``fault`` strike once, counting from now."""
         with self._lock:

@@ -43,7 +43,6 @@ class RedisServer(Server):
     def prepare(self) -> None:
         settings = [
             f"bind {HOST}",
-            f"port {self.port}",
             f"dir {self.folder}",
             "appendonly yes",
             f"appendfsync {self._sync}",
@@ -56,7 +55,8 @@ class RedisServer(Server):
         self.write_private("redis.conf", "\n".join(settings) + "\n")
 
     def command(self) -> Sequence[str]:
-        return [self.program(self.programs[0]), str(self.folder / "redis.conf")]
+        settings = str(self.folder / "redis.conf")
+        return [self.program(self.programs[0]), settings, "--port", str(self.port)]
 
     def is_ready(self) -> bool:
         try:

@@ -156,6 +156,10 @@ class Server(ABC):
         self.kill()
         self.start()
 
+    def move(self) -> None:
+        """Use another port from the next start on."""
+        self.port = free_port()
+
     def freeze(self) -> None:
         """Have it and all its processes stand still. Raises ServerError if that is not possible."""
         if not standstill.possible():

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from saverproof_faults.servers.kinds import (
+    Moves,
     NoPlaceError,
     OutlivesServers,
     Places,
@@ -21,6 +22,7 @@ from saverproof_faults.servers.kinds import (
     Way,
 )
 from saverproof_faults.servers.orders import Deed, Order
+from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.server import ServerError
 
 _PATIENCE_S = 60.0
@@ -29,10 +31,18 @@ _PATIENCE_S = 60.0
 class Stock:
     """Places ready to be used, and those to be removed; one thread does both, beside the run."""
 
-    def __init__(self, places: Places, server: RunningServer | None, name: str, ahead: int) -> None:
+    def __init__(
+        self,
+        places: Places,
+        server: RunningServer | None,
+        name: str,
+        ahead: int,
+        proxy: TcpProxy | None = None,
+    ) -> None:
         self._places = places
         self._name = name
         self._server = server
+        self._proxy = proxy
         self._ahead = ahead
         self._run = secrets.token_hex(4)
         self._count = 0
@@ -98,8 +108,10 @@ class Stock:
         """
         if order.deed in _DEEDS and not isinstance(self._places, RefusesWrites):
             raise ServerError("this kind of server fails no writes")
-        if order.deed in (Deed.RESTART, Deed.READY) and not self.killable:
+        if order.deed in (Deed.RESTART, Deed.READY, Deed.FAIL_OVER) and not self.killable:
             raise ServerError("only a private server is killed, with places that outlive that")
+        if order.deed is Deed.FAIL_OVER and self._proxy is None:
+            raise ServerError("only a server behind a proxy can give its address to another")
         if order.deed is Deed.FREEZE and not isinstance(self._server, StandsStill):
             raise ServerError("only a private server is made to stand still")
         if order.deed is Deed.THAW:
@@ -125,9 +137,12 @@ class Stock:
     def _done(self, order: Order, name: str) -> Any:
         if order.deed is Deed.END_SESSIONS:
             return self._places.end_sessions(name)
-        if order.deed is Deed.RESTART:
+        if order.deed in (Deed.RESTART, Deed.FAIL_OVER):
             assert self._server is not None
             self._server.kill()
+            if order.deed is Deed.FAIL_OVER:
+                assert isinstance(self._server, Moves)
+                self._server.move()
             # Who asked goes on meanwhile; this is the next thing that is done here.
             self._asked.appendleft(self._start_again)
             return None
@@ -149,6 +164,9 @@ class Stock:
         assert isinstance(self._places, OutlivesServers)
         try:
             self._server.start()
+            if self._proxy is not None:
+                assert isinstance(self._server, Moves)
+                self._proxy.turn_to(self._server.port)
             self._places.reconnect()
             self._not_running = None
         except Exception as error:  # noqa: BLE001 - told to whoever waits for it

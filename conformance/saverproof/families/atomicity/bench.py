@@ -161,15 +161,16 @@ class FaultBench:
                 yield cls(target, folder, plan.api, fresh, alone, injector, *below, losing, caller)
 
     @contextmanager
-    def own_server(self) -> Iterator[None]:
-        """Have what follows use a server of its own, to which anything may be done.
+    def own_server(self, *, proxied: bool = False) -> Iterator[None]:
+        """Have what follows use a server of its own, to which anything may be done; behind a proxy,
+        another one can take its address.
 
         Raises:
             ServerUnavailable: there is none.
         """
         target, before = self.target, self.server
         assert target.server is not None
-        with serving_apart(target.server, in_memory()):
+        with serving_apart(target.server, in_memory(), proxied=proxied):
             self.server = _server_of(target, self.files, self.caller)
             try:
                 yield

@@ -18,7 +18,7 @@ class FaultEffort:
     stops answering: whoever sets no limit to that is waited for each time. ``deaths`` is how often
     it is killed, and starts again, ``standstills`` how often it stops and goes on: that takes as
     long as the saver is willing to wait, or a call is watched. ``refusals`` are writes that fail
-    for all who use the server.
+    for all who use the server; ``failovers`` are deaths after which another one has its address.
     """
 
     most: int
@@ -27,6 +27,7 @@ class FaultEffort:
     deaths: int = 0
     standstills: int = 0
     refusals: int = 0
+    failovers: int = 0
     rare: bool = False
     lasting: bool = False
     random_programs: int = 0
@@ -36,7 +37,7 @@ class FaultEffort:
 EFFORTS = {
     "quick": FaultEffort(most=150, slow_most=40, deaths=4, standstills=1, refusals=20),
     "default": FaultEffort(
-        most=2_000, slow_most=300, silences=1, deaths=12, standstills=3, refusals=100
+        most=2_000, slow_most=300, silences=1, deaths=12, standstills=3, refusals=100, failovers=2
     ),
     "deep": FaultEffort(
         most=100_000,
@@ -45,6 +46,7 @@ EFFORTS = {
         deaths=60,
         standstills=12,
         refusals=1_000,
+        failovers=12,
         rare=True,
         lasting=True,
         random_programs=150,

@@ -116,9 +116,9 @@ class AtomicityJudging:
                     tally.note(problem)
                 self._sweep(bench, sweeps, effort)
                 with own_server(bench, sweeps, effort, tally) as done:
-                    for sweep, injection in tally.budget.within(done, "faults of the server", 0.95):
-                        self._try(sweep, injection)
-                        self._beat(bench)
+                    self._try_on(bench, done)
+                    with own_server(bench, sweeps, effort, tally, proxied=True) as failovers:
+                        self._try_on(bench, failovers)
                     record.settle()
                     self._report(bench, stack)
                 tally.keep_settled(tally.wanted - {USABLE})
@@ -215,6 +215,12 @@ class AtomicityJudging:
                 why = f"cut off: the saver did not answer {MOST_UNANSWERED} times"
                 self.record.not_tried(injection, why)
                 continue
+            self._try(sweep, injection)
+            self._beat(bench)
+
+    def _try_on(self, bench: FaultBench, done: Sequence[tuple[FaultSweep, Injection]]) -> None:
+        """What is done to a server of its own."""
+        for sweep, injection in self.tally.budget.within(done, "faults of the server", 0.95):
             self._try(sweep, injection)
             self._beat(bench)
 

@@ -11,7 +11,7 @@ from saverproof.families.atomicity.fault_plans import Injection, covering, thinn
 from saverproof.families.atomicity.sweep import FaultSweep, sort_of
 from saverproof.families.tally import Tally
 from saverproof.steps.definitions import SetUp
-from saverproof_faults import Places
+from saverproof_faults import Fault, Places
 from saverproof_faults.places import OF_OWN_SERVERS
 from saverproof_faults.servers import ServerUnavailable
 
@@ -30,29 +30,38 @@ def needs_own_server(injection: Injection | None, places: Places) -> bool:
 
 def like(injection: Injection, places: Places) -> list[Injection]:
     """What else of the same sort can be done to it in an operation."""
-    plans = [*places.server_deaths(), *places.standstills(), *places.failing_writes()]
     assert injection.plan is not None
+    deaths = [*places.server_deaths(), *places.server_deaths(Fault.FAILED_OVER)]
+    plans = [*deaths, *places.standstills(), *places.failing_writes()]
     found = [Injection(plan) for plan in plans if plan.fault is injection.plan.fault]
     return thinned(found, _MOST_OF_ONE)
 
 
 @contextmanager
 def own_server(
-    bench: FaultBench, sweeps: Sequence[FaultSweep], effort: FaultEffort, tally: Tally
+    bench: FaultBench,
+    sweeps: Sequence[FaultSweep],
+    effort: FaultEffort,
+    tally: Tally,
+    *,
+    proxied: bool = False,
 ) -> Iterator[list[tuple[FaultSweep, Injection]]]:
     """What is to be done to it; in the block, the bench has a server to which it may be done.
 
-    It is nothing, and a note says why, if there can be no such server.
+    It is nothing, and a note says why, if there can be no such server. Behind a proxy it fails
+    over; all else is done without one, which would hide when a server has caught up.
     """
     kind = bench.target.server
     able = [one for one in sweeps if one.clean is None and not isinstance(one.scenario.step, SetUp)]
     chosen = [*_refusals(able, effort), *_deaths(able, effort), *_standstills(able, effort)]
+    if proxied:
+        chosen = [*_failovers(able, effort)]
     if kind is None or not chosen:
         yield []
         return
     with ExitStack() as stack:
         try:
-            stack.enter_context(bench.own_server())
+            stack.enter_context(bench.own_server(proxied=proxied))
         except ServerUnavailable as reason:
             tally.note(f"{kind.title} was not killed: {reason}")
             chosen = []
@@ -73,6 +82,15 @@ def _standstills(
 ) -> Iterator[tuple[FaultSweep, Injection]]:
     for sweep in thinned(able, effort.standstills):
         yield sweep, Injection(next(sweep.counted.places.standstills()))
+
+
+def _failovers(
+    able: Sequence[FaultSweep], effort: FaultEffort
+) -> Iterator[tuple[FaultSweep, Injection]]:
+    """Before an operation and at its last message, by turns."""
+    for turn, sweep in enumerate(thinned(able, effort.failovers)):
+        places = [*sweep.counted.places.server_deaths(Fault.FAILED_OVER)]
+        yield sweep, Injection(places[-(turn % 2)])
 
 
 def _refusals(

@@ -23,6 +23,7 @@ from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 from saverproof.targets.target import Target
+from saverproof_faults import Fault
 from saverproof_faults.servers import ServerUnavailable
 
 
@@ -46,7 +47,8 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         with FaultBench.opened(plan, target, drivers) as bench, ExitStack() as stack:
             sweep = bench.on_worker(lambda: swept(bench, scenario, stack, also_lasting=False))
             if needs_own_server(injection, sweep.counted.places):
-                stack.enter_context(bench.own_server())
+                over = injection is not None and injection.name == Fault.FAILED_OVER
+                stack.enter_context(bench.own_server(proxied=over))
             return _again(sweep, injection, contract)
     except (NoCleanRunError, HungError) as problem:
         return unclear(f"the operation does not work without the fault either: {problem}")

@@ -27,6 +27,7 @@ WAYS = {
 }
 BREAKS = {Moment.BEFORE: Fault.CONNECTION_RESET, Moment.AFTER: Fault.ANSWER_LOST}
 """What becomes of the message at which a server is killed."""
+DEATHS = {Fault.SERVER_KILLED: Deed.RESTART, Fault.FAILED_OVER: Deed.FAIL_OVER}
 _BEAT_S = 0.5
 
 
@@ -121,8 +122,8 @@ class FailingServer:
     @contextmanager
     def _striking_before(self, plan: Plan) -> Iterator[None]:
         with closing(self._lease()) as lease:
-            kills = plan.fault is Fault.SERVER_KILLED
-            self._wait(lease.restart if kills else lease.end_sessions)
+            deeds = {Fault.SERVER_KILLED: lease.restart, Fault.FAILED_OVER: lease.fail_over}
+            self._wait(deeds.get(plan.fault, lease.end_sessions))
         self._fired = lambda: True
         yield
 
@@ -157,7 +158,7 @@ class FailingServer:
         self._fired = files.has_fired
         with closing(self._lease()) as lease:
             try:
-                with files.following(broken, telling(self._address, Deed.RESTART)):
+                with files.following(broken, telling(self._address, DEATHS[plan.fault])):
                     yield
             finally:
                 self._wait(lease.wait_until_ready)
