@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -58,9 +58,12 @@ class TlsRedisServer(RedisServer):
         super().prepare()
         self.run(["openssl", *_SELF_SIGNED.split(), *_FOR_HERE])
         settings = (self.folder / "redis.conf").read_text()
-        plain, secret = f"\nport {self.port}\n", f"\nport 0\ntls-port {self.port}\n"
         files = "tls-cert-file cert.pem\ntls-key-file key.pem\ntls-auth-clients no\n"
-        self.write_private("redis.conf", settings.replace(plain, secret) + files)
+        self.write_private("redis.conf", settings + files)
+
+    def command(self) -> Sequence[str]:
+        *command, port = super().command()
+        return [*command, "0", "--tls-port", port]
 
     def is_ready(self) -> bool:
         try:
