@@ -176,6 +176,12 @@ class FileStore(Database):
             self._writer = connection
         return self._writer
 
+    def _settle_after(self, error: Exception) -> None:
+        super()._settle_after(error)
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+            # What SQLite could not open for writing it has opened for reading, and would keep so.
+            self._close_writer()
+
     def _settle(self) -> None:
         connection = self._writer
         if connection is not None and connection.in_transaction:

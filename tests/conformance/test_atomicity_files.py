@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,7 +15,7 @@ from tests.conformance.test_atomicity import FAMILY, found, judged, of_class
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
-from tests.right_savers.apsw_connection import ApswConnection
+from tests.right_savers.apsw_connection import ApswConnection, ApswDatabase
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.plain_files import (
     CacheBelievesItself,
@@ -22,10 +24,13 @@ from tests.wrong_savers.plain_files import (
 )
 
 from saverproof.families import registry, untried
-from saverproof.families.atomicity import bench, files
+from saverproof.families.atomicity import bench, effort, family, files, first_look
+from saverproof.families.atomicity.scenarios import A_NEW_TASK, LONG_VALUES
 from saverproof.items import Outcome
 from saverproof.targets.loading import load
+from saverproof_faults import injector
 from saverproof_faults.syscalls import available
+from saverproof_savers import targets
 
 TWO = ["put", "put_writes"]
 
@@ -178,6 +183,62 @@ def test_a_sqlite_of_its_own_is_failed_by_system_calls(tmp_path: Path) -> None:
     outcome = judged(of_class(ApswConnection), tmp_path, operations=["put"])
     assert (found(outcome), outcome.unexercised) == (set(), {})
     assert any("checkpoints.db-wal" in detail for detail in faults_of(outcome))
+
+
+class LateWriter(ApswDatabase):
+    """Writes on a connection that is opened by the first write, and kept as it came out."""
+
+    writer: Any = None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            reader, self.writer = self.connection, self.writer or self.open()
+            self.connection = self.writer
+            try:
+                with super().writing():
+                    yield
+            finally:
+                self.writer, self.connection = self.connection, reader
+
+    def close(self) -> None:
+        super().close()
+        if self.writer is not None:
+            self.writer.close()
+
+
+class WriterReadOnlyForEver(SqliteReference):
+    database_class = LateWriter
+
+
+def test_a_connection_that_sqlite_could_open_for_reading_alone_is_of_no_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(family, "SCENARIOS", (A_NEW_TASK,))
+    outcome = judged(of_class(WriterReadOnlyForEver), tmp_path)
+    assert found(outcome) == {"usable-after"}
+    (finding,) = outcome.findings
+    assert "(open checkpoints.db)" in finding.steps[-2]
+
+
+def test_the_bundled_saver_holds_by_system_calls_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_look, "sqlite_files", lambda _: ())
+    monkeypatch.setattr(bench, "watched", lambda _: nullcontext())
+    monkeypatch.setattr(injector, "unavailable", lambda: "not in this test")
+    monkeypatch.setattr(injector, "loaded_drivers", lambda: ())
+    monkeypatch.setattr(family, "SCENARIOS", (LONG_VALUES, A_NEW_TASK))
+    monkeypatch.setitem(effort.EFFORTS, "quick", effort.FaultEffort(most=300, slow_most=300))
+    outcome = judged(targets.sqlite, tmp_path)
+    assert (found(outcome), outcome.unexercised) == (set(), {})
+    kinds = outcome.extra["faults"]["by_kind"]
+    assert {name for name in kinds if name.startswith("io-")} == {"io-error", "io-full", "io-short"}
+    assert min(kinds["io-error"], kinds["io-full"], kinds["io-short"]) > 10
+    entries = [one for one in outcome.extra["faults"]["map"] if one["kind"] == "io"]
+    assert all("system call" in one["place"] for one in entries)
+    # What cannot be opened for writing, SQLite opens for reading.
+    assert "open checkpoints.db" in faults_of(outcome)
 
 
 @pytest.mark.parametrize("saver", [CacheBelievesItself, FileForEachWrite, RewrittenInPlace])

@@ -7,11 +7,12 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from langgraph.checkpoint.serde.types import RESUME
 
-from saverproof_savers import SqliteSaver, files
+from saverproof_savers import SqliteSaver, file_store, files
 from tests.savers.faulty import Plan, faulty_connections
 from tests.savers.helpers import at, numbers, put, values_of, writes_of
 
@@ -209,6 +210,21 @@ def test_a_locked_database_is_told_and_goes_on_afterwards(path: Path) -> None:
                 assert len(numbers(saver)) == 3
             other.rollback()
         assert everything(path) == before
+        check_usable(saver, path)
+
+
+def test_a_connection_that_came_out_read_only_is_not_kept(path: Path) -> None:
+    def read_only(path: str, _: object) -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+
+    SqliteSaver.open(path).close()
+    with SqliteSaver.open(path) as saver:
+        with (
+            mock.patch.object(file_store, "connect", read_only),
+            pytest.raises(sqlite3.OperationalError, match="readonly"),
+        ):
+            put(saver, 1)
+        fill(saver)
         check_usable(saver, path)
 
 
