@@ -55,11 +55,11 @@ class ScriptWatch(CallWatch):
 
 
 @contextmanager
-def serving(kind: ServerKind) -> Iterator[None]:
+def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[None]:
     """A server for the block (see ``keeping.serving``)."""
     with ExitStack() as stack:
         with undecided():
-            stack.enter_context(keeping.serving(kind))
+            stack.enter_context(keeping.serving(kind, proxied=proxied))
         yield
 
 
@@ -72,6 +72,11 @@ def dsn_for(kind: ServerKind, label: Label) -> str:
 def killing() -> tuple[str, ...]:
     """What to tell, and where, to have the server killed."""
     return next(telling(kept.address, Deed.RESTART) for kept in announced().values())
+
+
+def failing_over() -> tuple[str, ...]:
+    """What to tell, and where, to have another server take the address of one that dies."""
+    return next(telling(kept.address, Deed.FAIL_OVER) for kept in announced().values())
 
 
 def freezing() -> tuple[str, ...]:
@@ -91,6 +96,13 @@ def restart() -> None:
     """Kill the servers, and start them again."""
     for lease in _leases():
         lease.restart()
+
+
+@undecided()
+def fail_over() -> None:
+    """Have other servers take the addresses of these, which die."""
+    for lease in _leases():
+        lease.fail_over()
 
 
 @undecided()

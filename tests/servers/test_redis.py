@@ -163,8 +163,14 @@ def test_another_server_takes_the_address(
     monkeypatch.setattr(sweep, "injections", lambda *_: [])
     monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
     monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, failovers=1))
-    outcome = judged(target_of(kind), tmp_path, operations=["put"])
+    opening = (
+        "from tests.servers.redis_saver import open_saver\n"
+        f"from {kind.__module__} import {kind.__name__}\n"
+        f"open_saver({kind.__name__}, dsn)"
+    )
+    outcome = judged(target_of(kind, opening=opening), tmp_path, operations=["put"])
     assert found(outcome) == blamed
+    assert all("fail_over()" in finding.reproducer for finding in outcome.findings)
     assert outcome.extra["faults"]["by_kind"][Fault.FAILED_OVER] == 1
 
 

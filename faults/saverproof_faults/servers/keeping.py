@@ -275,20 +275,21 @@ class Lease:
 
 
 @contextmanager
-def serving(kind: ServerKind) -> Iterator[Kept]:
+def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[Kept]:
     """The server of this run, else one for this block and the processes that are started in it.
 
-    That one is at the DSN in the environment variable of the kind, or a private one.
+    That one is at the DSN in the environment variable of the kind, or a private one; ``proxied``
+    asks for one of the block's own, which is behind a proxy if it is private.
 
     Raises:
         ServerUnavailable: there is none, and none can be started.
     """
     need = Need.of(kind)
     before = announced()
-    if need.key in before:
+    if need.key in before and not proxied:
         yield before[need.key]
         return
-    with _announced(need, os.environ.get(need.variable), None) as kept:
+    with _announced(need, os.environ.get(need.variable), None, proxied=proxied) as kept:
         yield kept
 
 

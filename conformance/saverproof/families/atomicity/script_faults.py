@@ -51,8 +51,7 @@ def faults_anywhere(injection: Injection, places: Places, database: str) -> Iter
     plan = injection.plan
     if injection.value:
         yield _refusing(injection.value)
-    if plan is None or injection.also is not None or plan.fault is Fault.FAILED_OVER:
-        # Who takes an address is behind a proxy, which no script has.
+    if plan is None or injection.also is not None:
         return
     if plan.fault is Fault.CANCEL:
         if plan.place.index == 1:

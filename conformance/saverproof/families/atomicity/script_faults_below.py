@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from saverproof.families.atomicity.files import CALL_FAILURES
 from saverproof.families.atomicity.plain_fault import PlainFault, after_passing
-from saverproof.families.atomicity.server import BREAKS, WAYS
+from saverproof.families.atomicity.server import BREAKS, DEATHS, WAYS
 from saverproof.families.atomicity.worker import PATIENCE_S
 from saverproof.scripts.source import quoted
 from saverproof_faults import Event, Fault, Lasts, Places, Plan
@@ -14,12 +14,15 @@ from saverproof_faults.scripted import (
     ScriptWatch,
     end_sessions,
     fail_no_more,
+    fail_over,
     fail_write,
+    failing_over,
     freeze,
     freezing,
     killing,
     ready,
     restart,
+    serving,
     thaw,
     thaw_after,
 )
@@ -36,7 +39,7 @@ def failing_write(plan: Plan) -> PlainFault:
 
 
 def before_operation(plan: Plan) -> PlainFault:
-    """The server is killed, stands still, or ends its sessions, before the operation."""
+    """The server is killed, replaced, stands still, or ends its sessions, before the operation."""
     if plan.fault is Fault.STANDSTILL:
         return PlainFault(
             top=(_importing(freeze, thaw, thaw_after),),
@@ -44,8 +47,19 @@ def before_operation(plan: Plan) -> PlainFault:
             after=_THAWED,
             may_store=True,
         )
-    deed, path = (restart, "") if plan.fault is Fault.SERVER_KILLED else (end_sessions, "path")
-    return PlainFault(top=(_importing(deed),), before=(f"{deed.__name__}({path})",))
+    if plan.fault is Fault.SESSIONS_ENDED:
+        return PlainFault(
+            top=(_importing(end_sessions),), before=(f"{end_sessions.__name__}(path)",)
+        )
+    top, dies, _ = _death(plan.fault)
+    return PlainFault(top=top, before=(f"{dies.__name__}()",))
+
+
+def _death(fault: Fault) -> tuple[tuple[str, ...], Callable[..., object], Callable[..., object]]:
+    """The server dies: what stands above, what kills it, and what tells who is to kill it."""
+    if fault is Fault.SERVER_KILLED:
+        return (_importing(killing, ready, restart),), restart, killing
+    return (_importing(fail_over, failing_over, ready), _PROXIED), fail_over, failing_over
 
 
 def _importing(*functions: Callable[..., object]) -> str:
@@ -53,6 +67,7 @@ def _importing(*functions: Callable[..., object]) -> str:
     return f"from {functions[0].__module__} import {names}"
 
 
+_PROXIED = f"{serving.__name__} = functools.partial({serving.__name__}, proxied=True)"
 _THAWING = f"thawing = {thaw_after.__name__}({PATIENCE_S:g})  # a call may wait as long"
 _THAWED = ("thawing.cancel()", f"{thaw.__name__}()")
 
@@ -106,9 +121,10 @@ def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
     top: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    if fault is Fault.SERVER_KILLED:
-        fault, extent = BREAKS[plan.place.moment], f", tells={killing.__name__}()"
-        top, after = (_importing(killing, ready),), (f"{ready.__name__}()",)
+    if fault in DEATHS:
+        top, _, tells = _death(fault)
+        fault, extent = BREAKS[plan.place.moment], f", tells={tells.__name__}()"
+        after = (f"{ready.__name__}()",)
     elif fault is Fault.STANDSTILL:
         extent = f", tells={freezing.__name__}()"
         top, before, after = (_importing(freezing, thaw, thaw_after),), (_THAWING,), _THAWED
