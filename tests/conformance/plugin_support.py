@@ -1,16 +1,24 @@
 """Running pytest as a user does: in a child process, in a folder of its own."""
 
+import atexit
 import json
 import os
 import re
 import subprocess
-import sys
-import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
+
+from tests.conformance.forked_runs import SAID, SLOW_PLUGINS, run
 
 from saverproof.contracts.registry import contracts
+from saverproof.process.scratch import in_memory, scratch_folder
+from saverproof.process.scripts import ScriptProcesses
 
 FAKE_JUDGE = '''
 """A judge that finds what script.json tells it to find."""
@@ -247,8 +255,14 @@ def twice(workspace, other):
     return InMemorySaver()
 """
 
-FACTS = tempfile.TemporaryDirectory(prefix="saverproof-facts-")
+_UNTIL_THE_END = ExitStack()
+atexit.register(_UNTIL_THE_END.close)
+FACTS = _UNTIL_THE_END.enter_context(scratch_folder(root=in_memory()))
 """What is known of the targets of this process's tests; gone when it ends."""
+_ORDERS = _UNTIL_THE_END.enter_context(scratch_folder(root=in_memory()))
+_RUNS = ScriptProcesses(["tests.conformance.preloaded_pytest"])
+_PATIENCE_S = 120.0
+_ROOT = Path(__file__).parents[2]
 
 
 def count(*families: str) -> int:
@@ -301,10 +315,8 @@ class Project:
 
     def pytest(self, *arguments: str, **environment: str) -> Result:
         """Run pytest here, without the plugins that take seconds to import."""
-        without = ["-p", "no:langsmith_plugin"]
-        if not any("hypothesis" in argument for argument in arguments):
-            without += ["-p", "no:hypothesispytest"]
-        return self.run(sys.executable, "-m", "pytest", *without, *arguments, **environment)
+        without = () if any("hypothesis" in argument for argument in arguments) else SLOW_PLUGINS
+        return self._run("pytest:console_main", [*without, *arguments], environment, [self.folder])
 
     def judge(self, *arguments: str, saver: str = "toys.py:toy", **environment: str) -> Result:
         """Run pytest here with ``--saver`` and the fake judge."""
@@ -312,33 +324,64 @@ class Project:
         path = str(self.folder / "fake")
         return self.pytest(
             *("-p", "fake_judge", f"--saver={saver}", *arguments),
-            **{"PYTHONPATH": path, "FAKE_FACTS": FACTS.name, **environment},
+            **{"PYTHONPATH": path, "FAKE_FACTS": str(FACTS), **environment},
         )
 
     def saverproof(self, *arguments: str, **environment: str) -> Result:
         """Run the command line here."""
-        command = Path(sys.executable).with_name("saverproof")
-        return self.run(str(command), *arguments, **environment)
+        return self._run("saverproof.cli:main", arguments, environment)
 
     def run(self, *command: str, **environment: str) -> Result:
-        """Run any command here, without what the surrounding run of pytest set.
-
-        Nor what says that this is CI: pytest writes longer summaries there.
-        """
-        inherited = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith("PYTEST") and key not in ("CI", "BUILD_NUMBER")
-        }
+        """Run any command here."""
         done = subprocess.run(
             command,
             cwd=self.folder,
-            env={**inherited, "COLUMNS": "200", **environment},
+            env=_without_our_own(environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=120,
+            timeout=_PATIENCE_S,
             check=False,
         )
         return Result(done.returncode, done.stdout, self.folder)
+
+    def _run(
+        self,
+        main: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        path: Sequence[Path] = (),
+    ) -> Result:
+        """Run a main function as a new interpreter does that starts in this folder."""
+        order = {
+            "main": main,
+            "arguments": arguments,
+            "folder": str(self.folder),
+            "environment": _without_our_own(environment),
+            "path": [str(folder) for folder in path],
+        }
+        until = time.monotonic() + _PATIENCE_S
+        with TemporaryDirectory(dir=_ORDERS) as name, patch.dict(os.environ, PYTHONPATH=str(_ROOT)):
+            folder = Path(name)
+            (folder / "order").write_text(json.dumps(order), encoding="utf-8")
+            script = folder / "script.py"
+            script.write_text(
+                f"from {run.__module__} import {run.__name__}\n{run.__name__}('order')\n"
+            )
+            status, trouble = _RUNS.run(script, lambda *_: time.monotonic() > until)
+            assert status is not None, trouble
+            return Result(status, (folder / SAID).read_text("utf-8", "replace"), self.folder)
+
+
+def _without_our_own(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without what the surrounding run of pytest set.
+
+    Nor what says that this is CI: pytest writes longer summaries there.
+    """
+    inherited = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("PYTEST") and key not in ("CI", "BUILD_NUMBER")
+    }
+    return {**inherited, "COLUMNS": "200", **environment}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-
 from tests.conformance import crash_savers, test_concurrency
 
 from saverproof.families.concurrency import child as concurrency_child
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.preloading import preload
+from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.targets.reference import TargetRef
 
 __all__ = [
@@ -22,5 +21,6 @@ __all__ = [
 
 _ONE = TargetRef("one of them", crash_savers.__name__, None, "commit_every_third")
 
-with tempfile.TemporaryDirectory() as _scratch:
-    preload(_ONE.to_json(), ("sync", "async"), _scratch)
+# What is left of it when this process is killed meanwhile, the next run removes.
+with scratch_folder(root=in_memory()) as _scratch:
+    preload(_ONE.to_json(), ("sync", "async"), str(_scratch))

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conformance.forked_runs import SLOW_PLUGINS
 from tests.conformance.plugin_support import Project, Result, count
 
 import saverproof
@@ -32,7 +33,7 @@ def test_without_saver_nothing_heavy_is_imported(project: Project) -> None:
         "    heavy = ('langgraph', 'langchain_core', 'pydantic', 'click', 'rich', 'psutil')\n"
         "    assert not [name for name in heavy if name in sys.modules]\n",
     )
-    result = project.pytest("-q")
+    result = project.run(sys.executable, "-m", "pytest", *SLOW_PLUGINS, "-q")
     assert result.status == 0, result.output
 
 

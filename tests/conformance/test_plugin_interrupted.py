@@ -42,7 +42,7 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
         "PYTHONPATH": str(project.folder / "fake"),
-        "FAKE_FACTS": FACTS.name,
+        "FAKE_FACTS": str(FACTS),
         "TMPDIR": str(temporary),
     }
     arguments = [

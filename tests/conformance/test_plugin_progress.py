@@ -38,7 +38,7 @@ def on_a_terminal(project: Project, *arguments: str) -> str:
     environment = {key: text for key, text in os.environ.items() if not key.startswith("PYTEST")}
     environment |= {
         "PYTHONPATH": str(project.folder / "fake"),
-        "FAKE_FACTS": FACTS.name,
+        "FAKE_FACTS": str(FACTS),
         "COLUMNS": "200",
         "TERM": "xterm",
     }
@@ -83,14 +83,14 @@ def test_a_log_gets_a_line_now_and_then(project: Project) -> None:
     project.script(filter={"do": "tell for a while"})
     path = str(project.folder / "fake")
     options = ("--saver=toys:toy", "--saver-families=filter", "--saver-api=sync")
-    result = project.pytest("-p", "fake_judge", *options, PYTHONPATH=path, FAKE_FACTS=FACTS.name)
+    result = project.pytest("-p", "fake_judge", *options, PYTHONPATH=path, FAKE_FACTS=str(FACTS))
     assert result.status == 0, result.output
     told = [line for line in result.output.splitlines() if line.startswith("saverproof: 0 of 1")]
     assert told
     assert re.fullmatch(r"saverproof: 0 of 1 items, about .* left; filter\[toy-sync\].*", told[-1])
     assert "\x1b" not in result.output
     quiet = project.pytest(
-        "-q", "-p", "fake_judge", *options, PYTHONPATH=path, FAKE_FACTS=FACTS.name
+        "-q", "-p", "fake_judge", *options, PYTHONPATH=path, FAKE_FACTS=str(FACTS)
     )
     assert "0 of 1 items" not in quiet.output
 

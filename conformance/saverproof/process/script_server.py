@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 
@@ -61,6 +62,7 @@ def become(order: Message) -> None:
         os.dup2(file, number)
     os.environ.clear()
     os.environ.update(order["environment"])
+    tempfile.tempdir = None  # as the environment says, from now on
     if order["afresh"]:
         os.execv(sys.executable, [sys.executable, script])
     sys.argv = [script]

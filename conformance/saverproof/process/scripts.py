@@ -39,7 +39,9 @@ class ScriptProcesses:
         ``is_over`` is asked every second whether to kill it. None: what ran it is gone.
         """
         folder = str(script.parent)
-        order = {"script": str(script), "folder": folder, "environment": dict(os.environ)}
+        # What a script leaves behind that is killed goes with its own folder.
+        environment = {**os.environ, "TMPDIR": folder}
+        order = {"script": str(script), "folder": folder, "environment": environment}
         try:
             channel = self._sent(order)
             process = 0

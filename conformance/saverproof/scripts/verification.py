@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from langgraph import graph
 from langgraph.checkpoint import memory
 
 from saverproof.process import heartbeat
+from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof.process.scripts import ScriptProcesses
 from saverproof.process.silence import Silence
 from saverproof.targets import target
@@ -59,8 +58,8 @@ def complains_alone(text: str, promise: str, patience_s: float = PATIENCE_S) -> 
     One in which nothing moves for ``patience_s`` seconds is ended, and shows nothing.
     """
     heartbeat.beat(0)
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "script.py"
+    with scratch_folder(root=in_memory()) as folder:
+        script = folder / "script.py"
         script.write_text(text, encoding="utf-8")
         status, said = _PROCESSES.run(script, _Watch(patience_s))
     return status == 1 and promise in said
