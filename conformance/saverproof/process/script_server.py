@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 from saverproof.process.channel import Message, MessageChannel
-from saverproof_faults.kill.process import signal_on_death_of_parent, threads
+from saverproof_faults.kill.process import make_forks_cheap, signal_on_death_of_parent, threads
 
 ERRORS = "stderr"
 """The file, in the folder of a script, that has what it wrote to standard error."""
@@ -34,6 +34,7 @@ def serve(connection: socket.socket, imports: list[str]) -> Message | None:
     for name in imports:
         importlib.import_module(name)
     gc.freeze()
+    make_forks_cheap()
     gc.enable()
     channel = MessageChannel(connection)
     try:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_MADV_COLLAPSE = 25
 _SELF = Path("/proc/self")
 
 
@@ -36,6 +37,21 @@ def signal_on_death_of_parent(number: int) -> None:
 def _c_library() -> ctypes.CDLL:
     # Found once, by the zygote, instead of by each of its children.
     return ctypes.CDLL(None)
+
+
+def make_forks_cheap() -> None:
+    """Have what this process imported moved into huge pages, where the kernel can.
+
+    A fork copies the tables of its pages: with huge ones it takes a quarter less.
+    """
+    with suppress(OSError):
+        for line in (_SELF / "maps").read_text("utf-8").splitlines():
+            span, access, _, _, _, *name = line.split(maxsplit=5)
+            if access == "rw-p" and name in ([], ["[heap]"]):
+                start, end = (int(address, 16) for address in span.split("-"))
+                _c_library().madvise(
+                    ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE
+                )
 
 
 def threads() -> int:

@@ -25,7 +25,12 @@ from saverproof_faults.kill import wire
 from saverproof_faults.kill.acks import MEMORY_SIZE
 from saverproof_faults.kill.child import Task
 from saverproof_faults.kill.plan import Json, Start
-from saverproof_faults.kill.process import sharable, signal_on_death_of_parent, threads
+from saverproof_faults.kill.process import (
+    make_forks_cheap,
+    sharable,
+    signal_on_death_of_parent,
+    threads,
+)
 from saverproof_faults.kill.spawn import Spawned, spawn_by_exec, spawn_by_fork
 from saverproof_faults.kill.trial import HarnessGone, Trial
 
@@ -86,6 +91,7 @@ class Zygote:
         self._forks = reason is None
         self._wakeup = _wake_on_death_of_child()
         gc.freeze()
+        make_forks_cheap()
         gc.enable()
         wire.send(self._control, {"reason": reason})
         while True:
