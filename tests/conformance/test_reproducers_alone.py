@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -44,8 +45,15 @@ def ended(script: str, folder: Path) -> tuple[int, str]:
     path.write_text(script, encoding="utf-8")
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir(exist_ok=True)
-    command = [sys.executable, str(path)]
-    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
+    # A script of what hangs ends itself by force, and leaves its own folder behind.
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=elsewhere,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert list(elsewhere.iterdir()) == []
     return done.returncode, done.stderr
 
