@@ -43,6 +43,7 @@ from tests.wrong_savers import (
     what_is_alike,
     what_is_asked,
     what_is_left,
+    what_is_named,
     write_order,
     write_places,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "what_is_alike",
     "what_is_asked",
     "what_is_left",
+    "what_is_named",
     "write_order",
     "write_places",
     "wrong",

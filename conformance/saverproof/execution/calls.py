@@ -108,6 +108,11 @@ def list_arguments(
     return config, {"filter": filter_, "before": before, "limit": step.limit}
 
 
+def prune_arguments(step: steps.Prune) -> dict[str, str]:
+    """The keyword arguments of a prune."""
+    return {"strategy": step.strategy} if step.strategy else {}
+
+
 def read_config(address: Address, thread: str) -> Config:
     """The config that names one checkpoint."""
     return {

@@ -169,9 +169,8 @@ class OwnIds:
 
     # --- both --------------------------------------------------------------------------------
 
-    @staticmethod
     def _in_config(
-        config: Any, thread: Callable[[Any], Any], checkpoint: Callable[[Any], Any]
+        self, config: Any, thread: Callable[[Any], Any], checkpoint: Callable[[Any], Any]
     ) -> Any:
         if not isinstance(config, Mapping) or not isinstance(config.get("configurable"), Mapping):
             return config
@@ -179,7 +178,10 @@ class OwnIds:
         for key, exchange in (("thread_id", thread), ("checkpoint_id", checkpoint)):
             if key in inside:
                 inside[key] = exchange(inside[key])
-        return {**config, "configurable": inside}
+        changed = {**config, "configurable": inside}
+        if "metadata" in changed:
+            changed["metadata"] = self._with_run(changed["metadata"], thread)
+        return changed
 
     @staticmethod
     def _with_run(metadata: Any, exchange: Callable[[Any], Any]) -> Any:

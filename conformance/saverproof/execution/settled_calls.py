@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.execution.calls import PutCall, PutWritesCall, copied, put_call, put_writes_call
+from saverproof.execution.calls import (
+    PutCall,
+    PutWritesCall,
+    copied,
+    prune_arguments,
+    put_call,
+    put_writes_call,
+)
 from saverproof.execution.driver import ApiDriver, AwaitedDriver
 from saverproof.model.records import Version
 from saverproof.model.store import Model
@@ -71,8 +78,8 @@ def perform(driver: ApiDriver, call: SettledCall) -> Any:
             return driver.invoke("delete_for_runs", list(runs))
         case steps.CopyThread(source, target):
             return driver.invoke("copy_thread", source, target)
-        case steps.Prune(threads, strategy):
-            return driver.invoke("prune", list(threads), strategy=strategy)
+        case steps.Prune() as prune:
+            return driver.invoke("prune", list(prune.threads), **prune_arguments(prune))
     raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
 
 

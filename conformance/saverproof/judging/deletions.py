@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from saverproof.execution.calls import read_config
+from saverproof.execution.calls import prune_arguments, read_config
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.delta import rebuilt, same_rebuilt
@@ -29,6 +29,11 @@ def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> 
         context.facts.differ(facts.RAISED, None, f"{operation} to succeed", answer)
         return False
     return True
+
+
+def _compare_given(context: Context, name: str, before: list[str], after: list[str]) -> None:
+    if context.watch_inputs:
+        context.facts.compare(facts.INPUT, None, before, after, name)
 
 
 def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) -> None:
@@ -75,9 +80,22 @@ def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
 def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
     context.last_change = step
     threads = tuple(context.model.threads)
-    if _invoke(context, "delete_for_runs", list(step.runs)):
+    given = [*step.runs]
+    succeeded = _invoke(context, "delete_for_runs", given)
+    _compare_given(context, "run_ids", [*step.runs], given)
+    if succeeded:
+        _leave_wrong_runs_alone(context)
         context.model.delete_for_runs(step.runs)
         _look_again(context, step, threads)
+
+
+def _leave_wrong_runs_alone(context: Context) -> None:
+    """Where the saver was seen to show a wrong run, which one it deletes follows from that."""
+    model = context.model
+    for address in [*model.addresses()]:
+        record = model.record(address)
+        if record is not None and "metadata:run_id" in record.doubts:
+            model.leave_alone(address)
 
 
 def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
@@ -92,7 +110,9 @@ def take_prune(step: steps.Prune, context: Context) -> None:
     context.last_change = step
     before = _rebuilt_before(context, step)
     names = [context.real(thread) for thread in step.threads]
-    answer = context.attempt(lambda: context.driver.invoke("prune", names, strategy=step.strategy))
+    given = [*names]
+    answer = context.attempt(lambda: context.driver.invoke("prune", given, **prune_arguments(step)))
+    _compare_given(context, "thread_ids", names, given)
     if isinstance(answer, Raised):
         _judge_refusal(context, answer, bool(before))
         return

@@ -25,6 +25,7 @@ from saverproof.programs.names import (
     ODD_PATHS,
 )
 from saverproof.programs.questions import questions
+from saverproof.programs.removals import LISTS
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import PUTS, READS, SMALL, Weights
 from saverproof.steps.definitions import (
@@ -139,7 +140,7 @@ class IdentityMachine(SaverMachine):
 
     enforces = identity.TABLE.contracts
     themes = _identity()
-    examples = (*TIES, questions(limit=None))
+    examples = (*TIES, LISTS, questions(limit=None))
 
 
 def _serialization() -> tuple[Theme, ...]:

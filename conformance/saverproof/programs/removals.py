@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from saverproof.programs.small import NEW, OTHER, THREAD, batch, checkpoint
@@ -10,6 +10,7 @@ from saverproof.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
+    Extras,
     GetTuple,
     ListTuples,
     Program,
@@ -22,6 +23,7 @@ _MANY = 105
 """More than a page of a hundred."""
 _ALIKE = ("a", "a_", "a*", "a%", "A", "ab", "a ")
 """The one that all others begin with, then patterns, then what they fit."""
+_RUNS = ("run", "run_1", "run%", "run*", "run-1", "RUN-1", "run-10")
 
 
 def _two(thread: str, seed: int = 0) -> Iterator[Step]:
@@ -49,14 +51,32 @@ def _put_again(step: Step) -> Program:
     return (*_two(THREAD), step, *_two(THREAD, 70), step, empty, *_reads(THREAD))
 
 
+def _deleted_in_turn(puts: Iterable[Step]) -> Program:
+    return (*puts, *(DeleteForRuns((run,)) for run in _RUNS))
+
+
+_PUTS = [checkpoint(THREAD, number, run=run) for number, run in enumerate(_RUNS, 1)]
+RUNS: tuple[Program, ...] = (
+    _deleted_in_turn(_PUTS),
+    _deleted_in_turn(
+        replace(put, metadata={"step": put.number}, extras=Extras(metadata={"run_id": run}))
+        for put, run in zip(_PUTS, _RUNS, strict=True)
+    ),
+)
+"""Runs that may be taken for one another, each deleted beside those that are left. The loop leaves
+the id of its run to its config, whose metadata joins the checkpoint's.
+"""
+
 _ALL_OF = Prune((THREAD,), "delete")
 
 REMOVALS: tuple[Program, ...] = (
     *map(_beside_others, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), DeleteForRuns(()))),
     *map(_beside_others, (Prune((THREAD,), "keep_latest"), _ALL_OF, CopyThread(THREAD, NEW))),
     *map(_beside_others, (Prune((THREAD, OTHER), "keep_latest"), Prune((THREAD, OTHER), "delete"))),
+    *map(_beside_others, (Prune((THREAD,), ""), Prune((THREAD, OTHER), ""))),
     *map(_put_again, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
     (PutHistory(THREAD, "", 1, _MANY), DeleteForRuns(("run-2",)), ListTuples(THREAD)),
+    *RUNS,
 )
 """Each way to remove, and to copy: with what was read before, and what is put afterwards."""
 
@@ -67,3 +87,11 @@ ALIKE: tuple[Program, ...] = (
     (*_STORED, *(CopyThread(thread, f"copy {n}") for n, thread in enumerate(_ALIKE))),
 )
 """Threads that may be taken for one another, each pruned or copied beside the others."""
+
+LISTS: Program = (
+    *_two(THREAD),
+    *_two(OTHER, 50),
+    Prune((THREAD, OTHER), "keep_latest"),
+    DeleteForRuns(("run-1", "run-2")),
+)
+"""Operations that are given lists of names."""

@@ -16,6 +16,7 @@ from saverproof.scripts.statements import (
     put,
     put_writes,
     read,
+    remove,
     write,
 )
 from saverproof.scripts.writer import ScriptWriter
@@ -271,7 +272,23 @@ def _check_input(writer: ScriptWriter, breach: Breach, name: str, sources: dict[
     compare(writer, f"given_{name}", sources[name], unequal(breach.difference))
 
 
-# --- prune -------------------------------------------------------------------------------------
+# --- what removes several ------------------------------------------------------------------------
+
+
+@check_answer.register
+def _(step: steps.DeleteForRuns, writer: ScriptWriter, breach: Breach) -> None:
+    if breach.difference.fact != "input:run_ids":
+        raise NoScriptError(f"no check of {breach.difference.fact!r} in a deletion of runs")
+    _check_names(step, writer, breach, literal(step.runs))
+
+
+def _check_names(
+    step: steps.DeleteForRuns | steps.Prune, writer: ScriptWriter, breach: Breach, names: str
+) -> None:
+    """A removal has changed the list of what it is to remove."""
+    writer.say(f"given = {names}")
+    remove(step, writer, "given")
+    compare(writer, "given", names, unequal(breach.difference))
 
 
 @check_answer.register
@@ -284,6 +301,8 @@ def _(step: steps.Prune, writer: ScriptWriter, breach: Breach) -> None:
             places = ", ".join(writer.at(address) for address in kept)
             found = writer.ask("get_tuple", "at")
             compare(writer, f"[at for at in [{places}] if {found}]", "[]")
+        case "input:thread_ids":
+            _check_names(step, writer, breach, literal(step.threads))
         case "delta" if difference.address is not None:
             _check_rebuilt(step, writer, difference.address)
         case fact:

@@ -76,16 +76,11 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
         case steps.DeleteThread():
             writer.say(writer.change("delete_thread", quoted(step.thread)))
             writer.model.delete_thread(step.thread)
-        case steps.DeleteForRuns():
-            writer.say(writer.change("delete_for_runs", literal(step.runs)))
-            writer.model.delete_for_runs(step.runs)
+        case steps.DeleteForRuns() | steps.Prune():
+            remove(step, writer)
         case steps.CopyThread():
             writer.say(writer.change("copy_thread", quoted(step.source), quoted(step.target)))
             writer.model.copy_thread(step.source, step.target)
-        case steps.Prune():
-            strategy = f"strategy={quoted(step.strategy)}"
-            writer.say(writer.change("prune", literal(step.threads), strategy))
-            writer.model.prune(step)
         case steps.DeltaHistory():
             writer.say(delta_history(step, writer))
         case steps.NextVersions():
@@ -112,6 +107,17 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
             _write_own(step, writer)
         case _:
             raise NoScriptError(f"no statements for a {type(step).__name__} step")
+
+
+def remove(step: steps.DeleteForRuns | steps.Prune, writer: ScriptWriter, names: str = "") -> None:
+    """Write a removal of several, with a variable for their ``names`` if one is given."""
+    if isinstance(step, steps.DeleteForRuns):
+        writer.say(writer.change("delete_for_runs", names or literal(step.runs)))
+        writer.model.delete_for_runs(step.runs)
+    else:
+        strategy = [f"strategy={quoted(step.strategy)}"] if step.strategy else []
+        writer.say(writer.change("prune", names or literal(step.threads), *strategy))
+        writer.model.prune(step)
 
 
 def _write_read(step: steps.GetTuple, writer: ScriptWriter) -> None:

@@ -179,7 +179,7 @@ class CopyThread(Step):
 
 @dataclass(frozen=True, slots=True)
 class Prune(Step):
-    """Prune threads with a strategy, ``keep_latest`` or ``delete``."""
+    """Prune threads with a strategy, ``keep_latest`` or ``delete``; "" gives none."""
 
     threads: tuple[str, ...]
     strategy: str

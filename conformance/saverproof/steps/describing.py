@@ -88,7 +88,8 @@ def _line(step: steps.Step) -> str:
             return _call("copy_thread", _text(step.source), _text(step.target))
         case steps.Prune():
             threads = ", ".join(map(_text, step.threads))
-            return _call("prune", f"[{threads}]", f"strategy={_text(step.strategy)}")
+            strategy = [f"strategy={_text(step.strategy)}"] if step.strategy else []
+            return _call("prune", f"[{threads}]", *strategy)
         case steps.DeltaHistory():
             return _delta_history(step)
         case steps.NextVersions():

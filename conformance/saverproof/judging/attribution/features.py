@@ -222,7 +222,11 @@ FEATURES: tuple[Feature, ...] = (
     field_of(serialization.LEGACY_WRITES_METADATA.id, "legacy_writes", None),
     extras_of(identity.LOOP_CONFIGS.id, "loop"),
     extras_of(serialization.CONFIG_METADATA_MERGED.id, "configurable"),
-    extras_of(serialization.CONFIG_METADATA_MERGED.id, "metadata"),
+    # Which run put a checkpoint stands there, and what is listed tells whether it was merged.
+    replace(
+        extras_of(serialization.CONFIG_METADATA_MERGED.id, "metadata"),
+        never_for=frozenset({deletion.RUNS.id}),
+    ),
     Feature(
         identity.EMPTY_ID.id,
         lambda step: getattr(step, "id_form", None) is IdForm.EMPTY,

@@ -273,8 +273,8 @@ def _removal(point: str) -> Callable[[Any, Model], Iterator[Touched]]:
 
 def _prune(step: Prune, model: Model) -> Iterator[Touched]:
     if any(thread in model.threads for thread in step.threads):
-        latest = step.strategy == "keep_latest"
-        yield table.REMOVAL.at("prune to the latest" if latest else "prune of all")
+        of_all = step.strategy == "delete"
+        yield table.REMOVAL.at("prune of all" if of_all else "prune to the latest")
 
 
 _TELL: dict[type[Step], Callable[[Any, Model], Iterator[Touched]]] = {
