@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any
 
@@ -18,10 +18,15 @@ from redis.backoff import NoBackoff
 from redis.client import Pipeline
 from redis.retry import Retry
 
+from saverproof.targets.reference import TargetRef
+from saverproof.targets.target import Target
+from saverproof.workspace import Workspace
+from saverproof_faults.servers import Redis
 from tests.reference.saver import ReferenceSaver
 from tests.reference.state_text import state_from, state_of
 from tests.reference.store import Store
 
+REDIS = Redis()
 SHELVES = "shelves"
 """The key of the hash."""
 _ANSWERS_WITHIN_S = 4.0
@@ -129,3 +134,17 @@ def open_saver(kind: type[RedisReference], dsn: str) -> Iterator[RedisReference]
         yield saver
     finally:
         saver.client.close()
+
+
+def target_of(kind: type[RedisReference], server: Redis = REDIS, **more: Any) -> Target:
+    """A target that opens such a saver."""
+
+    def opened(workspace: Workspace) -> AbstractContextManager[Any]:
+        return open_saver(kind, workspace.dsn)
+
+    return Target(name="tried", open=opened, server=server, **more)
+
+
+right = target_of(
+    RedisReference, ref=TargetRef("redis", module=__name__, file=None, attribute="right")
+)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,15 +15,13 @@ from saverproof.families.functional.family import hunt
 from saverproof.items import Outcome
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import Put
-from saverproof.targets.target import Target
-from saverproof.workspace import Workspace
 from saverproof_faults import Event, Fault, Place, Plan
 from saverproof_faults.places import OUTAGES
 from saverproof_faults.servers import Redis, RedisServer, Valkey, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
-from tests.servers.redis_saver import RedisReference, open_saver
+from tests.servers.redis_saver import RedisReference, target_of
 from tests.servers.wrong_redis_savers import (
     AppendsAgain,
     ByArrival,
@@ -45,7 +41,6 @@ from tests.servers.wrong_redis_savers import (
 TWO = ["put", "put_writes"]
 BROKEN = "usable-after-lost-connection"
 
-REDIS = Redis()
 _WHY_NOT = RedisServer.missing() or available()
 pytestmark = pytest.mark.skipif(_WHY_NOT is not None, reason=str(_WHY_NOT))
 
@@ -54,13 +49,6 @@ pytestmark = pytest.mark.skipif(_WHY_NOT is not None, reason=str(_WHY_NOT))
 def server() -> Iterator[None]:
     with serving(Redis()):
         yield
-
-
-def target_of(kind: type[RedisReference], server: Redis = REDIS, **more: Any) -> Target:
-    def opened(workspace: Workspace) -> AbstractContextManager[Any]:
-        return open_saver(kind, workspace.dsn)
-
-    return Target(name="tried", open=opened, server=server, **more)
 
 
 def network_faults(outcome: Outcome) -> set[str]:

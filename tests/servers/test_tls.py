@@ -26,8 +26,8 @@ from saverproof_faults.syscalls import (
     can_fail,
 )
 from tests.conformance.test_atomicity import found, judged
-from tests.servers.redis_saver import RedisReference
-from tests.servers.test_redis import network_faults, target_of
+from tests.servers.redis_saver import RedisReference, target_of
+from tests.servers.test_redis import network_faults
 from tests.servers.wrong_redis_savers import LostAnswerIsSuccess
 
 _NO_OPENSSL = None if shutil.which("openssl") else "there is no openssl"

@@ -98,6 +98,16 @@ class RefusesWrites(Protocol):
 
 
 @runtime_checkable
+class Renews(Protocol):
+    """Places that can be emptied, in private servers, with less work than others are made."""
+
+    def renew(self, name: str, new: str) -> str | None:
+        """Make a place like a new one, with a name that was never used before: nobody who may
+        still know the old one is to come back. How a driver reaches it; None if it was removed.
+        """
+
+
+@runtime_checkable
 class OutlivesServers(Protocol):
     """Places that go on to be of use when their server was killed and started again."""
 

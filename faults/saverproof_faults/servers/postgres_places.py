@@ -35,6 +35,28 @@ _WAITS = 140000
 """The first version that can wait until a session has ended."""
 _COPIES = 150000
 """The first version that lets files be copied instead of being written to the log page by page."""
+_EMPTY = """
+DO $$ DECLARE found text; BEGIN
+  FOR found IN SELECT quote_ident(nspname) FROM pg_namespace
+    WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+  LOOP EXECUTE 'DROP SCHEMA ' || found || ' CASCADE'; END LOOP;
+  CREATE SCHEMA public;
+END $$
+"""
+_LEFT = " UNION ALL ".join(
+    # What is below was there from the first.
+    f"SELECT oid FROM pg_{catalog} WHERE oid >= 16384"
+    for catalog in (
+        *("class", "proc", "type", "extension", "largeobject_metadata", "event_trigger", "cast"),
+        *("publication", "foreign_data_wrapper", "language"),
+    )
+)
+_SETTINGS = (
+    "SELECT setdatabase FROM pg_db_role_setting JOIN pg_database ON pg_database.oid = setdatabase "
+    "WHERE datname = current_database()"
+)
+_TIMES = 30
+"""How often a database is used: nobody clears away what its catalogs remember of removed tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +108,7 @@ class _Databases:
         number = connection.info.server_version
         self._strategy = " STRATEGY file_copy" if number >= _COPIES else ""
         self._patience = f", {_PATIENCE_S * 1000}" if number >= _WAITS else ""
+        self._times: dict[str, int] = {}
 
     def make(self, name: str) -> str:
         # template0: nobody can be connected to it, which would keep it from being copied.
@@ -96,6 +119,19 @@ class _Databases:
 
     def drop(self, name: str) -> None:
         self._connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def renew(self, name: str, new: str) -> str | None:
+        self.end_sessions(name)
+        self._connection.execute(f"ALTER DATABASE {name} RENAME TO {new}")
+        times = self._times.pop(name, 1)
+        with self._inside(new) as connection:
+            connection.execute(_EMPTY)
+            left = connection.execute(f"{_LEFT} UNION ALL {_SETTINGS}").fetchall()
+        if left or times >= _TIMES:
+            self.drop(new)
+            return None
+        self._times[new] = times + 1
+        return within(self._dsn, new)
 
     def end_sessions(self, name: str) -> None:
         self._connection.execute(

@@ -17,6 +17,7 @@ from saverproof_faults.servers.kinds import (
     OutlivesServers,
     Places,
     RefusesWrites,
+    Renews,
     RunningServer,
     StandsStill,
     Way,
@@ -26,6 +27,7 @@ from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.server import ServerError
 
 _PATIENCE_S = 60.0
+_MOST_RENEWED = 8
 
 
 class Stock:
@@ -215,9 +217,12 @@ class Stock:
                 self._changed.wait()
             return None
 
-    def _make(self) -> None:
+    def _new_name(self) -> str:
         self._count += 1
-        name = f"sp_{self._run}_{self._count}"
+        return f"sp_{self._run}_{self._count}"
+
+    def _make(self) -> None:
+        name = self._new_name()
         try:
             dsn = self._places.make(name)
         except Exception as error:  # noqa: BLE001 - raised to whoever waits for a place
@@ -236,12 +241,32 @@ class Stock:
     def _drop(self) -> None:
         name = self._returned[0]
         try:
-            self._places.drop(name)
+            if not self._renews():
+                self._places.drop(name)
         except Exception:  # noqa: BLE001 - tried again at the end, and reported then
             with self._changed:
                 self._used.add(name)
         with self._changed:
             self._returned.popleft()
+
+    def _renews(self) -> bool:
+        """Whether the place that came back first is ready to be used again, or at least gone."""
+        places = self._places
+        if self._server is None or not isinstance(places, Renews):
+            return False
+        if len(self._ready) >= self._ahead + _MOST_RENEWED:
+            return False
+        old, new = self._returned[0], self._new_name()
+        try:
+            dsn = places.renew(old, new)
+        except Exception:  # noqa: BLE001 - it is removed instead, under whichever name it has
+            self._places.drop(new)
+            return False
+        if dsn is not None:
+            with self._changed:
+                self._ready.append((new, dsn))
+                self._changed.notify_all()
+        return True
 
 
 # What those do that fail writes.
