@@ -5,20 +5,18 @@ import json
 import os
 import re
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest.mock import patch
 
 from tests.conformance.forked_runs import SAID, SLOW_PLUGINS, run
+from tests.conformance.script_runs import PATIENCE_S, ScriptRuns
 
 from saverproof.contracts.registry import contracts
 from saverproof.process.scratch import in_memory, scratch_folder
-from saverproof.process.scripts import ScriptProcesses
 
 FAKE_JUDGE = '''
 """A judge that finds what script.json tells it to find."""
@@ -260,9 +258,7 @@ atexit.register(_UNTIL_THE_END.close)
 FACTS = _UNTIL_THE_END.enter_context(scratch_folder(root=in_memory()))
 """What is known of the targets of this process's tests; gone when it ends."""
 _ORDERS = _UNTIL_THE_END.enter_context(scratch_folder(root=in_memory()))
-_RUNS = ScriptProcesses(["tests.conformance.preloaded_pytest"])
-_PATIENCE_S = 120.0
-_ROOT = Path(__file__).parents[2]
+_RUNS = ScriptRuns("tests.conformance.preloaded_pytest")
 
 
 def count(*families: str) -> int:
@@ -341,7 +337,7 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=_PATIENCE_S,
+            timeout=PATIENCE_S,
             check=False,
         )
         return Result(done.returncode, done.stdout, self.folder)
@@ -361,16 +357,14 @@ class Project:
             "environment": _without_our_own(environment),
             "path": [str(folder) for folder in path],
         }
-        until = time.monotonic() + _PATIENCE_S
-        with TemporaryDirectory(dir=_ORDERS) as name, patch.dict(os.environ, PYTHONPATH=str(_ROOT)):
+        with TemporaryDirectory(dir=_ORDERS) as name:
             folder = Path(name)
             (folder / "order").write_text(json.dumps(order), encoding="utf-8")
             script = folder / "script.py"
             script.write_text(
                 f"from {run.__module__} import {run.__name__}\n{run.__name__}('order')\n"
             )
-            status, trouble = _RUNS.run(script, lambda *_: time.monotonic() > until)
-            assert status is not None, trouble
+            status, _ = _RUNS.run(script)
             return Result(status, (folder / SAID).read_text("utf-8", "replace"), self.folder)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
 from tests.conformance.replay_targets import ref_to
 from tests.conformance.reproducer_support import of_the_right_saver
+from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import api_of, family_of
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
@@ -23,8 +21,6 @@ from saverproof.families.requests import Recorded
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.loading import load
-
-ROOT = Path(__file__).parents[2]
 
 
 def plan_for(
@@ -45,10 +41,7 @@ def replayed(plan: ItemPlan, finding: Finding) -> ReplayAnswer:
 def exit_of(script: str, family: str, folder: Path) -> int:
     """How a script ends: that of a program in this process, any other in its own."""
     if family not in FUNCTIONAL_FAMILIES:
-        file = folder / "script.py"
-        file.write_text(script, encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        return subprocess.run([sys.executable, str(file)], env=environment, check=False).returncode
+        return ended(script, folder)[0]
     try:
         exec(compile(script, "<script>", "exec"), {"__name__": "script"})
     except SystemExit as ending:

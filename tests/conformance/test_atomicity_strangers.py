@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +24,7 @@ from sqlalchemy import (
     select,
 )
 from tests.conformance.aiosqlite_saver import AioSaver, CommittedApart, through_aiosqlite
+from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import found, judged
 
 from saverproof.targets.target import Target
@@ -219,8 +218,6 @@ def test_a_script_shows_the_flaw_by_itself(tmp_path: Path) -> None:
     target, _ = OFFICIAL["sync"]
     outcome = judged(target, tmp_path, operations=["put", "put_writes"])
     torn = next(f for f in outcome.findings if f.contract == "atomicity/all-or-nothing")
-    ended = subprocess.run(
-        [sys.executable, "-c", torn.reproducer], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 1
-    assert torn.contract in ended.stderr
+    status, said = ended(torn.reproducer, tmp_path)
+    assert status == 1
+    assert torn.contract in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.reproducer_support import target_of
+from tests.conformance.script_runs import ended
 
 from saverproof.families.concurrency.agreeing import Asking, Reader
 from saverproof.families.concurrency.contract_ids import (
@@ -101,11 +101,7 @@ def ending(text: str, kind: str, folder: Path) -> tuple[int, str]:
         except SystemExit as end:
             return 1, str(end.code)
         return 0, ""
-    file = folder / "script.py"
-    file.write_text(text, encoding="utf-8")
-    command = [sys.executable, str(file)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
+    return ended(text, folder)
 
 
 @EACH

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from tests.conformance import graph_savers
 from tests.conformance.graph_plans import judged, memory_target, plan
+from tests.conformance.script_runs import ended
 from typing_extensions import TypedDict
 
 from saverproof.capability import Capability
@@ -96,8 +95,8 @@ def test_a_reproducer_stands_alone_and_fails_while_the_flaw_is_there(
     script = next(one for one in outcome.findings if one.contract == FUNCTIONAL).reproducer
     mended = script.replace("ForgetsTasks()", "Base()")
     assert "saverproof" not in script
-    assert _run(script, tmp_path) == 1
-    assert _run(mended, tmp_path) == 0
+    assert ended(script, tmp_path)[0] == 1
+    assert ended(mended, tmp_path)[0] == 0
 
 
 def test_a_reproducer_of_a_saver_without_opening_text_imports_it(tmp_path: Path) -> None:
@@ -115,13 +114,7 @@ def test_a_reproducer_of_a_saver_without_opening_text_imports_it(tmp_path: Path)
     )
     reference = TargetRef("x", None, str(folder / "my_testing.py"), "forgetful")
     outcome = judged(load(reference), tmp_path, "sync")
-    assert {_run(finding.reproducer, tmp_path) for finding in outcome.findings} == {1}
-
-
-def _run(script: str, folder: Path) -> int:
-    path = folder / "reproducer.py"
-    path.write_text(script, encoding="utf-8")
-    return subprocess.run([sys.executable, path], cwd=folder, capture_output=True).returncode
+    assert {ended(finding.reproducer, tmp_path)[0] for finding in outcome.findings} == {1}
 
 
 def test_a_saver_without_history_is_not_asked_for_it(tmp_path: Path) -> None:
