@@ -10,7 +10,8 @@ class SceneEffort:
     """Through one API: histories of ``shared`` by threads or tasks on one saver, ``instances`` by
     several savers on one store, ``processes`` by several processes; ``races`` of processes for a
     new store. Each history has ``callers`` callers that make ``length`` calls. A process holds the
-    lock of the store for ``hold_s`` seconds.
+    lock of the store for ``hold_s`` seconds. ``overtaken`` says whether one is stopped while
+    another finishes its thread.
     """
 
     shared: int
@@ -20,12 +21,15 @@ class SceneEffort:
     callers: int = 4
     length: int = 10
     hold_s: float = 0.3
+    overtaken: bool = False
 
 
 EFFORTS = {
-    "quick": SceneEffort(shared=8, instances=2, processes=2, races=2),
-    "default": SceneEffort(shared=10, instances=4, processes=3, races=2),
-    "deep": SceneEffort(shared=120, instances=60, processes=40, races=20, length=14, hold_s=6.0),
+    "quick": SceneEffort(shared=8, instances=2, processes=2, races=2, overtaken=True),
+    "default": SceneEffort(shared=10, instances=4, processes=3, races=2, overtaken=True),
+    "deep": SceneEffort(
+        shared=120, instances=60, processes=40, races=20, length=14, hold_s=6.0, overtaken=True
+    ),
 }
 
 SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2)

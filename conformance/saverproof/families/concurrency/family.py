@@ -36,6 +36,7 @@ from saverproof.families.concurrency.histories import (
 )
 from saverproof.families.concurrency.iteration import By
 from saverproof.families.concurrency.judging import CUT_OFF, Judgement, judge_history, semantics_of
+from saverproof.families.concurrency.overtaking import overtake
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind
 from saverproof.families.concurrency.replaying import replay
@@ -161,6 +162,8 @@ class ConcurrencyJudging:
             self._histories_of(bench, sharing, number, able, effort, semantics)
         if PROCESSES in self.tally.wanted and not self.wrong_alone:
             self._lock(bench, able, effort, semantics)
+            if effort.overtaken and able.history:
+                overtake(bench, able, self.record)
         if self.tally.checked[PROCESSES]:
             self.tally.unknown.pop(PROCESSES, None)
 

@@ -122,6 +122,11 @@ class Meeting:
         steps: int = _CELL.unpack_from(self._cells, number * _CELL.size)[0]
         return steps
 
+    def process(self, number: int) -> int:
+        """The id of another process that has told something."""
+        process: int = _CELL.unpack_from(self._cells, number * _CELL.size)[1]
+        return process
+
     def await_other(self, number: int, steps: int) -> None:
         """Wait until another process is so far, or for a long time."""
         deadline = time.monotonic() + _WAITS_FOR_ANOTHER_S

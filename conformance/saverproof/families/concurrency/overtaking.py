@@ -1,0 +1,59 @@
+"""A worker is stopped between two calls, another one finishes its thread, and it goes on.
+
+No promise says what has to become of what it writes then; the report has the saver's answer.
+"""
+
+from __future__ import annotations
+
+from saverproof.families.concurrency import child, overtaken
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.firstuse import Meeting
+from saverproof.families.concurrency.histories import CallPlan, Sharing, gathered
+from saverproof.families.concurrency.record import SceneRecord
+from saverproof.families.concurrency.records import CallKind, Operation, Phase
+from saverproof.families.concurrency.schedules import Schedule
+from saverproof.families.concurrency.workload import PUTS, Able, prologue
+from saverproof.steps.codec import encode
+
+PATIENCE_S = 60.0
+"""For as long as one of them stands still, its watch is stopped, too."""
+_OTHERS, _LATE = 30, 40
+
+
+def overtake(bench: CallerBench, able: Able, record: SceneRecord) -> None:
+    """Play it once, and note what the worker could still write."""
+    late = (Operation(CallKind.PUT, 0, _LATE, tag=1_000),)
+    others = (
+        Operation(CallKind.LATEST, 0),
+        Operation(CallKind.PUT, 0, _OTHERS, tag=2_000),
+        Operation(CallKind.WRITES, 0, _OTHERS, 2_001, 101, 2),
+    )
+    after = (Operation(CallKind.GET, 0, _OTHERS), Operation(CallKind.LATEST, 0))
+    before = prologue(PUTS, able)
+    script = CallPlan(Sharing.PROCESSES, PUTS, Schedule(""), before, (late, others))
+    meeting = bench.folder / "meeting-of-the-overtaken"
+    Meeting.prepare(meeting, 2)
+    with bench.store() as store:
+        arguments = store | script.arguments()
+        arguments |= {"meeting": str(meeting), "patience_s": PATIENCE_S, "after": encode(after)}
+        both = bench.writers([(overtaken.stand_still, arguments), (overtaken.finish, arguments)])
+        played = gathered(script, [*both, bench.looked(child.end, arguments)])
+    meeting.unlink()
+    record.scenes["a worker overtaken while it is stopped"] += 1
+    if played.trouble or played.slow or played.hung or played.died:
+        return
+    events = played.events
+    late_put = next(one for one in events if one.operation.number == _LATE)
+    others_put, latest = [one for one in events if one.phase is Phase.AFTER]
+    answer = "is not there"
+    if late_put.error is not None:
+        answer = f"is refused: {late_put.error}"
+    elif latest.shown:
+        newest = latest.shown[0].number == _LATE
+        answer = "is stored, and is the latest" if newest else "is not the latest"
+    if not others_put.shown:
+        answer += "; what the other one put is gone"
+    record.tally.note(
+        "a worker is stopped, another one goes on with the thread and finishes it: what the first "
+        f"then puts, as if nothing had happened, {answer}"
+    )
