@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test lint types imports docs pages check tests nightly selftest-full oldest bench lock clean
+.PHONY: run test lint types imports docs pages check tests nightly selftest-full right-on-servers oldest bench lock clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -50,7 +50,12 @@ pages: $(VENV)/ready
 tests: $(VENV)/ready
 	$(PYTEST)
 
-nightly: check oldest selftest-full tests bench
+nightly: check oldest selftest-full right-on-servers tests bench
+
+# Right savers on real servers are accused of nothing, in any family.
+right-on-servers: $(VENV)/ready
+	for module in postgres_savers mariadb_saver redis_saver; do \
+		$(BIN)/pytest --saver=tests.servers.$$module:right --saver-profile=quick --saver-budget=60m || exit 1; done
 
 selftest-full: $(VENV)/ready
 	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
