@@ -27,7 +27,8 @@ class Point:
     families: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+# Each is itself alone: to hash all of its points, for every step, would take a while.
+@dataclass(frozen=True, slots=True, eq=False)
 class Axis:
     """One thing that can vary.
 
