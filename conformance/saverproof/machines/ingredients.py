@@ -12,7 +12,7 @@ from typing import Any
 from saverproof.contracts.tables import upsert
 from saverproof.judging.attribution.features import FEATURES
 from saverproof.model.records import SPECIAL_INDEX
-from saverproof.programs import renaming, rewriting
+from saverproof.programs import renaming, rewriting, rewriting_batches
 from saverproof.steps.definitions import (
     CopyThread,
     DeleteThread,
@@ -132,7 +132,9 @@ def _features(program: Program) -> Iterator[Ingredient]:
             name = f"what {feature.contract} is about" if feature.contract else "two steps at once"
             yield Ingredient(name, feature.without, feature.contract, number=number)
     yield Ingredient(
-        "a task that writes again", rewriting.written_once, upsert.REGULAR_WRITE_FIRST_WINS.id
+        "a task that writes again",
+        rewriting_batches.written_once,
+        upsert.REGULAR_WRITE_FIRST_WINS.id,
     )
 
 
@@ -168,7 +170,7 @@ def _with_default(program: Program, kind: Any, name: str, value: Any) -> Program
 
 def _orders(program: Program) -> Iterator[Ingredient]:
     yield Ingredient("deletions of threads that hold nothing", _without_deleting_nothing)
-    yield Ingredient("puts out of the order of their ids", rewriting.all_on_time)
+    yield Ingredient("puts out of the order of their ids", rewriting_batches.all_on_time)
     yield Ingredient("an id that is put again", rewriting.put_once)
     yield Ingredient("namespaces", renaming.root_alone)
     yield Ingredient("special writes", _without_special)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
+from saverproof.scripts.manner import Looks, Manner
 from saverproof.scripts.opening import Opening
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import lines_of, other_thread
-from saverproof.scripts.writer import Looks, Manner, ScriptWriter
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import CopyThread, Program
 from saverproof_faults.scripted import restart
 

@@ -18,7 +18,7 @@ from saverproof.errors import OpeningError
 from saverproof.execution.driver import takes_task_path
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
-from saverproof.scripts.writer import Looks
+from saverproof.scripts.manner import Looks
 from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.opening import fresh_workspace, opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 from saverproof.judging.facts import OWN, Raised
 from saverproof.judging.session import Breach
 from saverproof.scripts.answer_checks import check_answer, check_latest
+from saverproof.scripts.manner import Manner
 from saverproof.scripts.special_steps import check_scene
 from saverproof.scripts.state_checks import (
     check_fact,
@@ -15,7 +16,7 @@ from saverproof.scripts.state_checks import (
     unequal,
 )
 from saverproof.scripts.statements import lines_of, look_around, write, write_steps
-from saverproof.scripts.writer import Manner, ScriptWriter
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps import definitions as steps
 
 SCENES = (

@@ -8,6 +8,7 @@ from dataclasses import replace
 from saverproof.judging.facts import RAISED, Difference, Raised
 from saverproof.judging.session import Breach
 from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.manner import Looks, Manner
 from saverproof.scripts.opening import Opening, looks_of, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.program_script import program_script
@@ -15,7 +16,7 @@ from saverproof.scripts.programs import manners, write_program
 from saverproof.scripts.script import promise_of
 from saverproof.scripts.statements import NoScriptError, write_steps
 from saverproof.scripts.verification import complains, complains_alone
-from saverproof.scripts.writer import Looks, Manner, ScriptWriter
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps import definitions as steps
 from saverproof.targets.target import Target
 from saverproof.values import Value

@@ -13,7 +13,8 @@ from saverproof.model.records import Address, PendingWrite, Record
 from saverproof.scripts.script import complaint
 from saverproof.scripts.source import literal, quoted
 from saverproof.scripts.statements import NoScriptError, read
-from saverproof.scripts.writer import ScriptWriter, nested, versions_source
+from saverproof.scripts.versions_source import nested, versions_source
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import GetTuple, ListTuples, Put
 from saverproof.steps.identifiers import timestamp
 from saverproof.values import Value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.execution.calls import PENDING_SEND
@@ -11,41 +10,15 @@ from saverproof.model.planning import versions_taken
 from saverproof.model.records import Address, PendingWrite, PlannedPut
 from saverproof.model.store import Model
 from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.manner import Looks, Manner
 from saverproof.scripts.own_source import OwnSource
 from saverproof.scripts.source import dict_source, keyword_arguments, literal, quoted
+from saverproof.scripts.versions_source import nested, symbols, versions_source
 from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
 from saverproof.steps.identifiers import mint, task_id, timestamp
 from saverproof.values import Value
 
 _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
-
-
-@dataclass(frozen=True, slots=True)
-class Looks:
-    """What a script has to know of a saver: which methods it has beside those of the base class.
-
-    ``setup`` and ``closers`` are calls as source, such as ``saver.close()``; ``own`` are the rules
-    and invariants of an author, by their ids as contracts.
-    """
-
-    takes_paths: bool = True
-    setup: str = ""
-    closers: tuple[str, ...] = ()
-    own: Mapping[str, OwnSource] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How a script goes about it.
-
-    ``via`` says by which read the final check looks (see :mod:`saverproof.scripts.state_checks`);
-    ``between`` puts reads of everything between the steps, as the kit's own run had them;
-    ``flip`` lets a crossed script look by the API that wrote last.
-    """
-
-    via: str
-    between: bool = False
-    flip: bool = False
 
 
 class ScriptWriter:
@@ -181,8 +154,8 @@ class ScriptWriter:
             if channel.value is not None and not (channel.optional and step.omit_unchanged)
         }
         versions = {name: str(channel.version) for name, channel in planned.channels.items()}
-        new = _symbols(planned.new_versions)
-        old = _symbols(planned.seen.get(step.node, {}))
+        new = symbols(planned.new_versions)
+        old = symbols(planned.seen.get(step.node, {}))
         other: dict[str, str] = {} if step.format is None else {"v": str(step.format)}
         if step.clock is not None:
             other["ts"] = quoted(timestamp(step.clock))
@@ -306,22 +279,3 @@ def _outer(extras: Extras) -> dict[str, Any]:
         outer.setdefault("metadata", {})["langgraph_node"] = "agent"
         outer |= {"tags": ["graph:step:1"], "callbacks": None, "recursion_limit": 25}
     return outer
-
-
-def _symbols(versions: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(version) for name, version in versions.items()}
-
-
-def versions_source(versions: Mapping[str, Any]) -> str:
-    """The versions of channels; if the script has just these in a variable, that."""
-    if len(versions) == 1:
-        ((channel, version),) = versions.items()
-        name, item, _ = str(version).partition(f"[{quoted(channel)}]")
-        if item:
-            return name
-    return dict_source(_symbols(versions))
-
-
-def nested(seen: Mapping[str, Mapping[str, Any]]) -> str:
-    """The versions seen by each node."""
-    return dict_source({node: versions_source(versions) for node, versions in seen.items()})

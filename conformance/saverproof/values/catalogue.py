@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from saverproof.values.kind import Kind, Seed, chosen
-
-_MESSAGES = "from langchain_core.messages import {}"
-_TYPES = "from langgraph.types import {}"
+from saverproof.values.objects import MESSAGES, OBJECTS
 
 
 def _integer(seed: Seed) -> int:
@@ -201,82 +199,6 @@ _CONTAINERS = (
     ),
 )
 
-# Classes of the standard library and of LangGraph, so that a reproducer and the process that
-# reads its data back can both import them.
-_OBJECTS = (
-    chosen(
-        "object",
-        "pydantic-model",
-        *("Document(page_content='page <n>')", "Document(page_content='', metadata={'n': <n>})"),
-        imports=("from langchain_core.documents import Document",),
-    ),
-    chosen(
-        "object",
-        "dataclass",
-        "FunctionProfile('<n>', 0.5, 0.25, 1.0, 0.5, 'a.py', <n>)",
-        imports=("from pstats import FunctionProfile",),
-    ),
-    chosen(
-        "object",
-        "named-tuple",
-        *("Match(1, <n>, 3)", "Match(None, [], <n>)"),
-        imports=("from difflib import Match",),
-    ),
-    chosen(
-        "object",
-        "send",
-        *("Send('node', <n>)", "Send('n o.d\"e', {'a': [<n>]})"),
-        imports=(_TYPES.format("Send"),),
-    ),
-    chosen(
-        "object",
-        "interrupt",
-        *("Interrupt(value='question <n>')", "Interrupt(value={'ask': [<n>, None]})"),
-        imports=(_TYPES.format("Interrupt"),),
-    ),
-    # Before LangGraph 0.6 an interrupt was built without an id, and this kind cannot be made.
-    chosen(
-        "object",
-        "identified-interrupt",
-        "Interrupt(value='question', id='<n>')",
-        imports=(_TYPES.format("Interrupt"),),
-    ),
-)
-
-_MESSAGE_KINDS = (
-    chosen(
-        "message",
-        "human-message",
-        "HumanMessage(content='hello <n>', id='h<n>')",
-        "HumanMessage(content=[{'type': 'text', 'text': '<n>'}], name='ann')",
-        imports=(_MESSAGES.format("HumanMessage"),),
-    ),
-    chosen(
-        "message",
-        "ai-message",
-        "AIMessage(content='answer <n>')",
-        "AIMessage(content='', tool_calls=[{'name': 'f', 'args': {'x': <n>}, 'id': 'call'}])",
-        imports=(_MESSAGES.format("AIMessage"),),
-    ),
-    chosen(
-        "message",
-        "tool-message",
-        "ToolMessage(content='result <n>', tool_call_id='call', artifact={'n': <n>})",
-        imports=(_MESSAGES.format("ToolMessage"),),
-    ),
-    chosen(
-        "message",
-        "system-message",
-        "SystemMessage(content='be brief <n>')",
-        imports=(_MESSAGES.format("SystemMessage"),),
-    ),
-    chosen(
-        "message",
-        "message-list",
-        "[HumanMessage(content='<n>'), AIMessage(content='b', id='ai')]",
-        imports=(_MESSAGES.format("AIMessage, HumanMessage"),),
-    ),
-)
 
 _SPECIAL = (
     chosen("large", "large-text", "'<n> ' + 'x' * 2**20", "'<n> ' + '\\u00e9\\n' * 2**19"),
@@ -310,8 +232,8 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             *_TIMES,
             *_SCALARS,
             *_CONTAINERS,
-            *_OBJECTS,
-            *_MESSAGE_KINDS,
+            *OBJECTS,
+            *MESSAGES,
             *_SPECIAL,
         )
     }

@@ -18,12 +18,13 @@ from saverproof.families.atomicity.scripting import other_commits
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
+from saverproof.scripts.manner import Manner
 from saverproof.scripts.opening import Opening, looks_of, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone
-from saverproof.scripts.writer import Manner, ScriptWriter
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import DeleteThread, OwnStep, Program, Put
 from saverproof.targets.target import Target
 

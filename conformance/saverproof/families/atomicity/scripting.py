@@ -11,12 +11,13 @@ from saverproof.families.atomicity.script_faults import plain_faults
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
+from saverproof.scripts.manner import Manner
 from saverproof.scripts.opening import Opening, looks_of, opening_of
 from saverproof.scripts.script import LONGEST, complaint, main, script
 from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
 from saverproof.scripts.verification import first_to_complain
-from saverproof.scripts.writer import Manner, ScriptWriter
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import CopyThread, SetUp
 from saverproof.targets.target import Target
 

@@ -7,10 +7,11 @@ from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
+from saverproof.scripts.manner import Manner
 from saverproof.scripts.opening import Opening, looks_of
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, read
-from saverproof.scripts.writer import Manner, ScriptWriter
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps import definitions as steps
 from saverproof.targets.target import Target
 

@@ -33,8 +33,8 @@ from saverproof.judging.attribution.feature import (
     values_of,
 )
 from saverproof.model.records import Circumstance
-from saverproof.programs import renaming, rewriting
-from saverproof.programs.rewriting import is_mixed, is_special
+from saverproof.programs import renaming, rewriting, rewriting_batches
+from saverproof.programs.rewriting_batches import is_mixed, is_special
 from saverproof.steps import definitions as steps
 from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
@@ -240,19 +240,19 @@ FEATURES: tuple[Feature, ...] = (
     field_of(pending_writes.NAMESPACE_DEFAULTS.id, "give_namespace", True),
     field_of(identity.SNAPSHOTS.id, "mutate_inputs", False),
     field_of(identity.SNAPSHOTS.id, "mutate_result", False),
-    Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting.batches_filled),
+    Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting_batches.batches_filled),
     between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
     between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING, *_STORED),
-    between(pending_writes.SCOPED.id, _is(PutWrites), rewriting.tasks_apart, *ORDERED),
-    between("", _is(PutWrites), rewriting.written_once, *_AGAIN),
+    between(pending_writes.SCOPED.id, _is(PutWrites), rewriting_batches.tasks_apart, *ORDERED),
+    between("", _is(PutWrites), rewriting_batches.written_once, *_AGAIN),
     between(
         upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
         is_mixed,
-        rewriting.unmixed,
+        rewriting_batches.unmixed,
         upsert.REGULAR_WRITE_FIRST_WINS.id,
     ),
     *(
-        between(contract, touches, rewriting.written_once, serialization.WRITE_VALUES.id)
+        between(contract, touches, rewriting_batches.written_once, serialization.WRITE_VALUES.id)
         for contract, touches in (
             (upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id, is_mixed),
             (upsert.SPECIAL_WRITE_LAST_WINS.id, is_special),
@@ -285,16 +285,27 @@ FEATURES: tuple[Feature, ...] = (
         rewriting.put_for_copied,
         ordering.LATEST_IS_GREATEST_ID.id,
     ),
-    between(COMPLETE, _is(PutWrites), rewriting.distinct_channels, COMPLETE, INDEX),
-    between(COMPLETE, _writes_none, rewriting.without_nones, COMPLETE, INDEX),
+    between(COMPLETE, _is(PutWrites), rewriting_batches.distinct_channels, COMPLETE, INDEX),
+    between(COMPLETE, _writes_none, rewriting_batches.without_nones, COMPLETE, INDEX),
     between(serialization.CHANNEL_VALUES.id, _puts_none, rewriting.put_no_nones, facts=REFUSED),
-    between(serialization.WRITE_VALUES.id, _writes_none, rewriting.without_nones, facts=REFUSED),
-    between(COMPLETE, is_special, rewriting.special_split, COMPLETE, INDEX),
-    between(INDEX, is_special, rewriting.special_apart, COMPLETE, INDEX),
-    between(pending_writes.EARLY_WRITES_KEPT.id, _is(PutWrites), rewriting.early_on_time, *WRITES),
-    between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting.writes_on_time, *WRITES),
-    between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting.all_on_time, *WRITES),
-    between(pending_writes.ONE_TASK_TWO_PATHS.id, _is(PutWrites), rewriting.one_path, *ORDERED),
+    between(
+        serialization.WRITE_VALUES.id, _writes_none, rewriting_batches.without_nones, facts=REFUSED
+    ),
+    between(COMPLETE, is_special, rewriting_batches.special_split, COMPLETE, INDEX),
+    between(INDEX, is_special, rewriting_batches.special_apart, COMPLETE, INDEX),
+    between(
+        pending_writes.EARLY_WRITES_KEPT.id,
+        _is(PutWrites),
+        rewriting_batches.early_on_time,
+        *WRITES,
+    ),
+    between(
+        pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting_batches.writes_on_time, *WRITES
+    ),
+    between(pending_writes.LATE_WRITES.id, _is(PutWrites), rewriting_batches.all_on_time, *WRITES),
+    between(
+        pending_writes.ONE_TASK_TWO_PATHS.id, _is(PutWrites), rewriting_batches.one_path, *ORDERED
+    ),
     Feature(channels.COPY_FORK.id, _is_copy, rewriting.without_copies),
     # What was right at first was serialized rightly, wherever the saver keeps such values.
     values_of(
