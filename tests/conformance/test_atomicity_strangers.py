@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from tests.conformance.aiosqlite_saver import AioSaver, CommittedApart, through_
 from tests.conformance.script_runs import ended
 from tests.conformance.test_atomicity import found, judged
 
+from saverproof.families.atomicity import effort
 from saverproof.targets.target import Target
 from saverproof_savers import targets
 
@@ -163,6 +165,15 @@ def alchemy(saver: type[AlchemySaver]) -> Target:
     return Target(name="alchemy", open=opened)
 
 
+@pytest.fixture
+def few_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as show every flaw, by every kind."""
+    monkeypatch.setitem(
+        effort.EFFORTS, "quick", dataclasses.replace(effort.EFFORTS["quick"], most=80)
+    )
+
+
+@pytest.mark.usefixtures("few_faults")
 @pytest.mark.parametrize(
     ("saver", "flaws"), [(AlchemySaver, set()), (RowByRow, {"all-or-nothing"})]
 )
@@ -177,6 +188,7 @@ def test_a_saver_on_sqlalchemy_is_swept(
     assert outcome.extra["faults"]["notes"][1:] == []
 
 
+@pytest.mark.usefixtures("few_faults")
 @pytest.mark.parametrize(
     ("saver", "flaws"), [(AioSaver, set()), (CommittedApart, {"all-or-nothing", "cancelled"})]
 )
