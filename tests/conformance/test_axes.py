@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.judging_support import plan_of
+from tests.conformance.selftest_support import EVERY_FAMILY
 
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract
@@ -28,7 +29,8 @@ from saverproof.values import Value
 from saverproof_savers import targets
 
 ABLE = frozenset({*Capability, table.DURABLE, table.OWN_STORE})
-families = pytest.mark.parametrize("family", sorted({*CROSSED} & {*FUNCTIONAL_FAMILIES}))
+EVERY = sorted({*CROSSED} & {*FUNCTIONAL_FAMILIES})
+families = pytest.mark.parametrize("family", EVERY)
 
 
 def touched(program: Program) -> Counter[Touched]:
@@ -111,9 +113,10 @@ def test_a_saver_without_a_capability_has_no_such_point() -> None:
     assert list(crossing("delta-history", ABLE - {Capability.DELTA_HISTORY}, heavy=True)) == []
 
 
-@pytest.mark.parametrize("family", ["upsert", "filter"])
+@pytest.mark.parametrize("family", EVERY if EVERY_FAMILY else ["upsert", "filter"])
 def test_a_run_without_dice_touches_everything(family: str, tmp_path: Path) -> None:
-    tally = Tally(plan_of(targets.sqlite, family, "sync", tmp_path))
+    api = "crossed" if family == "parity" else "sync"
+    tally = Tally(plan_of(targets.sqlite, family, api, tmp_path))
     effort = ProgramEffort(steps=0, examples=0, bulk=False, heavy=False)
     FunctionalJudging(tally.plan, targets.sqlite, tally, effort).run()
     outcome = tally.outcome()

@@ -10,12 +10,21 @@ from typing import Any
 import pytest
 from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.deletion import DeleteLeavesWrites
+from tests.wrong_savers.isolation import LatestOfAnyThread
+from tests.wrong_savers.ordering import BeforeByInsertion
 from tests.wrong_savers.pending_writes import BatchCutAtTen
 from tests.wrong_savers.registry import opener
 from tests.wrong_savers.write_places import WritesByTaskId
 
 from saverproof.contracts.contract import Contract
-from saverproof.contracts.tables import channels, deletion, identity, isolation, pending_writes
+from saverproof.contracts.tables import (
+    channels,
+    deletion,
+    identity,
+    isolation,
+    ordering,
+    pending_writes,
+)
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
 from saverproof.machines.search import ProgramSearch
@@ -40,6 +49,7 @@ from saverproof.values import Value
 FIRST = mint(1)
 PUTS = (Put("a", "", 1, metadata={"source": "loop"}), Put("a", "", 2, 1))
 HOSTILE = Put("a/../b", "", 1)
+VALUED = Put("a", "", 1, changes=(("notes", Value("text", "a")),), metadata={"source": "loop"})
 
 
 class LaterWrong(ReferenceSaver):
@@ -189,6 +199,35 @@ def test_a_hostile_id_that_is_refused_counts_as_judged(loop: EventLoop, tmp_path
 def test_a_hostile_id_that_is_accepted_has_to_be_readable(loop: EventLoop, tmp_path: Path) -> None:
     run = trials_of(CannotReadHostile, loop, tmp_path).replay((PUTS[0], HOSTILE))
     assert [breach.difference.kind for breach in run.breaches] == [facts.UNREADABLE]
+
+
+@pytest.mark.parametrize(
+    ("saver", "contract", "program"),
+    [
+        # What it has is another thread's, and no metadata or value was lost.
+        (
+            LatestOfAnyThread,
+            isolation.THREADS,
+            (VALUED, replace(VALUED, thread="b", changes=(("notes", Value("text", "b")),))),
+        ),
+        (LatestOfAnyThread, isolation.THREADS, (VALUED, GetTuple("b", ""))),
+        # Without the bound it is listed, with or without the namespace.
+        (
+            BeforeByInsertion,
+            ordering.BEFORE_IS_EXCLUSIVE,
+            (Put("a", "", 3), Put("a", "child", 1), ListTuples("a", before=3)),
+        ),
+    ],
+)
+def test_a_difference_is_blamed_on_what_it_comes_from(
+    saver: type[ReferenceSaver],
+    contract: Contract,
+    program: Program,
+    loop: EventLoop,
+    tmp_path: Path,
+) -> None:
+    run = trials_of(saver, loop, tmp_path).replay(program)
+    assert {breach.contract for breach in run.breaches} == {contract.id}
 
 
 def batch(number: int, *writes: tuple[str, int]) -> PutWrites:

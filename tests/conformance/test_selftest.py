@@ -72,7 +72,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     # A process for each script would take minutes; the tests of scripts have them.
     monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     plan = plan_for(wrong, tmp_path)
-    outcome = hunt(plan, load(ref_to(wrong.name)), wrong.breaks)
+    outcome = hunt(plan, load(ref_to(wrong.name)), wrong.breaks, heavy=wrong.heavy)
     assert_rightly_blamed(wrong, outcome)
     assert_all_accounted_for(outcome, runs)
     # To find it once more for a test of its own would cost as much as the rest of the self-test.

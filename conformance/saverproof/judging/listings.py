@@ -180,7 +180,7 @@ def judge_listed(context: Context, address: Address, item: Any) -> None:
         straight.differences[0].explains += log.differences
         return
     for difference in log.differences:
-        difference.cause = Cause.LISTING_ALONE
+        difference.cause = difference.cause or Cause.LISTING_ALONE
         context.facts.differences.append(difference)
 
 

@@ -84,6 +84,8 @@ def is_listed_by_namespace(context: Context, step: ListTuples, address: Address)
     if step.limit is None and address in ask(context, replace(step, limit=_VERY_MANY)).addresses:
         # It is left out for want of a limit.
         return False
+    if step.before is not None and address in ask(context, replace(step, before=None)).addresses:
+        return False
     return address in ask(context, replace(step, namespace=address[1])).addresses
 
 

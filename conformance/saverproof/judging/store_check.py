@@ -74,7 +74,8 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
         else:
             another = is_another(model, address, observed)
             alike = another or answers_unknown_alike(context, address, observed)
-            taken = None if alike else _taken_from(context, *address[:2], observed)
+            own = context.model.history(*address[:2])
+            taken = None if alike or not own else _taken_from(context, *address[:2], observed)
             cause = Cause.ANY_UNKNOWN if alike else taken
             log.differ(facts.EXTRA, address, None, observed, cause=cause)
             model.adopt(address)
@@ -112,7 +113,8 @@ def judge_latest(
             log.agree(facts.ABSENT)
         elif not _is_unexpected(context, thread, namespace, observed):
             address = _shown_address(context, thread, namespace, observed)
-            log.differ(facts.EXTRA, address, None, observed)
+            taken = _taken_from(context, thread, namespace, observed) if address is None else None
+            log.differ(facts.EXTRA, address, None, observed, cause=taken)
             if address is not None:
                 context.model.adopt(address)
         return
@@ -134,7 +136,7 @@ def _taken_from(context: Context, thread: str, namespace: str, observed: Any) ->
     """Which other place's checkpoint is shown, if it is one."""
     model, shown = context.model, shown_id(observed)
     own = model.history(thread, namespace)
-    if not own or shown in map(mint, own):
+    if shown in map(mint, own):
         return None
     owners = {
         (other, inside)
@@ -146,7 +148,7 @@ def _taken_from(context: Context, thread: str, namespace: str, observed: Any) ->
     named = part(field(observed, "config"), "thread_id")
     here = any(other == thread for other, _ in owners)
     if here and named == context.real(thread):
-        return Cause.OTHER_NAMESPACE
+        return Cause.OTHER_NAMESPACE if own else None
     return Cause.OTHER_THREAD if any(other != thread for other, _ in owners) else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from saverproof.execution.calls import checkpoint_format
 from saverproof.judging import facts
 from saverproof.judging.expected import expected_of
-from saverproof.judging.facts import Fact, FactLog
+from saverproof.judging.facts import Cause, Fact, FactLog
 from saverproof.judging.writes import judge_writes
 from saverproof.model.metadata import equal
 from saverproof.model.records import Address, Channel, Provenance, Record
@@ -58,6 +58,37 @@ def is_another(model: Model, address: Address, observed: Any) -> bool:
     return shown != mint(address[2]) and shown in known
 
 
+def _is_of_another_thread(model: Model, address: Address, checkpoint: Mapping[str, Any]) -> bool:
+    """Whether it has what another thread's checkpoint of the same id has, and is no copy."""
+    thread, namespace, number = address
+    holders = {
+        other
+        for other in model.threads
+        if (record := model.record((other, namespace, number))) and _has_all_of(record, checkpoint)
+    }
+    return bool(holders) and not holders & _copies_of(model, thread)
+
+
+def _copies_of(model: Model, thread: str) -> set[str]:
+    """The thread itself, and all that were copied from or to any of these."""
+    alike: set[str] = {thread}
+    while further := [pair for pair in model.copies if alike & pair and not pair <= alike]:
+        alike.update(*further)
+    return alike
+
+
+def _has_all_of(record: Record, checkpoint: Mapping[str, Any]) -> bool:
+    """Whether a checkpoint has some values, and those and the versions of a record."""
+    values, channels = checkpoint.get("channel_values"), record.channels
+    if not values or not is_mapping(values):
+        return False
+    return (
+        values.keys() <= channels.keys()
+        and all(value_agrees(channel, name, values) for name, channel in channels.items())
+        and same({n: c.version for n, c in channels.items()}, checkpoint.get("channel_versions"))
+    )
+
+
 def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thread: str) -> None:
     """Compare every fact of a tuple that stands for ``address``; ``thread`` is its real id."""
     record = model.record(address)
@@ -69,12 +100,16 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
         asked, shown = mint(address[2]), shown_id(observed)
         log.differ(facts.ADDRESS, address, (thread, address[1], asked), (thread, address[1], shown))
         return
+    known = len(log.differences)
     _judge_address(log, address, observed, thread)
     _judge_parent(log, record, address, observed, thread)
     _judge_fields(log, record, address, observed.checkpoint)
     _judge_metadata(log, record, address, field(observed, "metadata"))
     _judge_values(log, model, record, address, observed.checkpoint.get("channel_values"))
-    if address not in model.doubted_writes:
+    if len(log.differences) > known and _is_of_another_thread(model, address, observed.checkpoint):
+        for difference in log.differences[known:]:
+            difference.cause = Cause.OTHER_THREAD
+    elif address not in model.doubted_writes:
         judge_writes(log, model, address, field(observed, "pending_writes"))
     for mark in record.marks:
         log.agree(mark)

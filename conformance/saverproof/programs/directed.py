@@ -115,9 +115,9 @@ FILTERS: tuple[Program, ...] = tuple(
         ListTuples(None, filter=filters),
         ListTuples(THREAD),
     )
-    for filters in HOSTILE_FILTERS
+    for filters in ({"source": "loop"}, *HOSTILE_FILTERS)
 )
-"""Each hostile filter key on a store that it must neither widen nor change."""
+"""Each hostile filter key, and a plain one, on a store that it must neither widen nor change."""
 
 
 def _channels() -> Program:

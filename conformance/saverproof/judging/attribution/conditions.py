@@ -28,6 +28,12 @@ def due_to(*causes: Cause) -> Callable[[Case], bool]:
     return lambda case: case.difference.cause in causes
 
 
+def is_of_another_thread(case: Case) -> bool:
+    """Whether another thread's is shown where something else is, or nothing was ever put."""
+    extra = case.kind is facts.EXTRA
+    return case.difference.cause is Cause.OTHER_THREAD and (not extra or case.is_nowhere())
+
+
 def expected(case: Case) -> str:
     """The contract that made the fact expected, its cause considered."""
     cause = case.difference.cause

@@ -14,9 +14,17 @@ from saverproof.judging import facts
 from saverproof.judging.attribution import conditions, writes
 from saverproof.judging.attribution.expected import BY_CAUSE, BY_REMOVAL, answered
 from saverproof.judging.attribution.rule import Rule, after
-from saverproof.judging.facts import OF_WRITES, Cause
+from saverproof.judging.facts import OF_VALUES, OF_WRITES, Cause
 from saverproof.steps.definitions import CallOnLoop, CheckFiles, Put, PutWrites
 
+SHOWN = OF_VALUES | {
+    facts.ADDRESS,
+    facts.EXTRA,
+    facts.FIELD,
+    facts.METADATA,
+    facts.METADATA_MERGED,
+    facts.PARENT,
+}
 SETTLED = frozenset(
     {
         *(facts.ADDRESS, facts.RETURNED, facts.VERSION, facts.INPUT, facts.WRITE_ORDER),
@@ -62,6 +70,12 @@ SECOND_LOOKS = (
             *(Cause.CHANGED_ANSWER, Cause.REFUSED_PRUNE, Cause.ANY_UNKNOWN, Cause.EMPTY_THREAD),
             *(Cause.SET_UP_ALREADY, *CURES),
         ),
+    ),
+    Rule(
+        "what is shown of it is another thread's",
+        conditions.expected,
+        SHOWN,
+        conditions.is_of_another_thread,
     ),
     Rule(
         "without the filter it is right",
