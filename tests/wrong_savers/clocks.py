@@ -63,7 +63,12 @@ class ExpiredByTime(ByTime):
             del shelf.checkpoints[id]
 
 
-@wrong("identity/parent", "a parent is older than its child: one with a higher id is no parent")
+@wrong(
+    "identity/parent",
+    "a parent is older than its child: one with a higher id is no parent",
+    # Its own history goes on where a walk from parent to parent ends.
+    also={"delta-history/matches-walk"},
+)
 class ParentsHaveLowerIds(ReferenceSaver):
     def _parent_config(self, row: CheckpointRow) -> Any:
         return super()._parent_config(row) if row.id > (row.parent or "") else None

@@ -47,7 +47,11 @@ class UnknownThreadCannotBeDeleted(ReferenceSaver):
         return shelves
 
 
-@wrong("deletion/thread-all", "keys are scanned by prefix: a deletes ab as well")
+@wrong(
+    "deletion/thread-all",
+    "keys are scanned by prefix: a deletes ab as well",
+    also={"isolation/hostile-identifiers"},
+)
 class DeletesByPrefix(ReferenceSaver):
     def _shelves_to_delete(self, thread: str) -> list[Shelf]:
         return [shelf for shelf in self._all_shelves() if shelf.thread.startswith(thread)]

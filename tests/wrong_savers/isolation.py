@@ -64,6 +64,8 @@ class ListByIdAlone(ReferenceSaver):
     also={
         "deletion/copy-complete",
         "deletion/copy-independent",
+        "deletion/prune-latest",
+        "deletion/thread-all",
         "identity/parent",
         "identity/tuple-addresses-itself",
         "identity/unknown-is-none",
@@ -126,7 +128,11 @@ class PutClearsOtherNamespacesWrites(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong("isolation/namespaces", "the latest of the thread, whatever the namespace")
+@wrong(
+    "isolation/namespaces",
+    "the latest of the thread, whatever the namespace",
+    also={"identity/unknown-is-none", "isolation/same-id-in-namespaces"},
+)
 class LatestOfAnyNamespace(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         if self._asked_id(config):
