@@ -4,10 +4,11 @@ fault could not be made, it says so and ends with 2: nobody is to take our troub
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from threading import Timer
 
 from saverproof_faults.errors import FaultsError
@@ -42,6 +43,27 @@ class ScriptWatch(CallWatch):
         with undecided():
             self.__enter__()
             super().cover()
+
+    def beside(
+        self, serving: Callable[..., AbstractContextManager[None]]
+    ) -> Callable[..., AbstractContextManager[None]]:
+        """``serving`` of one server for the rest of the script, which covers once that runs: the
+        server's own calls are not to be held.
+        """
+        running = ExitStack()
+        atexit.register(running.close)
+        covered = False
+
+        @contextmanager
+        def covering(kind: ServerKind) -> Iterator[None]:
+            nonlocal covered
+            if not covered:
+                running.enter_context(serving(kind))
+                self.cover()
+                covered = True
+            yield
+
+        return covering
 
     def arm(self, fault: CallFault) -> None:
         """Follow a plan, counting places from now."""

@@ -6,6 +6,7 @@ import secrets
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -59,11 +60,11 @@ class Server(ABC):
     def __enter__(self) -> Self:
         self._found = {program: self._find(program) for program in self.programs}
         with ExitStack() as stack:
-            self.folder = Path(tempfile.mkdtemp(prefix="saverproof-server-", dir=self._scratch))
+            self._user = self._unprivileged()
+            self.folder = Path(tempfile.mkdtemp(prefix="saverproof-server-", dir=self._root()))
             stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self._guard = stack.enter_context(Guard(self.folder))
             self.port = free_port()
-            self._user = self._unprivileged()
             if self._user is not None:
                 os.chown(self.folder, *self._user)
             stack.callback(self._finish)
@@ -79,6 +80,14 @@ class Server(ABC):
         where: TracebackType | None,
     ) -> None:
         self._stack.close()
+
+    def _root(self) -> Path | None:
+        """Where its folder is made: its user has to get there, which TMPDIR need not allow."""
+        usual = Path(tempfile.gettempdir())
+        open_to_all = all(at.stat().st_mode & stat.S_IXOTH for at in (usual, *usual.parents))
+        if self._scratch is not None or self._user is None or open_to_all:
+            return self._scratch
+        return Path("/tmp")
 
     @classmethod
     def missing(cls, binaries: Path | None = None) -> str | None:

@@ -72,6 +72,9 @@ _THAWING = f"thawing = {thaw_after.__name__}({PATIENCE_S:g})  # a call may wait 
 _THAWED = ("thawing.cancel()", f"{thaw.__name__}()")
 
 
+COVERING = "files.cover()  # until the script ends"
+COVERING_BESIDE = f"{serving.__name__} = files.beside({serving.__name__})"
+"""The same for a script that may start a server: not even that one's calls are held then."""
 _CLASS = "socket.socket"
 _IF_LOST = "    if self.family != socket.AF_UNIX and left and left.pop():"
 _RESET = (f'{_IF_LOST} raise OSError(104, "reset")',)  # with its number, as the kernel raises it
@@ -134,7 +137,7 @@ def _failing_call(plan: Plan, number: int, more: str) -> PlainFault:
             *top,
             _importing(ScriptWatch),
             f"files = {ScriptWatch.__name__}(tempfile.gettempdir())",
-            "files.cover()  # until the script ends",
+            COVERING,
         ),
         before=(f"files.arm(CallFault({number}, CallFailure.{failure}{extent}{more}))", *before),
         after=("files.disarm()", *after),

@@ -14,7 +14,7 @@ from itertools import islice, product
 from saverproof.families.atomicity.judging import CANCELLED, SILENT, WHOLE
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.random_programs import WATCHED
-from saverproof.families.atomicity.scripting import other_commits
+from saverproof.families.atomicity.scripting import other_commits, top_of
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
@@ -61,7 +61,7 @@ def long_reproducer(
             body.write(program)
         except (NoScriptError, KeyError):
             return ""
-        tops = dict.fromkeys(fault.top for fault in chosen)
+        tops = dict.fromkeys(top_of(fault, opening) for fault in chosen)
         lines = [line for top in tops for line in top] + body.script_lines(program, opening)
         text = script(promise, target.name, opening, lines, writer.imports)
         if complains_alone(text, contract):

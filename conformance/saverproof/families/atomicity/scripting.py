@@ -8,6 +8,7 @@ from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, SI
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import plain_faults
+from saverproof.families.atomicity.script_faults_below import COVERING, COVERING_BESIDE
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
@@ -46,11 +47,17 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
         except (NoScriptError, KeyError):
             return ""
         body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
-        body = [*fault.top, *helpers(writer, opening), *body]
+        body = [*top_of(fault, opening), *helpers(writer, opening), *body]
         texts.append(script(promise, target.name, opening, body, writer.imports))
     # The plainest fault comes first, and a short script before any that is not.
     texts.sort(key=lambda text: text.count("\n") > LONGEST)
     return first_to_complain(texts[:_MOST_TRIED], found.contract)
+
+
+def top_of(fault: PlainFault, opening: Opening) -> tuple[str, ...]:
+    """What stands above the script's functions."""
+    covering = COVERING_BESIDE if opening.server else COVERING
+    return tuple(covering if line == COVERING else line for line in fault.top)
 
 
 class _Body:
