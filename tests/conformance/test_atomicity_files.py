@@ -12,6 +12,7 @@ import pytest
 from tests.conformance.replay_support import assert_shown_until_mended, plan_for
 from tests.conformance.replay_targets import ref_to
 from tests.conformance.test_atomicity import FAMILY, found, judged, of_class
+from tests.conformance.test_durability_files import SwapsALink
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
@@ -25,7 +26,7 @@ from tests.wrong_savers.plain_files import (
 
 from saverproof.families import registry, untried
 from saverproof.families.atomicity import bench, effort, family, files, first_look
-from saverproof.families.atomicity.scenarios import A_NEW_TASK, LONG_VALUES
+from saverproof.families.atomicity.scenarios import A_NEW_TASK, LONG_VALUES, NO_STORE_YET
 from saverproof.items import Outcome
 from saverproof.targets.loading import load
 from saverproof_faults import injector
@@ -55,7 +56,7 @@ def test_a_saver_that_replaces_its_file_is_failed_everywhere(api: str, tmp_path:
     assert "sync folder ." in faults_of(outcome)
 
 
-@pytest.mark.parametrize("name", ["file-for-each-write", "rewritten-in-place"])
+@pytest.mark.parametrize("name", ["format-left-in-part", "rewritten-in-place"])
 def test_what_a_failing_disk_shows_has_a_script_and_is_replayed(name: str, tmp_path: Path) -> None:
     wrong = next(wrong for wrong in WRONG if wrong.name == name)
     outcome = registry.judged(plan_for(wrong, tmp_path), load(ref_to(name)))
@@ -71,6 +72,12 @@ def test_what_a_failing_disk_shows_has_a_script_and_is_replayed(name: str, tmp_p
 def test_a_layer_that_knows_more_is_the_only_one(tmp_path: Path) -> None:
     outcome = judged(of_class(SqliteReference), tmp_path, operations=TWO)
     assert not any("system call" in str(entry) for entry in outcome.extra["faults"]["map"])
+
+
+def test_a_link_that_is_swapped_is_copied_and_failed(tmp_path: Path) -> None:
+    outcome = judged(of_class(SwapsALink), tmp_path, operations=["put"])
+    assert (found(outcome), outcome.unexercised) == (set(), {})
+    assert {"link link.new", "rename link.new to state.json"} <= faults_of(outcome)
 
 
 class Exclusive(StateFileReference):
@@ -228,8 +235,8 @@ def test_the_bundled_saver_holds_by_system_calls_alone(
     monkeypatch.setattr(bench, "watched", lambda _: nullcontext())
     monkeypatch.setattr(injector, "unavailable", lambda: "not in this test")
     monkeypatch.setattr(injector, "loaded_drivers", lambda: ())
-    monkeypatch.setattr(family, "SCENARIOS", (LONG_VALUES, A_NEW_TASK))
-    monkeypatch.setitem(effort.EFFORTS, "quick", effort.FaultEffort(most=300, slow_most=300))
+    monkeypatch.setattr(family, "SCENARIOS", (LONG_VALUES, A_NEW_TASK, NO_STORE_YET))
+    monkeypatch.setitem(effort.EFFORTS, "quick", effort.FaultEffort(most=400, slow_most=400))
     outcome = judged(targets.sqlite, tmp_path)
     assert (found(outcome), outcome.unexercised) == (set(), {})
     kinds = outcome.extra["faults"]["by_kind"]

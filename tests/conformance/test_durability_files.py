@@ -14,7 +14,7 @@ from tests.conformance.test_durability import BUNDLED, blamed, judged
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.log_file import LogFileReference
 from tests.reference.saver import ReferenceSaver
-from tests.reference.state_file import StateFileReference
+from tests.reference.state_file import StateFileReference, sync_folder
 
 from saverproof import Workspace, target
 from saverproof.families.durability import kill_points, power, power_reporting, sweep
@@ -49,6 +49,23 @@ class AllSynced(StateFileReference):
         self.forget()
 
 
+class SwapsALink(StateFileReference):
+    """Keeps its state in two files by turns, and a symbolic link to the one that counts."""
+
+    def replace(self, data: bytes) -> None:
+        state, link = self.folder / "state.json", self.folder / "link.new"
+        other = "a" if state.is_symlink() and state.readlink().name == "b" else "b"
+        with (self.folder / other).open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        link.unlink(missing_ok=True)
+        link.symlink_to(other)
+        link.replace(state)
+        sync_folder(self.folder)
+        self.forget()
+
+
 def opened(saver: type[Any], workspace: Workspace) -> Any:
     return closing(saver.at(workspace.path))
 
@@ -78,6 +95,13 @@ def all_synced(workspace: Workspace) -> Iterator[ReferenceSaver]:
 @contextmanager
 def through_a_long_mapping(workspace: Workspace) -> Iterator[ReferenceSaver]:
     with opened(ThroughALongMapping, workspace) as saver:
+        yield saver
+
+
+@target
+@contextmanager
+def swaps_a_link(workspace: Workspace) -> Iterator[ReferenceSaver]:
+    with opened(SwapsALink, workspace) as saver:
         yield saver
 
 
@@ -132,10 +156,12 @@ def test_the_bundled_saver_holds_by_system_calls_alone(
     assert blamed(outcome) == set()
     assert outcome.extra["crash"]["kill_points"]["system call"] > 8
     assert outcome.extra["power"]["setting"] == "plain files"
+    assert outcome.extra["power"]["opening"] > 0
     assert outcome.extra["power"]["lost_acknowledged_max"] == 0
 
 
 NEVER_SYNCED = [
+    "format_never_synced",
     "folder_never_synced",
     "lmdb_never_synced",
     "log_never_synced",
@@ -170,6 +196,17 @@ def test_the_sync_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert outcome.checked["durability/power-cut"] > 10
 
 
+@pytest.mark.usefixtures("shared_harness")
+def test_what_a_link_leads_to_after_a_power_cut_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = judged(f"{HERE}:swaps_a_link", tmp_path, monkeypatch, images=10)
+    for contract in ("durability/power-cut", "durability/power-cut-loses-nothing"):
+        assert "a link link.new, but not how" in outcome.unexercised[contract]
+        assert "neither symbolic links nor" in outcome.unexercised[contract]
+
+
+@pytest.mark.usefixtures("shared_harness")
 def test_what_is_written_through_a_long_mapping_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

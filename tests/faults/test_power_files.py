@@ -98,8 +98,8 @@ def test_the_operation_and_the_folder_of_a_missing_sync_are_named() -> None:
     log = (OPENED, WRITTEN, SYNCED, RENAMED, FOLDER, DONE, made, gone, second)
     (missing,) = (missing_syncs(Recording({"a": b"old"}, log))[1],)
     assert [str(one) for one in missing] == [
-        "no sync of the folder 'sub' after 'sub/b' was created",
         "no sync of the top folder after 'a' was deleted",
+        "no sync of the folder 'sub' after 'sub/b' was created",
     ]
 
 

@@ -50,6 +50,39 @@ class WritesAreBelieved(StateFileReference):
         sync_folder(self.folder)
 
 
+class Noted(StateFileReference):
+    """The first opening notes in a file what the store is, and all others read it."""
+
+    FORMAT = b"a state file, version 1\n"
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        if not (path / "format").exists():
+            cls.note(path)
+        elif (path / "format").read_bytes() != cls.FORMAT:
+            raise ValueError(f"{path}: the format is unknown")
+        return super().at(path)
+
+    @classmethod
+    def note(cls, path: Path) -> None:
+        raise NotImplementedError
+
+
+@wrong("atomicity/usable-after", "a first opening that fails leaves a file that no other can read")
+class FormatLeftInPart(Noted):
+    @classmethod
+    def note(cls, path: Path) -> None:
+        (path / "format").write_bytes(cls.FORMAT)
+
+
+@wrong("durability/power-cut", "what the first opening notes is renamed unsynced, once and for all")
+class FormatNeverSynced(Noted):
+    @classmethod
+    def note(cls, path: Path) -> None:
+        (path / "format.new").write_bytes(cls.FORMAT)
+        os.replace(path / "format.new", path / "format")
+
+
 class LogWithTail(Log):
     """Leaves out what is torn, and writes after it, on the same line."""
 

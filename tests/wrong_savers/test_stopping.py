@@ -72,11 +72,11 @@ RIGHT_ORDER = ["write state.new", "sync state.new", "rename state.new", "sync fo
 
 
 def saving_calls(saver: Any, folder: Path) -> list[str]:
-    """What a put does to the files, in two words each."""
+    """What a first put does to the files, in two words each."""
     folder.mkdir()
     with CallWatch(folder) as watch, ThreadPoolExecutor(1, initializer=watch.cover) as thread:
-        probe = Probe(opening(saver), folder, "sync")
         with watch.counting() as calls:
+            probe = thread.submit(Probe, opening(saver), folder, "sync").result()
             thread.submit(probe.put, 1).result()
         probe.saver.close()
     kinds = (CallKind.WRITE, CallKind.SYNC, CallKind.RENAME)

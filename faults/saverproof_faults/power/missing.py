@@ -44,10 +44,16 @@ def _missing_on(disk: Disk) -> Iterator[MissingSync]:
     for name, inode in disk.names.items():
         if any(pending.inode is inode for pending in disk.pending):
             yield MissingSync(name)
-    for change in disk.changes:
+    # An empty file, such as a lock, comes last: there is seldom anything to lose.
+    for change in sorted(disk.changes, key=lambda change: _is_empty(disk, change)):
         # A temporary file that is gone again is nothing to anybody.
         if change.inode is None or change.name in disk.names:
             yield MissingSync(change.name, _words(change), str(PurePosixPath(change.name).parent))
+
+
+def _is_empty(disk: Disk, change: FolderChange) -> bool:
+    written = any(pending.inode is change.inode for pending in disk.pending)
+    return change.inode is not None and not (written or change.inode.durable)
 
 
 def _words(change: FolderChange) -> str:

@@ -5,7 +5,7 @@ from saverproof_faults.kinds import Moment
 from saverproof_faults.sqlite import hooks
 from saverproof_faults.sqlite.enginefault import EngineFault
 from saverproof_faults.sqlite.handles import Refused, WatchedConnection
-from saverproof_faults.sqlite.library import IOERR, READONLY
+from saverproof_faults.sqlite.library import READONLY
 from saverproof_faults.sqlite.watch import Watch
 
 
@@ -105,16 +105,10 @@ class TriggerAbort(EngineFault):
         self._rows = 0
 
     def apply(self, connection: WatchedConnection) -> None:
-        try:
-            tables = connection.values(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
-                "'sqlite\\_%' ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-            )
-        except Refused as refusal:
-            # Left open by an opening that failed, in a folder that is gone: nothing is run there.
-            if refusal.code != IOERR:
-                raise
-            return
+        tables = connection.values(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+            "'sqlite\\_%' ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        )
         create = "".join(
             f"CREATE TEMP TRIGGER IF NOT EXISTS {_name(table, verb)} "
             f"AFTER {verb} ON {_quoted(table)} "
@@ -132,13 +126,17 @@ class TriggerAbort(EngineFault):
             self._tables[connection.handle] = tables
 
     def undo(self, connection: WatchedConnection) -> None:
-        connection.run(
-            "".join(
-                f"DROP TRIGGER IF EXISTS temp.{_name(table, verb)};"
-                for table in self._tables.get(connection.handle, ())
-                for verb in self._VERBS
-            )
+        drop = "".join(
+            f"DROP TRIGGER IF EXISTS temp.{_name(table, verb)};"
+            for table in self._tables.get(connection.handle, ())
+            for verb in self._VERBS
         )
+        try:
+            connection.run(drop)
+        except Refused as refusal:
+            # It has come to only read since, and keeps triggers that do nothing.
+            if refusal.code != READONLY:
+                raise
 
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
         if self.at_place(number):

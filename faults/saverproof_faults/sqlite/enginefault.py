@@ -1,5 +1,7 @@
 """What every fault raised by SQLite has in common."""
 
+import os
+
 from saverproof_faults.armed import ArmedPlan
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.sqlite.handles import WatchedConnection
@@ -17,7 +19,9 @@ class EngineFault(Listener):
     def arm(self) -> None:
         """Get ready, before the operation starts."""
         for connection in self.watch.visited():
-            self.apply(connection)
+            # One that an opening which failed has left behind, in a folder that is gone.
+            if not connection.path or os.path.exists(connection.path):
+                self.apply(connection)
 
     def heal(self) -> None:
         """Undo it on every connection that is still open."""

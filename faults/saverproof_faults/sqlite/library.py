@@ -25,7 +25,7 @@ FunctionHook = ctypes.CFUNCTYPE(None, Pointer, Integer, Pointer)
 OpenHook = ctypes.CFUNCTYPE(Integer, Pointer, Pointer, Pointer)
 
 OK, DENY, ROW = 0, 1, 100
-BUSY, READONLY, IOERR, FULL = 5, 8, 10, 13
+BUSY, READONLY, FULL = 5, 8, 13
 TRACE_STATEMENT, TRACE_PROFILE, TRACE_CLOSE = 0x01, 0x02, 0x08
 UTF8, INNOCUOUS = 1, 0x200000
 MINIMUM_VERSION = (3, 34, 0)

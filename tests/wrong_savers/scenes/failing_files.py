@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ FAILURES = (
 
 def left_by_failures(saver: Any, folder: Path) -> set[tuple[int, int]]:
     """How many of three writes are seen by the saver itself and by another, after each failure that
-    was raised and each write that was cut short; -1 where reading raises.
+    was raised and each write that was cut short; -1 where reading raises, or opening once more.
     """
     folder.mkdir()
     with CallWatch(folder) as watch, ThreadPoolExecutor(1, initializer=watch.cover) as thread:
@@ -28,7 +29,7 @@ def left_by_failures(saver: Any, folder: Path) -> set[tuple[int, int]]:
 
 
 def _failed_everywhere(watch: CallWatch, saver: Any, folder: Path) -> set[tuple[int, int]]:
-    found: set[tuple[int, int]] = set()
+    found = _failed_openings(watch, saver, folder)
     for failure, kind in FAILURES:
         place, fired = 0, True
         while fired:
@@ -45,6 +46,21 @@ def _failed_everywhere(watch: CallWatch, saver: Any, folder: Path) -> set[tuple[
                 other.saver.close()
             probe.saver.close()
     return found
+
+
+def _failed_openings(watch: CallWatch, saver: Any, folder: Path) -> set[tuple[int, int]]:
+    place, fired = 0, True
+    while fired:
+        place += 1
+        path = folder / f"opening-{place}"
+        with watch.failing(CallFault(place)), suppress(OSError):
+            opening(saver)(path).close()
+        fired = bool(watch.fired)
+        try:
+            opening(saver)(path).close()
+        except ValueError:
+            return {(-1, -1)}
+    return set()
 
 
 def _writes(probe: Probe) -> int:

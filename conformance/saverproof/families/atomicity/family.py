@@ -189,9 +189,13 @@ class AtomicityJudging:
                 if isinstance(problem, UnansweredError):
                     bench.renew()
                 continue
-            self.record.counted(sweep)
             sweeps.append(sweep)
             self._beat(bench)
+        if all(sweep.scenario.makes_the_store for sweep in sweeps):
+            # What can be opened and refuses all else is not judged.
+            return []
+        for sweep in sweeps:
+            self.record.counted(sweep)
         return sweeps
 
     def _sweep(self, bench: FaultBench, sweeps: list[FaultSweep], effort: FaultEffort) -> None:

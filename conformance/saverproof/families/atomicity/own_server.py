@@ -10,7 +10,6 @@ from saverproof.families.atomicity.effort import FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, covering, thinned
 from saverproof.families.atomicity.sweep import FaultSweep, sort_of
 from saverproof.families.tally import Tally
-from saverproof.steps.definitions import SetUp
 from saverproof_faults import Fault, Places
 from saverproof_faults.places import OF_OWN_SERVERS
 from saverproof_faults.servers import ServerUnavailable
@@ -52,7 +51,7 @@ def own_server(
     over; all else is done without one, which would hide when a server has caught up.
     """
     kind = bench.target.server
-    able = [one for one in sweeps if one.clean is None and not isinstance(one.scenario.step, SetUp)]
+    able = [one for one in sweeps if one.clean is None and not one.scenario.is_setup]
     chosen = [*_refusals(able, effort), *_deaths(able, effort), *_standstills(able, effort)]
     if proxied:
         chosen = [*_failovers(able, effort)]

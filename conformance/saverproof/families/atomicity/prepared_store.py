@@ -117,11 +117,21 @@ def prepared(scenario: FaultScenario, bench: FaultBench) -> Iterator[PreparedSto
             # Another SQLite than Python's is at work. Where two are in one process, the first that
             # closes a file takes the locks of the other with it: nothing may be looked at by ours.
             databases = ()
+        if scenario.makes_the_store:
+            shutil.rmtree(workspace.path)
+            workspace.path.mkdir(mode=0o700)
         store = PreparedStore(settled, workspace.path, databases)
         # What is elsewhere is not copied with the files.
-        if target.keeps_elsewhere or ids or not _same(store, before, bench):
+        elsewhere = target.keeps_elsewhere or ids or _leads_back(workspace.path)
+        if elsewhere or not _same(store, before, bench):
             store = PreparedStore(settled, None, databases)
         yield store
+
+
+def _leads_back(folder: Path) -> bool:
+    """Whether a copy of the folder would have links into it."""
+    links = (path.readlink() for path in folder.rglob("*") if path.is_symlink())
+    return any(link.is_absolute() for link in links)
 
 
 def _same(store: PreparedStore, before: Snapshot, bench: FaultBench) -> bool:
@@ -144,5 +154,5 @@ def placed(store: PreparedStore, target: Target, folder: Path) -> Iterator[Works
     """A workspace of its own with the store's files, if it has any."""
     with fresh_workspace(folder, target) as workspace:
         if store.folder is not None:
-            shutil.copytree(store.folder, workspace.path, dirs_exist_ok=True)
+            shutil.copytree(store.folder, workspace.path, symlinks=True, dirs_exist_ok=True)
         yield workspace

@@ -197,7 +197,7 @@ class RandomTrial:
         if not self.bench.target.durable or not any(left.iterdir()):
             return None
         fresh = self._stores.fresh()
-        shutil.copytree(left, fresh.path, dirs_exist_ok=True)
+        shutil.copytree(left, fresh.path, symlinks=True, dirs_exist_ok=True)
         self._reopen(fresh, injection)
         if self._seen() != self._before:
             return self._violation(broken(SILENT, "what was acknowledged is gone after a kill"))
@@ -211,7 +211,7 @@ class RandomTrial:
         copies: list[object] = []
 
         def copy_files() -> None:
-            copies.append(shutil.copytree(left, fresh.path, dirs_exist_ok=True))
+            copies.append(shutil.copytree(left, fresh.path, symlinks=True, dirs_exist_ok=True))
 
         with self.bench.injector.trapped(plan.place, copy_files):
             ended = undisturbed(self.bench, partial(self._perform, self.driver, call))

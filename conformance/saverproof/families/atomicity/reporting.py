@@ -16,7 +16,6 @@ from saverproof.families.atomicity.scripting import reproducer
 from saverproof.items import Finding, ItemPlan
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.steps.codec import to_json
-from saverproof.steps.definitions import SetUp
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 from saverproof_faults import Places
@@ -66,7 +65,7 @@ def finding(
 def _at_length(target: Target, found: Found, api: str) -> str:
     """A script of a trial that has no short one."""
     scenario, injection = found.sweep.scenario, found.injection
-    if injection is None or isinstance(scenario.step, SetUp):
+    if injection is None or scenario.is_setup:
         return ""
     database = next(iter(found.sweep.store.databases), "")
     faults = list(faults_anywhere(injection, found.sweep.counted.places, database))

@@ -33,6 +33,16 @@ class FaultScenario:
         return (THREAD, OTHER, NEW)
 
     @property
+    def is_setup(self) -> bool:
+        """Whether opening the saver is itself the operation."""
+        return isinstance(self.step, steps.SetUp)
+
+    @property
+    def makes_the_store(self) -> bool:
+        """Whether nobody has ever opened a saver on the store."""
+        return self.is_setup and not self.start
+
+    @property
     def thread_by_thread(self) -> bool:
         """Whether each thread is judged by itself."""
         return isinstance(self.step, steps.Prune | steps.DeleteForRuns)
@@ -85,6 +95,7 @@ LONG_VALUES = FaultScenario(
     FORKED,
     checkpoint(THREAD, 3, 1, also={"log": None, "page": Value("medium-bytes", 3)}, noted=_LONG),
 )
+NO_STORE_YET = FaultScenario("no store yet", (), steps.SetUp(), frozenset({"durable"}))
 
 SCENARIOS = (
     FaultScenario("a first checkpoint", BYSTANDER, checkpoint(THREAD, 1)),
@@ -110,6 +121,7 @@ SCENARIOS = (
     FaultScenario(
         "all of them", HISTORY, steps.Prune((THREAD, OTHER), "delete"), frozenset({"prune"})
     ),
+    NO_STORE_YET,
     FaultScenario("an existing store", BYSTANDER, steps.SetUp(), frozenset({"durable"})),
 )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, SILENT, USABLE
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.record import Found
@@ -19,7 +17,7 @@ from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
 from saverproof.scripts.verification import first_to_complain
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import CopyThread, SetUp
+from saverproof.steps.definitions import CopyThread
 from saverproof.targets.target import Target
 
 _MOST_TRIED = 4
@@ -76,7 +74,7 @@ class _Body:
             NoScriptError: there are no statements for one of the steps.
         """
         first = [line for step in self.scenario.start for line in lines_of(step, self.writer)]
-        if isinstance(self.scenario.step, SetUp):
+        if self.scenario.is_setup:
             return self._opening_fails(first)
         return self._operation_fails(first)
 
@@ -104,7 +102,7 @@ class _Body:
         first += [*ready, *noted]
         first += [*fault.before, *operation, *fault.after]
         if used:
-            return self._opened([*first, *self._use(listing)])
+            return self._opened([*first, *_working(self._used(listing))])
         if outcome in ("late", "stuck"):
             first += other_thread(self.writer)
         then = [f"after = {listing}"]
@@ -112,24 +110,24 @@ class _Body:
         if fault.raises:
             wrong = f"{'not failed' if contract == SILENT else 'failed'} and {wrong}"
         if contract == CANCELLED or (fault.may_store and contract != SILENT):
-            then = [*(_readable(then) if fault.may_store else then), call, f"whole = {listing}"]
+            then = [*(_working(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
         return [*self._opened(first), *self._opened([*then, *_complaint(wrong)])]
 
     def _opening_fails(self, first: list[str]) -> list[str]:
-        """An existing store is opened and set up, and that fails."""
+        """A store, if there is one, is opened and set up, and that fails."""
         listing = self._listing(self.scenario.threads[0])
+        unusable = self.verdict.contract in (USABLE, LOST_CONNECTION)
+        noted = [] if unusable else [f"before = {listing}"]
         then = [f"after = {listing}", *_complaint("after != before")]
-        if self.verdict.contract in (USABLE, LOST_CONNECTION):
-            then = list(self._use(listing))
         setup = self.writer.looks.setup
         return [
-            *self._opened([*first, f"before = {listing}"]),
+            *(self._opened([*first, *noted]) if first or noted else []),
             *self.fault.before,
             "with contextlib.suppress(Exception):",
             *indented(self._opened([*([setup] if setup else []), listing])),
             *self.fault.after,
-            *self._opened(then),
+            *(_working(self._opened(self._used(listing))) if unusable else self._opened(then)),
         ]
 
     def _opened(self, lines: list[str]) -> list[str]:
@@ -139,16 +137,13 @@ class _Body:
     def _listing(self, thread: str) -> str:
         return self.writer.listing(self.writer.config(thread, ""))
 
-    def _use(self, listing: str) -> Iterator[str]:
-        """Read, let another connection commit, and write: each of it must work."""
-        yield "try:"
-        yield from indented([listing, *other_commits(self.database), *other_thread(self.writer)])
-        yield "except Exception as error:"
-        yield f"    {complaint('no error', '{error!r}')} from error"
+    def _used(self, listing: str) -> list[str]:
+        """Read, let another connection commit, and write."""
+        return [listing, *other_commits(self.database), *other_thread(self.writer)]
 
 
-def _readable(lines: list[str]) -> list[str]:
-    """Lines that read, and complain if that cannot be done."""
+def _working(lines: list[str]) -> list[str]:
+    """Lines that complain if they cannot be done."""
     failed = f"    {complaint('no error', '{error!r}')} from error"
     return ["try:", *indented(lines), "except Exception as error:", failed]
 

@@ -27,7 +27,6 @@ from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.trial import FaultTrial
 from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
-from saverproof.steps.definitions import SetUp
 from saverproof_faults import Fault, Places, Plan, count_awaits
 
 
@@ -95,9 +94,12 @@ class FaultSweep:
 
 def sort_of(tried: tuple[FaultSweep, Injection]) -> tuple[str, ...]:
     """Of what sort a trial is: of each, one at least is made. Where the server refuses to write,
-    that is each table, or prefix of keys, of each operation.
+    that is each table, or prefix of keys, of each operation; where a first opening fails below the
+    driver, each sort of call.
     """
     sweep, injection = tried
+    if injection.kind == "io" and sweep.scenario.makes_the_store:
+        return (injection.name, sweep.scenario.title, injection.about.partition(" ")[0])
     if injection.name != Fault.SERVER_REFUSED:
         return (injection.name,)
     return (injection.name, sweep.scenario.operation, injection.about.partition(" on ")[2])
@@ -116,13 +118,16 @@ def swept(
     counted = Counted()
     after = _clean(bench, scenario, store, lambda trial: _count(trial, counted))
     before = after
-    if not isinstance(scenario.step, SetUp):
+    if not scenario.is_setup:
         before = _clean(bench, scenario, store, lambda _: None)
         _clean(bench, scenario, store, lambda trial: _count_values(trial, counted))
     references = References(scenario, before, after)
     judge = FaultJudge(references)
     found = injections(counted.places, counted.cancellations, counted.values)
-    if not isinstance(scenario.step, SetUp):
+    if scenario.makes_the_store:
+        # No table is there yet on which a trigger could be.
+        found = [injection for injection in found if injection.name != Fault.TRIGGER_ABORT]
+    if not scenario.is_setup:
         found += [Injection()] if bench.losing else []
         found += [SESSIONS_ENDED] if bench.server is not None else []
     if also_lasting:

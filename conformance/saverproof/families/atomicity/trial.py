@@ -18,7 +18,6 @@ from saverproof.families.atomicity.observation import OperationEnding, TrialObse
 from saverproof.families.atomicity.prepared_store import PreparedStore, made, placed
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED, FaultScenario
 from saverproof.families.atomicity.worker import call_quietly
-from saverproof.steps.definitions import SetUp
 from saverproof.targets.opening import opened
 from saverproof.workspace import Workspace
 from saverproof_faults import OutsideView, commit_elsewhere, open_transactions, outside_view
@@ -50,13 +49,14 @@ class FaultTrial:
     @property
     def is_setup(self) -> bool:
         """Whether opening the saver is itself the operation."""
-        return isinstance(self.scenario.step, SetUp)
+        return self.scenario.is_setup
 
     def run(self, operate: Callable[[FaultTrial], None]) -> TrialObservation:
         """Open the saver on a copy of the store, operate, look, write, and look again."""
         bench, observation = self.bench, self.observation
         with placed(self.store, bench.target, bench.folder) as workspace:
-            self._paths = {name: str(workspace.path / name) for name in self.store.databases}
+            if not self.scenario.makes_the_store:
+                self._paths = {name: str(workspace.path / name) for name in self.store.databases}
             with ExitStack() as stack:
                 before = self._begin(stack, workspace)
                 operate(self)
@@ -82,7 +82,7 @@ class FaultTrial:
                 made(driver, self.store.settled.start)
             # Whatever a saver puts off until it is first used is not to count as the operation's.
             snapshot(driver, Wanted(self.store.keys[:1]))
-        elif self.store.folder is None:
+        elif self.store.folder is None and not self.scenario.makes_the_store:
             with opened(bench.target, workspace, bench.loop) as saver:
                 made(bench.driver(saver, workspace), self.store.settled.start)
         return {name: outside_view(path) for name, path in self._paths.items()}
@@ -102,7 +102,9 @@ class FaultTrial:
         if self.is_setup:
             set_up(saver, bench.loop)
             # Some savers set up when they are first used.
-            found = snapshot(self._driver, Wanted(self.store.keys[:1]))
+            found = snapshot(
+                self._driver, Wanted(self.store.keys[:1] or (latest_key(UNRELATED, ""),))
+            )
             if found.unreadable:
                 raise RuntimeError(f"the first read raised {found.unreadable}")
 

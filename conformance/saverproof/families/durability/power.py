@@ -45,6 +45,9 @@ NO_FILES = "no system call on files of the workspace was seen"
 SQLITE, FILES = "Recorder", "CallRecorder"
 _NOTHING = {SQLITE: NOT_SQLITE, FILES: NO_FILES}
 _SEEN = {SQLITE: "SQLite", FILES: "system calls that are seen"}
+_UNMODELLED = (
+    "neither symbolic links nor files that get their first name later, by a link, are modelled"
+)
 _BATCH = 20
 _RANDOM_STEPS = 16
 WRONG = (KillOutcome.UNOPENED, KillOutcome.TORN, KillOutcome.GAP)
@@ -90,6 +93,8 @@ class Power:
     """The syncs that were missing when an operation had returned."""
     after_acknowledged: int = 0
     """Images of a time at which something had been acknowledged."""
+    opening: int = 0
+    """Images of the first opening."""
     recorder: str = SQLITE
     """What recorded the run, as scripts call it."""
     deadly: bool = False
@@ -137,6 +142,9 @@ class Power:
             return None
         if result.value["unseen"]:
             self.unseen = f"written past the system calls: {', '.join(result.value['unseen'])}"
+            return None
+        if result.value["unmodelled"]:
+            self.unseen = f"{result.value['unmodelled']} ({_UNMODELLED})"
             return None
         if result.value["unexplained"]:
             names = ", ".join(result.value["unexplained"])
@@ -198,6 +206,7 @@ class Power:
     def _take(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> None:
         self.images += 1
         self.after_acknowledged += bool(image.acknowledged)
+        self.opening += not image.started
         flaw = self._flaw_in(run, image, seen)
         self.counts[flaw.outcome] += 1
         if flaw.outcome in WRONG:

@@ -41,14 +41,15 @@ def record(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     # An empty file holds nothing that could be torn: a lock, say.
     strange = [name for name in unexplained(recording, folder) if _holds(folder, name)]
     _keep(recording, arguments)
-    return {"settings": [*settings], "unexplained": strange, "unseen": []}
+    found = {"settings": [*settings], "unexplained": strange, "unseen": []}
+    return found | {"unmodelled": ""}
 
 
 def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """The same by the system calls on the store's files, whichever library makes them.
 
-    Given back is also what can be written unseen. Raises RuntimeError in a process with threads,
-    which cannot be covered.
+    Given back is also what can be written unseen, and what no disk can be made of. Raises
+    RuntimeError in a process with threads, which cannot be covered.
     """
     if threads() > 1:
         raise RuntimeError("importing the saver leaves threads running, which cannot be recorded")
@@ -58,11 +59,13 @@ def record_files(acks: Acks, arguments: Arguments) -> dict[str, Any]:
         recording, unseen = recorder.recording(), recorder.report().unseen
     _keep(recording, arguments)
     strange: tuple[str, ...] = ()
+    unmodelled = ""
     try:
         strange = unexplained(recording, folder)
     except ValueError as problem:
-        strange = (str(problem),)
-    return {"settings": [], "unexplained": [*strange], "unseen": [*unseen]}
+        unmodelled = str(problem)
+    found = {"settings": [], "unexplained": [*strange], "unseen": [*unseen]}
+    return found | {"unmodelled": unmodelled}
 
 
 def _keep(recording: Recording, arguments: Arguments) -> None:
@@ -77,8 +80,6 @@ def _run(
     total = len(arguments["program"])
     for part in (range(total // 2), range(total // 2, total)):
         with saver_for(arguments) as (driver, _):
-            if part.start == 0:
-                recorder.settled()
             calls, _ = settled(driver, arguments)
             for number in part:
                 recorder.started(number)

@@ -38,6 +38,8 @@ def power_section(power: Power) -> dict[str, Any]:
     }
     if power.images:
         data["setting"] = "; ".join(power.settings)
+    if power.opening:
+        data["opening"] = power.opening
     notes = [*power.notes, *([f"not exercised: {power.unseen}"] if power.unseen else [])]
     if notes:
         data["notes"] = notes
@@ -54,6 +56,7 @@ def power_findings(power: Power, wanted: Collection[str]) -> Iterator[Finding]:
 def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
     program, done = power.workload.program, len(flaw.image.acknowledged)
     steps = [f"{describe(step)}  -> returned" for step in program[:done]]
+    cut = "power cut" if flaw.image.started else "power cut while the store is first opened"
     return Finding(
         contract=contract,
         api=power.bench.plan.api,
@@ -61,7 +64,7 @@ def _finding(power: Power, contract: str, flaw: Flaw) -> Finding:
         summary=_summary(power, contract, flaw),
         expected=EXPECTED[contract],
         observed=_observed(power, flaw)[:WIDTH],
-        steps=(*steps, f"power cut: of the unsynced writes, {flaw.image.kind.value} survive"),
+        steps=(*steps, f"{cut}: of the unsynced writes, {flaw.image.kind.value} survive"),
         program={
             "program": to_json(program),
             "power": {"position": flaw.image.position, "kind": flaw.image.kind.value},

@@ -62,7 +62,7 @@ def _main(run: KillScript, recorder: str, allowed: str) -> Iterator[str]:
         "        recorder.acknowledged(n - 1)",
         f"    if n < {len(run.program)}:",
         "        recorder.started(n)",
-        *run.opened(["recorder.settled()", f"{wait}note(0)", f"{wait}run(saver, note)"]),
+        *run.opened([f"{wait}note(0)", f"{wait}run(saver, note)"]),
         "recording = recorder.recording()",
     ]
     looking = [
