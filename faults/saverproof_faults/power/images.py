@@ -31,7 +31,8 @@ class PowerCuts:
 
     All subsets of few unsynced calls are tried at each position of the log, and a sample of many.
     Where that makes more than ``cap`` cuts, a sample of ``cap`` is taken, of which up to a quarter
-    loses all that was unsynced when an operation had returned; both samples follow ``seed`` alone.
+    loses all that was unsynced when an operation had returned, and an eighth comes before the first
+    one; both samples follow ``seed`` alone.
     Iterate for the images, any number of times. Raises ValueError if the recording holds a call
     whose effect is unknown, such as a failed write.
     """
@@ -42,7 +43,7 @@ class PowerCuts:
         self.enumerated = len(planned)
         """How many cuts there are to try, before the cap and before duplicates are dropped."""
         if len(planned) > cap:
-            planned = _sample(planned, _acknowledged_at(recording), cap, seed)
+            planned = _sample(planned, recording, cap, seed)
         self.planned = len(planned)
         """How many of them are tried."""
         self._cuts: dict[int, list[Cut]] = {}
@@ -125,10 +126,22 @@ def _acknowledged_at(recording: Recording) -> frozenset[int]:
     )
 
 
+def _first_started_at(recording: Recording) -> int:
+    return next(
+        (
+            position
+            for position, entry in enumerate(recording.log, start=1)
+            if isinstance(entry, Mark) and entry.kind is MarkKind.STARTED
+        ),
+        0,
+    )
+
+
 def _sample(
-    planned: list[tuple[int, Cut]], acknowledged: frozenset[int], most: int, seed: int
+    planned: list[tuple[int, Cut]], recording: Recording, most: int, seed: int
 ) -> list[tuple[int, Cut]]:
     choose = Random(f"{seed} cap")
+    acknowledged, begun = _acknowledged_at(recording), _first_started_at(recording)
     # What an operation that has returned left unsynced is most of what a saver can get wrong, and
     # would be missed by chance; a saver that leaves nothing has no such cut.
     worst = [
@@ -137,7 +150,11 @@ def _sample(
         if position in acknowledged and cut.loses_all
     ]
     chosen = set(choose.sample(worst, min(len(worst), most // 4)))
-    others = [index for index in range(len(planned)) if index not in chosen]
+    # Making a store may take many more calls than all that is done to it then.
+    making = [index for index, (position, _) in enumerate(planned) if position < begun]
+    others = [i for i in range(len(making), len(planned)) if i not in chosen]
+    few = max(most // 8, most - len(chosen) - len(others))
+    chosen.update(choose.sample(making, min(len(making), few)))
     chosen.update(choose.sample(others, most - len(chosen)))
     return [planned[index] for index in sorted(chosen)]
 
