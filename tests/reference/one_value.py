@@ -42,8 +42,8 @@ class SharedDatabase:
         self.connect()
 
     def _make(self) -> None:
-        """Give a new database its name when it is whole: engines refuse one that they were killed
-        at making.
+        """Give a new database its name when it is whole, and on the disk: engines refuse one that
+        they were killed at making, and LMDB syncs nothing before its first commit.
         """
         whole, made = self.path, self.path.with_suffix(f".{os.getpid()}")
         made.unlink(missing_ok=True)
@@ -51,6 +51,8 @@ class SharedDatabase:
         self.connect()
         self.disconnect()
         self.path = whole
+        with made.open("rb") as file:
+            os.fsync(file.fileno())
         # Another process may have been quicker.
         with suppress(FileExistsError):
             os.link(made, whole)
