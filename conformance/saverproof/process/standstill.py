@@ -7,15 +7,14 @@ not given a processor is ready to run, so that load alone never looks like a sta
 
 from __future__ import annotations
 
-import faulthandler
 import os
-import re
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 BUSY = 0.1
 """Which part of the time a thread may be at work in a process that stands still: a wait that looks
@@ -26,9 +25,10 @@ _AT_WORK = frozenset("RD")
 
 Alive = Callable[[], object]
 _POLL_S = 0.02
+_LONGEST_WALK_S = 1.0
 
-Position = tuple[int, str]
-"""A thread, and the file and line of each of its frames, up to a hundred."""
+Position = tuple[int, tuple[tuple[str, int], ...]]
+"""A thread, and the file and line of each of its frames."""
 
 
 @dataclass(slots=True)
@@ -126,20 +126,29 @@ def _states(process: int | None) -> Iterator[str]:
 
 
 def _positions(but: frozenset[int]) -> frozenset[Position]:
-    """Written by C code during which no other thread goes on: the frames of one that does, while
-    they are walked in Python, were seen to lead to what is no frame.
+    own = threading.get_ident()
+    with _alone():
+        return frozenset(
+            (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
+            for thread, frame in sys._current_frames().items()
+            if thread != own and thread not in but
+        )
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other thread takes over in the block: the frames of one that goes on while they are walked
+    were seen to lead to what is no frame.
     """
-    with tempfile.TemporaryFile() as file:
-        faulthandler.dump_traceback(file)
-        file.seek(0)
-        stacks = file.read().decode(errors="replace").split("\n\n")
-    found = ((_THREAD.match(stack), stack) for stack in stacks)
-    return frozenset(
-        (thread, stack)
-        for matched, stack in found
-        if matched and (thread := int(matched[1], 16)) not in but
-    )
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(_LONGEST_WALK_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval_s)
 
 
-_THREAD = re.compile("Thread (0x[0-9a-f]+)")
-"""How the stack of another thread begins; that of this one is the current thread's."""
+def _frames(frame: FrameType | None) -> Iterable[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
