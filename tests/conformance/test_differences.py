@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.deletion import DeleteLeavesWrites
-from tests.wrong_savers.isolation import LatestOfAnyThread
+from tests.wrong_savers.isolation import LatestOfAnyThread, OneStoreForAll
 from tests.wrong_savers.ordering import BeforeByInsertion
 from tests.wrong_savers.pending_writes import BatchCutAtTen
 from tests.wrong_savers.registry import opener
@@ -211,6 +211,12 @@ def test_a_hostile_id_that_is_accepted_has_to_be_readable(loop: EventLoop, tmp_p
             (VALUED, replace(VALUED, thread="b", changes=(("notes", Value("text", "b")),))),
         ),
         (LatestOfAnyThread, isolation.THREADS, (VALUED, GetTuple("b", ""))),
+        # What shows is the other workspace's, whatever another thread has by that id.
+        (
+            OneStoreForAll,
+            isolation.WORKSPACES,
+            (Put("a", "", 1), Put("b", "", 2), Elsewhere("a", 2)),
+        ),
         # Without the bound it is listed, with or without the namespace.
         (
             BeforeByInsertion,

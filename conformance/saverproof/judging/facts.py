@@ -149,6 +149,7 @@ class Cause(Enum):
     ANY_UNKNOWN = "whatever is unknown is answered like this"
     OTHER_THREAD = "it is a checkpoint of another thread"
     OTHER_NAMESPACE = "it is a checkpoint of another namespace"
+    ELSEWHERE = "it was put into another workspace"
     LISTING_ALONE = "it is right when it is read by its id"
     CHANGED_ANSWER = "an earlier answer was changed by the caller"
     REFUSED_PRUNE = "the prune was refused"

@@ -11,6 +11,7 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FactLog, Raised
 from saverproof.judging.tuples import field, is_another, judge_tuple, part, shown_id
 from saverproof.model.records import Address
+from saverproof.steps.definitions import Elsewhere
 from saverproof.steps.identifiers import mint
 
 _NEVER_USED = "neverused"
@@ -138,6 +139,8 @@ def _taken_from(context: Context, thread: str, namespace: str, observed: Any) ->
     own = model.history(thread, namespace)
     if shown in map(mint, own):
         return None
+    if _put_elsewhere(context, thread, shown):
+        return Cause.ELSEWHERE
     owners = {
         (other, inside)
         for other, inside, number in model.addresses()
@@ -150,6 +153,12 @@ def _taken_from(context: Context, thread: str, namespace: str, observed: Any) ->
     if here and named == context.real(thread):
         return Cause.OTHER_NAMESPACE if own else None
     return Cause.OTHER_THREAD if any(other != thread for other, _ in owners) else None
+
+
+def _put_elsewhere(context: Context, thread: str, shown: Any) -> bool:
+    """Whether that checkpoint was put into the thread in another workspace."""
+    visits = (step for step in context.taken if isinstance(step, Elsewhere))
+    return any((step.thread, mint(step.number)) == (thread, shown) for step in visits)
 
 
 def _shown_address(context: Context, thread: str, namespace: str, observed: Any) -> Address | None:

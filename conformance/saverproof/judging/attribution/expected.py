@@ -133,6 +133,7 @@ BY_CAUSE: Mapping[Cause, str] = {
     Cause.ANY_UNKNOWN: identity.UNKNOWN_IS_NONE.id,
     Cause.OTHER_THREAD: isolation.THREADS.id,
     Cause.OTHER_NAMESPACE: isolation.NAMESPACES.id,
+    Cause.ELSEWHERE: isolation.WORKSPACES.id,
     Cause.CHANGED_ANSWER: identity.SNAPSHOTS.id,
     Cause.REFUSED_PRUNE: deletion.PRUNE_KEEPS_DELTA_CHAIN.id,
     Cause.SET_UP_ALREADY: lifecycle.SETUP_IDEMPOTENT.id,

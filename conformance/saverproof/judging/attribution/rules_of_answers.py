@@ -68,7 +68,7 @@ SECOND_LOOKS = (
         conditions.expected,
         when=conditions.due_to(
             *(Cause.CHANGED_ANSWER, Cause.REFUSED_PRUNE, Cause.ANY_UNKNOWN, Cause.EMPTY_THREAD),
-            *(Cause.SET_UP_ALREADY, *CURES),
+            *(Cause.ELSEWHERE, Cause.SET_UP_ALREADY, *CURES),
         ),
     ),
     Rule(
