@@ -101,8 +101,18 @@ class Database:
             self.connection = self.connect()
 
     def begin(self) -> None:
-        """Take the write lock."""
-        self.connection.execute("BEGIN IMMEDIATE")
+        """Take the write lock.
+
+        What SQLite could not open for writing it has opened for reading, and says so only now.
+        """
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
+                raise
+            self.connection.close()
+            self.connection = self.connect()
+            self.connection.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
         """Make the transaction durable."""
