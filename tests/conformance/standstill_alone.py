@@ -113,9 +113,15 @@ def test_a_worker_whose_call_waits_for_ever_hangs() -> None:
 
 def test_a_worker_whose_call_is_at_work_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "LIMIT_S", 0.2)
-    slow = Worker(0.1)
+    over, slow = threading.Event(), Worker(0.1)
+
+    def work() -> None:
+        while not over.is_set():
+            long_work()
+
     with pytest.raises(
         SlowError, match=r"starting: no answer in 0\.2 s, but something still moves"
     ):
-        slow.run(long_work)
+        slow.run(work)
+    over.set()
     slow.close()

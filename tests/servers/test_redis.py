@@ -191,9 +191,12 @@ def test_a_wrong_answer_is_blamed(
 ) -> None:
     target, (family, _) = target_of(kind), contract.split("/")
     plan = plan_of(target, family, "sync", tmp_path, facts=facts_from(EVERY_OPERATION))
-    blamed = {finding.contract for finding in hunt(plan, target, contract).findings}
+    outcome = hunt(plan, target, contract)
+    blamed = {finding.contract for finding in outcome.findings}
     assert contract in blamed
     assert {name.split("/")[0] for name in blamed} == {family}
+    if family == "isolation":
+        assert "server keeps its files" in outcome.unexercised["isolation/private-files"]
 
 
 def test_a_lost_message_has_a_script_and_is_replayed(

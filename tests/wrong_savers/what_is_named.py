@@ -54,6 +54,9 @@ class PruneDeletesByDefault(ReferenceSaver):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "delete") -> None:
         super().prune(thread_ids, strategy=strategy)
 
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "delete") -> None:
+        await super().aprune(thread_ids, strategy=strategy)
+
 
 @wrong("identity/inputs-untouched", "the runs are a queue that is worked off")
 class RunIdsPopped(ReferenceSaver):

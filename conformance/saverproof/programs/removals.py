@@ -45,6 +45,10 @@ def _beside_others(step: Step) -> Program:
     return (*_two(THREAD), *_two(OTHER, 50), *asked, step, *asked)
 
 
+def _beside_a_longer_name(step: Step) -> Program:
+    return (*_two(THREAD), *_two(THREAD + OTHER, 50), step)
+
+
 def _put_again(step: Step) -> Program:
     """What was removed is put again, with other values, and with none."""
     empty = replace(checkpoint(THREAD, 3), changes=(("count", None), ("messages", None)))
@@ -74,6 +78,7 @@ REMOVALS: tuple[Program, ...] = (
     *map(_beside_others, (Prune((THREAD,), "keep_latest"), _ALL_OF, CopyThread(THREAD, NEW))),
     *map(_beside_others, (Prune((THREAD, OTHER), "keep_latest"), Prune((THREAD, OTHER), "delete"))),
     *map(_beside_others, (Prune((THREAD,), ""), Prune((THREAD, OTHER), ""))),
+    *map(_beside_a_longer_name, (DeleteThread(THREAD), _ALL_OF, CopyThread(THREAD, NEW))),
     *map(_put_again, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
     (PutHistory(THREAD, "", 1, _MANY), DeleteForRuns(("run-2",)), ListTuples(THREAD)),
     *RUNS,

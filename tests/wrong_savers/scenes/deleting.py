@@ -47,6 +47,11 @@ def deleted_runs(p: Probe) -> Any:
         p.put(number, thread="long", metadata={"run_id": "r4"})
     delete_runs(p, "r4")
     left += (p.places(p.config("long")),)
+    # Names that a pattern takes for one another, and one that only the config has.
+    p.put(1, thread="like", metadata={"run_id": "r15"})
+    p.put(2, thread="like", parent=1, config={"metadata": {"run_id": "r6"}})
+    answers += [delete_runs(p, "r_5"), p.ids(p.config("like"))]
+    answers += [delete_runs(p, "r6"), p.ids(p.config("like"))]
     p.put(1, ns="n:1", values={"x": 9})
     return answers, left, p.pending("a", "n:1", 1)
 
@@ -66,6 +71,8 @@ def pruned_to_the_latest(p: Probe) -> Any:
     for thread in ("c", "d"):
         p.put(1, thread=thread)
     answers += [prune(p, "c", "d", strategy="delete"), p.id_of("d")]
+    p.put(1, thread="e")
+    answers += [p.attempt(lambda: p.call("prune", ["e"])), p.id_of("e")]
     return answers, shown, p.pending("a", "n:1"), everything(p, "ab"), p.held("a", "", 4)
 
 

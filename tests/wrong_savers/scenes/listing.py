@@ -262,6 +262,9 @@ def inputs_after_calls(p: Probe) -> Any:
     p.attempt(lambda: p.call("get_tuple", asked))
     narrowing = kept({"step": 1}), kept(p.config("a", "", 9))
     p.tuples(kept(p.config("a", None)), filter=narrowing[0], before=narrowing[1], limit=3)
+    runs, threads = kept(["r8", "r9"]), kept(["c", "d"])
+    p.attempt(lambda: p.call("delete_for_runs", runs))
+    p.attempt(lambda: p.call("prune", threads, strategy="keep_latest"))
     return (
         [set(item) if isinstance(item, dict) else item for item in given],
         copy.deepcopy([item for item in given if item is not new and item is not checkpoint]),

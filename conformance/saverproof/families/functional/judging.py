@@ -54,6 +54,7 @@ _BRIEF = 20
 LARGE = serialization.LARGE.id
 CLOSE = lifecycle.CLOSE_IDEMPOTENT.id
 HOSTILE = isolation.HOSTILE_IDENTIFIERS.id
+OF_FILES = (isolation.PRIVATE_FILES.id, serialization.ENCRYPTED_AT_REST.id)
 SHARED_STORE = "workspaces of this target share a store, in which {} cannot be tried"
 
 
@@ -97,6 +98,8 @@ class FunctionalJudging:
                     search.look_once_more((*account.unknown, *(n for n, *_ in account.elsewhere)))
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
+        if self.target.server is not None:
+            tally.not_exercised(OF_FILES, "a server keeps its files where nobody looks into them")
         remember(plan, (violation.program for violation in search.violations))
         # What is settled by simpler programs was counted as whatever it first looked like.
         tally.checked.update(dict.fromkeys(search.found, 1) | standing.checked | trials.checked)
