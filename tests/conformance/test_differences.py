@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.reference.saver import ReferenceSaver
+from tests.reference.store import Store
 from tests.wrong_savers.deletion import DeleteLeavesWrites
 from tests.wrong_savers.isolation import LatestOfAnyThread, OneStoreForAll
 from tests.wrong_savers.ordering import BeforeByInsertion
@@ -232,6 +233,8 @@ def test_a_difference_is_blamed_on_what_it_comes_from(
     loop: EventLoop,
     tmp_path: Path,
 ) -> None:
+    # Other tests put things into the one store of all.
+    Store.forget(Path("everywhere"))
     run = trials_of(saver, loop, tmp_path).replay(program)
     assert {breach.contract for breach in run.breaches} == {contract.id}
 
