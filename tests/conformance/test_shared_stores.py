@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,14 @@ MISTAKES = (
     "ordering/list-newest-first",
     "upsert/put-replaces",
 )
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store for everyone is made beside temporary folders, and stays."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 def what_shows(target: Target, folder: Path) -> str | None:
