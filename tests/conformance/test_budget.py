@@ -148,7 +148,7 @@ def test_shortening_that_is_ended_early_gives_the_program_as_it_is() -> None:
     def attempt(candidate: Program) -> Program | None:
         raise OutOfPatience
 
-    trials: Any = SimpleNamespace(patience=Patience(0.0))
+    trials: Any = SimpleNamespace(patience=Patience(0.0), shared=None)
     search = ProgramSearch(trials, frozenset())
     assert search._shrunk(small.TWO, attempt) == (small.TWO, False)
     assert search._shrunk(small.TWO, lambda _: None) == (small.TWO, True)

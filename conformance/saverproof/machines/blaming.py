@@ -116,7 +116,39 @@ class Blaming:
         attempt: Callable[[Program], Program | None],
         most_steps: int = MOST_STEPS,
     ) -> tuple[Program, bool]:
-        """A program made shorter, and whether that was not ended early."""
+        """A program made shorter, and whether that was not ended early.
+
+        Where opening a store takes long, candidates share one; what comes of that has to show the
+        breach by itself.
+        """
+        if self.trials.shared is not None:
+            if shown := self._shortened_together(program, attempt, most_steps):
+                return shown
+            # Whatever was in the way there is not to stay.
+            self.trials.shared.reopen()
+        return self._shortened(program, attempt, most_steps)
+
+    def _shortened_together(
+        self,
+        program: Program,
+        attempt: Callable[[Program], Program | None],
+        most_steps: int,
+    ) -> tuple[Program, bool] | None:
+        try:
+            with self.trials.sharing():
+                if attempt(program) is None:
+                    return None
+                short, whole = self._shortened(program, attempt, most_steps)
+            return None if attempt(short) is None else (short, whole)
+        except OutOfPatience:
+            return None
+
+    def _shortened(
+        self,
+        program: Program,
+        attempt: Callable[[Program], Program | None],
+        most_steps: int,
+    ) -> tuple[Program, bool]:
         ended = False
 
         def tried(candidate: Program) -> Program | None:

@@ -12,6 +12,7 @@ from saverproof.execution.store import Store
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.session import Breach, Session
 from saverproof.machines.patience import Patience
+from saverproof.machines.sharing import may_share
 from saverproof.programs.axes.axis import Axis
 from saverproof.programs.axes.log import AxisLog
 from saverproof.programs.generating import next_step
@@ -54,8 +55,9 @@ class Trials:
     """Where and how programs are run: one target through some of its APIs.
 
     ``machine`` takes the steps. ``shared`` is a store that programs without a need for their own
-    may use together. ``patience`` ends what is followed up too long. ``axes`` are those of which it
-    is kept which points met in a program.
+    may use together: those that are made, and those that are given while ``sharing``. ``patience``
+    ends what is followed up too long. ``axes`` are those of which it is kept which points met in a
+    program.
     """
 
     target: Target
@@ -74,6 +76,7 @@ class Trials:
     axes: tuple[Axis, ...] = ()
     touched: AxisLog = field(default_factory=AxisLog)
     _number: int = 0
+    _sharing: bool = False
 
     def make(
         self, theme: Theme, choose: Random, ending: Callable[[Random], Program] = lambda _: ()
@@ -93,19 +96,39 @@ class Trials:
     @contextmanager
     def session(self, theme: Theme) -> Iterator[Session]:
         """A session for a program of a theme, on the shared store if it may use that one."""
-        self._number += 1
-        if self.shared is not None and not theme.whole_store:
-            session = self._session(self.shared, theme, f"p{self._number}-")
+        with self._store(self.apis, shares=not theme.whole_store) as (store, prefix):
+            session = self._session(store, theme, prefix)
             yield session
             self._count(session)
+
+    @contextmanager
+    def sharing(self) -> Iterator[None]:
+        """In the block, given programs use the shared store as well, if they may."""
+        self._sharing = True
+        try:
+            yield
+        finally:
+            self._sharing = False
+
+    @contextmanager
+    def _store(self, apis: tuple[str, ...], *, shares: bool) -> Iterator[tuple[Store, str]]:
+        """The store for one program, and what its threads begin with there; calls are charged."""
+        self._number += 1
+        if self.shared is not None and shares and apis == self.apis:
+            with self._charged(self.shared):
+                yield self.shared, f"p{self._number}-"
             return
-        with Store(self.target, self.folder, self.loop, self.apis) as store:
-            session = self._session(store, theme, "")
-            try:
-                yield session
-                self._count(session)
-            finally:
-                self._charge(store)
+        with Store(self.target, self.folder, self.loop, apis) as store, self._charged(store):
+            yield store, ""
+
+    @contextmanager
+    def _charged(self, store: Store) -> Iterator[None]:
+        calls, seconds = store.total_calls, store.total_seconds
+        try:
+            yield
+        finally:
+            self.calls += store.total_calls - calls
+            self.seconds += store.total_seconds - seconds
 
     def _session(self, store: Store, theme: Theme, prefix: str) -> Session:
         return Session(
@@ -134,39 +157,35 @@ class Trials:
         taken through these alone.
         """
         self.patience.check(self.calls)
-        with Store(self.target, self.folder, self.loop, apis or self.apis) as store:
-            try:
-                session = Session(
-                    store,
-                    thorough=thorough,
-                    watch_inputs=watch_inputs,
-                    features=self.features,
-                    shallow=self.shallow,
-                    on_step=self.on_step,
-                )
-                machine = self.machine(session, NOTHING)
-                for step in program:
-                    self.patience.check(self.calls + store.total_calls)
-                    known = len(session.breaches)
-                    machine.take(step)
-                    if any(breach.contract == until for breach in session.breaches[known:]):
-                        break
-                else:
-                    session.finish()
-                if count:
-                    self._count(session)
-                return ProgramRun(tuple(session.taken), tuple(session.breaches))
-            finally:
-                self._charge(store)
+        taken = tuple(program)
+        shares = self._sharing and may_share(taken)
+        with self._store(apis or self.apis, shares=shares) as (store, prefix):
+            session = Session(
+                store,
+                thorough=thorough,
+                watch_inputs=watch_inputs,
+                prefix=prefix,
+                features=self.features,
+                shallow=self.shallow,
+                on_step=self.on_step,
+            )
+            machine, before = self.machine(session, NOTHING), self.calls - store.total_calls
+            for step in taken:
+                self.patience.check(before + store.total_calls)
+                known = len(session.breaches)
+                machine.take(step)
+                if any(breach.contract == until for breach in session.breaches[known:]):
+                    break
+            else:
+                session.finish()
+            if count:
+                self._count(session)
+            return ProgramRun(tuple(session.taken), tuple(session.breaches))
 
     def _count(self, session: Session) -> None:
         for contract, times in session.checked.items():
             self.checked[contract] = self.checked.get(contract, 0) + times
         self.touched.add(session.touched, self.axes)
-
-    def _charge(self, store: Store) -> None:
-        self.calls += store.total_calls
-        self.seconds += store.total_seconds
 
 
 def programs(themes: Iterable[Theme], steps: int) -> Iterator[tuple[Theme, int]]:

@@ -169,8 +169,6 @@ class FunctionalJudging:
         with Store(self.target, trials.folder, trials.loop, trials.apis) as store:
             trials.shared = store
             yield
-            trials.calls += store.total_calls
-            trials.seconds += store.total_seconds
 
     def _take_given(self, trials: Trials, search: ProgramSearch) -> None:
         """Follow up what the author has pinned, and what showed a flaw in an earlier run."""
@@ -200,7 +198,8 @@ class FunctionalJudging:
         self.heavy = self.effort.heavy and self._has_room_for_bulk()
         for program in crossing(self.plan.family, self.able, heavy=self.heavy):
             taken = suited_program(program, self.able)
-            run = trials.replay(taken, thorough=False, count=True)
+            with trials.sharing():
+                run = trials.replay(taken, thorough=False, count=True)
             self._follow_up(trials, search, DIRECTED, run)
             if self.until in search.found:
                 return
