@@ -23,6 +23,7 @@ from saverproof_faults import (
     Plan,
     outside_view,
 )
+from saverproof_faults.scripted import UNDECIDED
 from saverproof_faults.standalone import source
 
 Outcome = tuple[object, ...]
@@ -109,7 +110,7 @@ def test_every_fault_without_the_kit_ends_as_with_it(tmp_path: Path, journal: st
 
 
 @pytest.mark.parametrize("moment", list(Moment))
-@pytest.mark.parametrize("index", [1, 2, 3])
+@pytest.mark.parametrize("index", [1, 2])
 def test_a_cancellation_without_the_kit_ends_as_with_it(
     tmp_path: Path, index: int, moment: Moment
 ) -> None:
@@ -141,6 +142,17 @@ def test_a_cancellation_without_the_kit_ends_as_with_it(
         assert await left(without, "without.db") == await left(with_kit, "with.db")
 
     asyncio.run(both())
+
+
+def test_what_suspends_too_seldom_to_be_cancelled_there_shows_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names: dict[str, Any] = {}
+    exec(source(ArmedPlan(Plan(Fault.CANCEL, Place(Event.AWAIT, 3))), Places()), names)
+    with pytest.raises(SystemExit) as ended:
+        asyncio.run(names["cancelled"](asyncio.sleep(0)))
+    assert ended.value.code == UNDECIDED
+    assert capsys.readouterr().out == "undecided: it suspended 1 times, and was not cancelled\n"
 
 
 def test_faults_that_need_the_kit_say_so() -> None:

@@ -7,11 +7,12 @@ from saverproof_faults.places import Places
 
 def cancelled(armed: ArmedPlan, _places: Places) -> str:
     place = armed.plan.place
-    at = f"steps == {place.index}"
+    at = f"self.steps == {place.index}"
     before = place.moment is Moment.BEFORE
     return _CANCELLED.format(
         before=at if before else "False",
         after="False" if before else at,
+        index=place.index,
     )
 
 
@@ -19,16 +20,16 @@ _CANCELLED = """
     import asyncio
 
     class Steps:
-        def __init__(self, coroutine): self.coroutine = coroutine
+        def __init__(self, coroutine): self.coroutine, self.steps = coroutine, 0
         def __await__(self):
-            error, steps = None, 0
+            error = None
             while True:
                 try:
                     run = self.coroutine
                     waiting = run.throw(error) if error else run.send(None)
                 except StopIteration as end:
                     return end.value
-                error, steps = None, steps + 1
+                error, self.steps = None, self.steps + 1
                 if {before}: asyncio.current_task().cancel()
                 try: yield waiting
                 except BaseException as raised: error = raised
@@ -36,7 +37,11 @@ _CANCELLED = """
                     if {after}: error = asyncio.CancelledError()
 
     async def cancelled(coroutine):
-        async def run(): return await Steps(coroutine)
+        steps = Steps(coroutine)
+        async def run(): return await steps
         await asyncio.wait({{asyncio.create_task(run())}})
         await asyncio.sleep(0.2)  # for work that was handed to a thread
+        if steps.steps < {index}:
+            print("undecided: it suspended", steps.steps, "times, and was not cancelled")
+            raise SystemExit(2)
 """

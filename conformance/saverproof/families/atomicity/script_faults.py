@@ -88,7 +88,9 @@ _CANCELLED = PlainFault(
     call=(
         "task = asyncio.create_task({coroutine})",
         "await asyncio.sleep(0)  # until it waits for the database",
-        "task.cancel()",
+        "if not task.cancel():",
+        '    print("undecided: it never suspended, and was not cancelled")',
+        "    raise SystemExit(2)",
         "await asyncio.wait([task])",
         "await asyncio.sleep(0.3)  # for work that was handed to a thread",
     ),
@@ -121,6 +123,6 @@ def _to_the_letter(plan: Plan, places: Places) -> Iterator[PlainFault]:
         return
     top = tuple(line for line in text.splitlines() if line and not line.startswith("import "))
     if plan.fault is Fault.CANCEL:
-        yield PlainFault(top, call=("await cancelled({coroutine})",))
+        yield PlainFault(top, call=("await cancelled({coroutine})",), raises=False)
     else:
         yield PlainFault(top, before=("Fault.arm()",), after=("Fault.heal()",))
