@@ -173,6 +173,27 @@ class Migrating(RightSaver):
         return cls(MigratingOnce(dsn))
 
 
+class LeavingOpen(Database):
+    """Beside its connection there is one with a transaction that nobody ends."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__(dsn)
+        self.beside = psycopg.connect(dsn)
+        self.beside.execute("LOCK TABLE writes IN ROW EXCLUSIVE MODE")
+
+    def close(self) -> None:
+        self.beside.close()
+        super().close()
+
+
+class LeavesOpen(RightSaver):
+    """No trigger can be put on its tables while it is open."""
+
+    @classmethod
+    def on(cls, dsn: str) -> Self:
+        return cls(LeavingOpen(dsn))
+
+
 class TwoTransactions(RightSaver):
     """What a checkpoint holds is stored in a second transaction, after its row."""
 
@@ -185,8 +206,8 @@ class TwoTransactions(RightSaver):
         super()._insert_checkpoint(row)
 
 
-def target_of(saver: type[RightSaver], attribute: str) -> Target:
-    """A target that opens this saver, an attribute of this module."""
+def target_of(saver: type[RightSaver], attribute: str, module: str = __name__) -> Target:
+    """A target that opens this saver, an attribute of a module."""
 
     @contextmanager
     def opened(workspace: Workspace) -> Iterator[RightSaver]:
@@ -194,12 +215,13 @@ def target_of(saver: type[RightSaver], attribute: str) -> Target:
             yield made
 
     name = attribute.replace("_", "-")
-    ref = TargetRef(name, module=__name__, file=None, attribute=attribute)
+    ref = TargetRef(name, module=module, file=None, attribute=attribute)
     return Target(name=name, open=opened, server=Postgres(), ref=ref)
 
 
 right = target_of(RightSaver, "right")
 autocommitting = target_of(Autocommitting, "autocommitting")
 asynchronous = target_of(AsynchronouslyCommitting, "asynchronous")
+leaves_open = target_of(LeavesOpen, "leaves_open")
 migrating = target_of(Migrating, "migrating")
 two_transactions = target_of(TwoTransactions, "two_transactions")

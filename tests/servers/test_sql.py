@@ -25,7 +25,7 @@ from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import ServerUnavailable, serving
 from tests.conformance.test_atomicity import plan_for
 from tests.servers import mariadb_saver
-from tests.servers.postgres_savers import autocommitting, right, two_transactions
+from tests.servers.postgres_savers import autocommitting, leaves_open, right, two_transactions
 
 OPERATIONS = ["put", "put_writes", "get_tuple", "list"]
 SHOWING = {"a fork, with long values", "a new task"}
@@ -70,6 +70,17 @@ def test_a_right_saver_is_accused_of_nothing(right: Target, tmp_path: Path) -> N
     assert outcome.findings == ()
     assert outcome.checked[TORN] > 0
     assert outcome.extra["faults"]["by_kind"].keys() == {*IN_SQL, *OUTAGES} - {Fault.FAILED_OVER}
+
+
+def test_where_no_trigger_can_be_put_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1))
+    outcome = outcome_of(leaves_open, tmp_path)
+    assert outcome.findings == ()
+    (note,) = (note for note in outcome.extra["faults"]["notes"] if "not exercised" in note)
+    assert note.startswith("faults inside the server not exercised in put, put_writes: ")
+    assert "lock timeout" in note
 
 
 WRONG = [autocommitting, two_transactions, mariadb_saver.half_committing]

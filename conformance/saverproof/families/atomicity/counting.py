@@ -19,6 +19,8 @@ class CountedPlaces:
     """Filled in when the block ends in which they are counted."""
 
     places: Places = field(default_factory=Places)
+    unseen_writes: str = ""
+    """Why nobody could see what a server wrote."""
 
 
 @contextmanager
@@ -53,6 +55,7 @@ def counting_places(
         write_faults=written.faults,
         fails_all=written.for_all,
     )
+    found.unseen_writes = written.unseen
     bench.passed |= _sorts_of(found.places)
 
 

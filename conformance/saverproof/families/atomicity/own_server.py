@@ -62,7 +62,7 @@ def own_server(
         try:
             stack.enter_context(bench.own_server(proxied=proxied))
         except ServerUnavailable as reason:
-            tally.note(f"{kind.title} was not killed: {reason}")
+            tally.note(f"{kind.title} was not killed, nor made to refuse all who use it: {reason}")
             chosen = []
         yield chosen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +89,8 @@ class FaultRecord:
     _unfired: dict[tuple[str, str], str] = field(default_factory=dict)
     """Contracts and operations with a fault that never came, and which."""
     _fired: set[tuple[str, str]] = field(default_factory=set)
+    _unseen_writes: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Why a server could not be watched, and in which operations."""
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
     """Each broken contract, the operations that break it, and the plainest trial of each."""
 
@@ -113,6 +115,8 @@ class FaultRecord:
                 f"{places.unproxied_connections} connections that no proxy could reach "
                 f"({sweep.scenario.operation}: {places.unproxied_statements} statements)"
             )
+        if sweep.counted.unseen_writes:
+            self._unseen_writes[sweep.counted.unseen_writes].add(sweep.scenario.operation)
         # The clean runs are looked at by others, too.
         self.tally.agreed(SILENT)
         if sweep.clean is not None:
@@ -162,6 +166,9 @@ class FaultRecord:
         suspends may hang on how soon a server answers: that costs the place, and no more, where
         other faults of the operation came.
         """
+        for why, operations in self._unseen_writes.items():
+            of = ", ".join(sorted(operations))
+            self.tally.note(f"faults inside the server not exercised in {of}: {why}")
         for (contract, operation), text in self._unfired.items():
             if (contract, operation) in self._fired:
                 self.tally.note(text)

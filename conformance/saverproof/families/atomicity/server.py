@@ -33,11 +33,14 @@ _BEAT_S = 0.5
 
 @dataclass(slots=True)
 class ServerWrites:
-    """What a server wrote, how it can be made to fail there, and whether for all who use it."""
+    """What a server wrote, how it can be made to fail there, and whether for all who use it; or why
+    nobody could see what it wrote.
+    """
 
     rows: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
     for_all: bool = False
+    unseen: str = ""
 
 
 class FailingServer:
@@ -62,14 +65,15 @@ class FailingServer:
     def counting(self) -> Iterator[ServerWrites]:
         """What was written in a block, and committed; filled in after it.
 
-        It is empty if the server cannot be made to fail, or a table was locked.
+        It has but a reason if the server cannot be made to fail, or a table was locked.
         """
         found = ServerWrites()
         lease = self._lease()
         try:
             ways = lease.watch_writes()
-        except ServerError:
+        except ServerError as problem:
             lease.close()
+            found.unseen = str(problem)
             yield found
             return
         with closing(lease):

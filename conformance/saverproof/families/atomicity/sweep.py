@@ -41,6 +41,8 @@ class Counted:
     """Whether a layer saw the operation change files."""
     unseen: bool = False
     """Whether files changed, and no layer saw who changed them."""
+    unseen_writes: str = ""
+    """Why nobody could see what a server wrote."""
 
 
 @dataclass(slots=True)
@@ -160,7 +162,7 @@ def _count(trial: FaultTrial, counted: Counted) -> None:
         else:
             trial.observation.ended(call_quietly(trial.operation))
         trial.settle()
-    counted.places = found.places
+    counted.places, counted.unseen_writes = found.places, found.unseen_writes
     changed = state_of_files(trial.workspace.path) != before
     held = trial.bench.files is not None and not trial.is_setup
     counted.changes = held and changes_files(found.places)
