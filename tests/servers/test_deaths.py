@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from saverproof import Postgres
+from saverproof import MariaDB, Postgres, Redis, ServerKind
 from saverproof.families.answer import Status
 from saverproof.families.durability import family, reporting, sweep
 from saverproof.families.durability import replay as replaying
@@ -17,7 +18,7 @@ from saverproof.items import Outcome
 from saverproof_faults.servers import ServerUnavailable, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_durability import blamed, judged, plan_for
-from tests.servers import postgres_savers
+from tests.servers import mariadb_saver, postgres_savers, redis_saver
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
 
@@ -81,6 +82,24 @@ def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(
     again = plan_for(called("asynchronous"), tmp_path)
     answer = replaying.replay(*again, finding.contract, finding.program)
     assert answer.status is Status.FAILING
+
+
+@pytest.mark.parametrize(
+    ("kind", "saver"),
+    [(MariaDB(), mariadb_saver), (Redis(), redis_saver)],
+    ids=["MariaDB", "Redis"],
+)
+def test_the_first_opening_and_call_are_killed_at_each_message_of_other_drivers(
+    kind: ServerKind, saver: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "workloads", lambda _: [Workload("opening", SIZES[:1])])
+    with serving(kind):
+        outcome = judged(f"{saver.__name__}:right", tmp_path, monkeypatch, swept=40)
+    assert blamed(outcome) == set()
+    crash = outcome.extra["crash"]
+    # What connects at its first call opens without a message.
+    assert crash["kill_points"]["message"] >= 10
+    assert crash["places_killed"] == crash["places"]
 
 
 def test_a_migration_that_cannot_be_repeated_is_met_at_the_next_opening(

@@ -1,0 +1,43 @@
+"""What the server makes of callers that meet in it: deadlocks, and reads that grow old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from saverproof import Postgres
+from saverproof.families.concurrency import reporting
+from saverproof.families.concurrency.contract_ids import THREADS
+from saverproof.families.concurrency.effort import SceneEffort
+from saverproof_faults.servers import ServerUnavailable, serving
+from tests.conformance.test_concurrency import blamed, judged
+from tests.servers import contending_savers
+
+FEW = SceneEffort(shared=3, instances=0, processes=0, races=0)
+UNTIL_CAUGHT = SceneEffort(shared=12, instances=0, processes=0, races=0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server() -> Iterator[None]:
+    try:
+        with serving(Postgres()):
+            yield
+    except ServerUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.parametrize(
+    ("saver", "found"),
+    [("retrying", set()), ("swallowing", {THREADS}), ("writing_anew", {THREADS})],
+)
+def test_only_what_is_lost_between_callers_is_blamed(
+    saver: str, found: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "reproducer", lambda *_: "")
+    where = f"{contending_savers.__name__}:{saver}"
+    effort = UNTIL_CAUGHT if found else FEW
+    outcome = judged(where, tmp_path, "sync", monkeypatch, effort, only=THREADS)
+    assert blamed(outcome) == found
+    assert outcome.checked[THREADS] > 0
