@@ -102,9 +102,18 @@ def _redis(name: str) -> ClassDriver:
 REDIS = _redis("redis")
 VALKEY = _redis("valkey")
 
+BOTOCORE = ClassDriver(
+    name="botocore",
+    modules=("botocore",),
+    errors="saverproof_faults.botocore_errors",
+    operational="InternalServerError",
+    # Whatever client or resource is used, and from which thread: each request is one operation.
+    methods={"botocore.client:BaseClient._make_api_call": EXECUTE},
+)
+
 KNOWN_DRIVERS: Mapping[str, Driver] = {
     driver.name: driver
-    for driver in (SQLITE3, PSYCOPG, PYMYSQL, AIOMYSQL, ASYNCMY, ASYNCPG, REDIS, VALKEY)
+    for driver in (SQLITE3, PSYCOPG, PYMYSQL, AIOMYSQL, ASYNCMY, ASYNCPG, REDIS, VALKEY, BOTOCORE)
 }
 """The drivers that need no declaration. Others implement Driver, or are a ClassDriver."""
 

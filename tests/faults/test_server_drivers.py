@@ -1,17 +1,22 @@
 """The known drivers of servers, on real ones: each call is seen, and fails with their own error."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, closing
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import asyncmy
 import asyncpg
+import botocore.session
 import pytest
 import redis
 import redis.asyncio
 import valkey.asyncio
+from botocore.exceptions import ClientError
 
 from saverproof_faults import Event, Fault, Injector, Moment
 from saverproof_faults.servers import MariaDB, Postgres, Redis, Valkey, place
@@ -114,6 +119,59 @@ CASES = {
         [Event.STATEMENT] * 4,
     ),
 }
+
+
+class _Answering(BaseHTTPRequestHandler):
+    """A service that answers whatever it is asked."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Answering) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_each_request_of_botocore_fails_as_one_that_the_service_refuses(service: str) -> None:
+    key = {"id": {"S": "one"}}
+    client = botocore.session.get_session().create_client(
+        "dynamodb",
+        endpoint_url=service,
+        region_name="us-east-1",
+        aws_access_key_id="x",
+        aws_secret_access_key="x",
+    )
+
+    def program() -> None:
+        client.put_item(TableName="kept", Item=key)
+        client.delete_item(TableName="kept", Key=key)
+
+    with closing(client), Injector() as injector:
+        with injector.counting() as counting:
+            program()
+        assert [call.sql for call in counting.places.calls] == ["PutItem", "DeleteItem"]
+        plans = counting.places.plans([Fault.RAISE])
+        assert len(plans) == 4
+        for plan in plans:
+            with injector.armed(plan) as armed, pytest.raises(ClientError) as raised:
+                program()
+            armed.require_fired()
+            assert raised.value.response["Error"]["Code"] == "InternalServerError"
 
 
 @pytest.mark.parametrize("case", CASES)
