@@ -1,7 +1,7 @@
 """What a program asked of the file system, as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from saverproof_faults.syscalls.numbers import CallKind
@@ -67,7 +67,7 @@ class SystemCall:
 
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:

@@ -90,6 +90,10 @@ class CallFault:
         reached = number >= self.place if self.extent is Extent.ONWARDS else number == self.place
         return reached and can_fail(call, self.failure)
 
+    def is_spent(self, counted: int) -> bool:
+        """Whether nothing will be hit any more after so many counted calls."""
+        return self.extent is Extent.ONCE and counted >= self.place
+
     def as_data(self) -> dict[str, Any]:
         """Plain data for JSON."""
         kind = None if self.kind is None else self.kind.value

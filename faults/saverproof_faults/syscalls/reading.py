@@ -19,8 +19,10 @@ class WatchedFolder:
 
     path: str
 
-    def called(self, held: HeldCall, trapped: Trapped) -> SystemCall | None:
-        """What the held call asks of the folder; None if it is about something else."""
+    def called(self, held: HeldCall, trapped: Trapped, *, whole: bool = True) -> SystemCall | None:
+        """What the held call asks of the folder; None if it is about something else. If it is
+        merely counted, its kind and its file are enough, and to look for the rest takes as long.
+        """
         if trapped.fd is not None:
             path = tracee.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
         elif trapped.address is not None:
@@ -32,6 +34,8 @@ class WatchedFolder:
         target = "" if trapped.target is None else self._path(held, trapped, trapped.target)
         if not self._holds(path) and not self._holds(target):
             return None
+        if not whole:
+            return SystemCall(trapped.kind, self._name(path), self._name(target) if target else "")
         return self._made(held, trapped, path, target)
 
     def _holds(self, path: str) -> bool:

@@ -28,6 +28,8 @@ from saverproof_faults.syscalls.recording import CallLog
 from saverproof_faults.syscalls.short_writes import contents, copied, written_in_part
 from saverproof_faults.syscalls.tracee import writes_through
 
+UNANSWERED = frozenset({"arm", "count"})
+"""Commands whose client goes on at once."""
 _THROUGH = 2 | 4
 """RWF_DSYNC and RWF_SYNC."""
 
@@ -72,7 +74,8 @@ class Supervisor:
         self.known = by_number(here)
         self._poll.register(self.control, select.POLLIN)
         while self._listeners or not self.leaving:
-            for descriptor, event in self._poll.poll():
+            # The client is asked last and heard first: what it sent before a call comes before it.
+            for descriptor, event in reversed(self._poll.poll()):
                 if descriptor == self.control.fileno():
                     try:
                         self._obey()
@@ -122,13 +125,16 @@ class Supervisor:
             case "leave":
                 self.fault, self.calls, self.log, self.leaving = None, None, None, True
                 self.connections.speak_again()
-        wire.send(self.control, answer)
+        if message["command"] not in UNANSWERED:
+            wire.send(self.control, answer)
 
     def _listen(self) -> None:
         _, ancillary, _, _ = self.control.recvmsg(1, socket.CMSG_SPACE(4))
         (listener,) = array.array("i", ancillary[0][2])
         prefer_speed(listener)
+        self._poll.unregister(self.control)
         self._poll.register(listener, select.POLLIN)
+        self._poll.register(self.control, select.POLLIN)
         self._listeners += 1
 
     # --- held calls ------------------------------------------------------------------------
@@ -139,11 +145,14 @@ class Supervisor:
             return
         self.held += 1
         _, trapped = self.known[held.number]
-        watching = self.calls is not None or self.fault is not None or self.log is not None
-        if not watching and not self.connections.disturbed and trapped.kind not in UNSEEN:
+        noted = self.calls is not None or self.log is not None
+        fault = self.fault
+        armed = fault is not None and not fault.is_spent(self._since_armed)
+        if not (noted or armed or self.connections.disturbed or trapped.kind in UNSEEN):
             go_on(listener, held)
             return
-        call = None if trapped.kind in NETWORK else self.folder.called(held, trapped)
+        whole = noted or fault is None or self._since_armed + 1 >= fault.place
+        call = None if trapped.kind in NETWORK else self.folder.called(held, trapped, whole=whole)
         if call is not None:
             self._on_file(listener, held, trapped, call)
         elif not self._on_connection(listener, held, trapped):

@@ -137,7 +137,7 @@ class CallWatch:
     def counting(self) -> Iterator[list[SystemCall]]:
         """A list that holds the calls on the folder's files once the block is left."""
         calls: list[SystemCall] = []
-        self._ask({"command": "count"})
+        self._tell({"command": "count"})
         try:
             yield calls
         finally:
@@ -147,7 +147,7 @@ class CallWatch:
     def arm(self, fault: CallFault) -> None:
         """Follow a plan, counting places from now, instead of any earlier one."""
         self.fired = []
-        self._ask({"command": "arm", "fault": fault.as_data()})
+        self._tell({"command": "arm", "fault": fault.as_data()})
 
     def disarm(self) -> None:
         """Let everything pass again; ``fired`` has the calls that were hit.
@@ -179,12 +179,19 @@ class CallWatch:
 
     def _ask(self, message: dict[str, Any]) -> Any:
         with self._asking:
-            assert self._control is not None
-            try:
-                wire.send(self._control, message)
-            except OSError as problem:
-                raise FaultsError(_DIED) from problem
+            self._send(message)
             return self._reply()
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        with self._asking:
+            self._send(message)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._control is not None
+        try:
+            wire.send(self._control, message)
+        except OSError as problem:
+            raise FaultsError(_DIED) from problem
 
     def _reply(self) -> Any:
         assert self._control is not None
