@@ -8,13 +8,12 @@ not given a processor is ready to run, so that load alone never looks like a sta
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FrameType
+
+from saverproof.process import stacks
 
 BUSY = 0.1
 """Which part of the time a thread may be at work in a process that stands still: a wait that looks
@@ -25,10 +24,6 @@ _AT_WORK = frozenset("RD")
 
 Alive = Callable[[], object]
 _POLL_S = 0.02
-_LONGEST_WALK_S = 1.0
-
-Position = tuple[int, tuple[tuple[str, int], ...]]
-"""A thread, and the file and line of each of its frames."""
 
 
 @dataclass(slots=True)
@@ -42,14 +37,15 @@ class MovementWatch:
     still_s: float = 0.0
     total_s: float = 0.0
     but: frozenset[int] = frozenset()
-    _last: tuple[int, frozenset[Position]] | None = None
+    _last: tuple[int, dict[int, stacks.Stack]] | None = None
     _at_work_s: float = 0.0
     _used_s: float = 0.0
 
     def look(self, waited_s: float, answers: int = 0) -> None:
         """Look once more, so long after the last time; ``answers`` grows with what is done."""
         self.total_s += waited_s
-        now = (answers, _positions(self.but))
+        standing = stacks.of_others()
+        now = (answers, {thread: standing[thread] for thread in standing.keys() - self.but})
         if now != self._last:
             self._last, self._used_s = now, _used_by_others_s()
             self.still_s = self._at_work_s = 0.0
@@ -72,7 +68,7 @@ def ends(thread: threading.Thread, patience_s: float, limit_s: float, alive: Ali
     What hangs stays behind with all that it started; when the next one is waited for, that it
     looks up now and then is no movement.
     """
-    before, used_s = {*sys._current_frames()}, _used_by_others_s()
+    before, used_s = stacks.of_others().keys(), _used_by_others_s()
     thread.start()
     movement = MovementWatch(but=frozenset(_GIVEN_UP))
     while True:
@@ -88,7 +84,7 @@ def ends(thread: threading.Thread, patience_s: float, limit_s: float, alive: Ali
             return None
         # On a busy machine, one that only looks up now and then is often seen ready to run.
         if late or movement.for_ever(patience_s):
-            _GIVEN_UP.update(sys._current_frames().keys() - before)
+            _GIVEN_UP.update(stacks.of_others().keys() - before)
             return False
 
 
@@ -123,32 +119,3 @@ def _states(process: int | None) -> Iterator[str]:
                 yield stat.read().rpartition(")")[2].split()[0]
         except OSError:
             continue  # It has ended.
-
-
-def _positions(but: frozenset[int]) -> frozenset[Position]:
-    own = threading.get_ident()
-    with _alone():
-        return frozenset(
-            (thread, tuple((f.f_code.co_filename, f.f_lineno or 0) for f in _frames(frame)))
-            for thread, frame in sys._current_frames().items()
-            if thread != own and thread not in but
-        )
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """No other thread takes over in the block: the frames of one that goes on while they are walked
-    were seen to lead to what is no frame.
-    """
-    interval_s = sys.getswitchinterval()
-    sys.setswitchinterval(_LONGEST_WALK_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval_s)
-
-
-def _frames(frame: FrameType | None) -> Iterable[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import sys
 import threading
 import time
 import traceback
@@ -15,6 +14,7 @@ from types import AsyncGeneratorType, FrameType
 from typing import Any
 
 import saverproof
+from saverproof.process.stacks import of_others
 from saverproof.process.standstill import MovementWatch
 from saverproof.targets.event_loop import EventLoop
 
@@ -89,14 +89,16 @@ def await_end(
 
 def stacks(loop: EventLoop | None = None) -> str:
     """Where every task of a loop is, and every other thread, the innermost call last."""
-    own = threading.get_ident()
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     # Tasks first: threads that other calls have left waiting may be many.
     parts = [] if loop is None else _tasks(loop.loop)
-    for ident, frame in sys._current_frames().items():
-        if ident == own:
-            continue
-        frames = traceback.extract_stack(frame)
+    for ident, stack in of_others().items():
+        frames = traceback.StackSummary.from_list(
+            [
+                traceback.FrameSummary(code.co_filename, line, code.co_name)
+                for code, line in reversed(stack)
+            ]
+        )
         lines = _without_kit(frames)
         if lines and not (loop is not None and _waits_for_a_loop(frames)):
             parts.append(f"thread {names.get(ident, ident)}:\n{lines}")
