@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.conformance.forked_runs import SAID, SLOW_PLUGINS, run
 from tests.conformance.script_runs import PATIENCE_S, ScriptRuns
+from tests.conformance.shared_forks import share_forks
 
 from saverproof.contracts.registry import contracts
 from saverproof.process.scratch import in_memory, scratch_folder
@@ -294,6 +295,7 @@ class Project:
     """A folder in which pytest is started, with a target ``toys.py:toy`` in it."""
 
     def __init__(self, folder: Path) -> None:
+        share_forks()
         self.folder = folder
         self.write("toys.py", TOY)
 

@@ -40,7 +40,11 @@ def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil
     temporary = project.folder / "temporary"
     temporary.mkdir()
     environment = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("PYTEST")},
+        **{
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("PYTEST", "SAVERPROOF"))
+        },
         "PYTHONPATH": str(project.folder / "fake"),
         "FAKE_FACTS": str(FACTS),
         "TMPDIR": str(temporary),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.conformance.plugin_support import BAD, TOY
+from tests.conformance.shared_forks import share_forks
 
 from saverproof.errors import TargetError
 from saverproof.facts import Facts
@@ -43,6 +44,7 @@ async def official_async(workspace):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    share_forks()
     folder = tmp_path_factory.mktemp("targets")
     (folder / "bad.py").write_text(BAD)
     (folder / "good.py").write_text(GOOD)

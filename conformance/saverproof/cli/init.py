@@ -10,11 +10,14 @@ import click
 from saverproof.cli._console import told, working
 from saverproof.cli._files import writing
 from saverproof.errors import TargetError
+from saverproof.families.requests import JUDGING
 from saverproof.process.environment import Setting
+from saverproof.process.forks import forks_of
 from saverproof.scaffold.rendering import KNOWN_FILE, TARGET_FILE, function_name, texts
-from saverproof.scaffold.requests import ClassName, SaverClass
+from saverproof.scaffold.requests import INSPECTING, ClassName, SaverClass
 from saverproof.scaffold.searching import savers_in
 from saverproof.scaffold.trying import look_at, opening_of
+from saverproof.targets.requests import PROBING
 from saverproof_reports.text import one_line
 
 
@@ -28,7 +31,10 @@ from saverproof_reports.text import one_line
     metavar="DIR",
     help="where the target goes (default: tests, if there is such a folder, else here)",
 )
-def command(saver: str | None, yes: bool, name: str | None, folder: Path | None) -> None:
+@click.pass_context
+def command(
+    context: click.Context, saver: str | None, yes: bool, name: str | None, folder: Path | None
+) -> None:
     """Write a target for a saver, a known-violations file and a CI workflow, and judge it.
 
     Without MODULE:CLASS the savers of this folder's project are looked for. The ways that the
@@ -49,6 +55,8 @@ def command(saver: str | None, yes: bool, name: str | None, folder: Path | None)
     """
     setting = Setting.current()
     setting.apply()
+    # The run of pytest at the end has its children from there, too.
+    context.with_resource(forks_of((INSPECTING, PROBING, JUDGING)))
     project = Path(setting.folder)
     kind = _looked_at(_named(saver, project, yes=yes), setting)
     with working(f"finding out how {kind.name} opens"):

@@ -16,11 +16,13 @@ from saverproof.families.replay_process import run_again
 from saverproof.families.requests import JUDGING
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
+from saverproof.process.forks import forks_of
 from saverproof.process.scratch import scratch_folder
 from saverproof.process.servers import Servers
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
+from saverproof.targets.requests import PROBING
 from saverproof_reports import ReportError, read_artefact
 from saverproof_reports.text import harmless, one_line
 
@@ -68,7 +70,8 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     promised = _promised(recorded, artefact)
     setting = Setting.current()
     ref = _target(recorded, saver, Path(setting.folder), artefact)
-    with working(f"replaying {promised.id} on {one_line(ref.saver, 80)}"), Servers() as servers:
+    what = f"replaying {promised.id} on {one_line(ref.saver, 80)}"
+    with working(what), forks_of((PROBING, JUDGING)), Servers() as servers:
         facts = probe(ref, setting, servers)
         with scratch_folder() as folder, JudgeProcess(setting, JUDGING) as process:
             answer = run_again(process, recorded, facts, folder, silence_s=watchdog)

@@ -14,6 +14,12 @@ from saverproof.families.handlers import HANDLERS
 from saverproof.families.trial_processes import keep_harness
 from saverproof.process.server import serve
 
-if __name__ == "__main__":
+
+def main(*served: int) -> None:
+    """Serve on these descriptors; the last number is the parent's."""
     keep_harness((*concurrency.CHILDREN, *durability.CHILDREN))
-    serve(HANDLERS, *(int(argument) for argument in sys.argv[1:]))
+    serve(HANDLERS, *served)
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -5,6 +5,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,14 @@ from saverproof.plugin.progress import FIGURES, FIGURES_INPUT, Progress
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
+from saverproof.process.forks import forks_of
 from saverproof.process.requests import Child
 from saverproof.process.scratch import new_token
 from saverproof.process.servers import Servers
 from saverproof.targets.finding import find
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
+from saverproof.targets.requests import PROBING
 from saverproof_reports import Baseline, ReportError, load_report, read_artefact
 from saverproof_reports.text import slug
 
@@ -97,6 +100,10 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     shared = () if known_option is None else read_known(folder / known_option)
     refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
     setting = Setting.current(folder)
+    services = (PROBING,) if config.getoption("saver_in_process") else (PROBING, JUDGING)
+    forks = ExitStack()
+    config.add_cleanup(forks.close)
+    forks.enter_context(forks_of(services))
     # Each probe waits for a child most of the time.
     with ThreadPoolExecutor(max_workers=4) as pool:
         savers = tuple(pool.map(lambda ref: probe(ref, setting, servers), refs))

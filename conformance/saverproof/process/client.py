@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from typing import IO, Any, Self
@@ -14,6 +13,7 @@ from saverproof import errors
 from saverproof.errors import JudgeError, OpeningError, SaverproofError
 from saverproof.process.channel import Message, MessageChannel
 from saverproof.process.environment import Setting
+from saverproof.process.forks import start
 from saverproof.process.heartbeat import Heartbeat
 from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
 from saverproof.process.server import STACKS_SIGNAL
@@ -58,18 +58,9 @@ class JudgeProcess:
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         self._heartbeat, beats_file = Heartbeat.create()
         ours, theirs = socket.socketpair()
-        descriptors = (theirs.fileno(), beats_file, self._stacks.fileno())
-        arguments = [str(number) for number in (*descriptors, os.getpid())]
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", service.module, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
-                pass_fds=descriptors,
-                # A group of its own: Ctrl-C is for pytest, and what a saver starts ends with it.
-                start_new_session=True,
-            )
+            served = (theirs.fileno(), beats_file, self._stacks.fileno())
+            self._process = start(service, self._output.fileno(), served)
         finally:
             theirs.close()
             os.close(beats_file)
@@ -222,11 +213,7 @@ class JudgeProcess:
         """End the child and everything it started. Closing twice is fine."""
         if self._output.closed:
             return
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            self._process.kill()
-        self._process.wait()
+        self._process.bury()
         self._channel.close()
         self._heartbeat.close()
         self._stacks.close()

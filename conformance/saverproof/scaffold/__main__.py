@@ -7,7 +7,13 @@ from saverproof.process.server import serve
 from saverproof.scaffold.inspecting import inspect_class
 from saverproof.scaffold.requests import INSPECT
 
-if __name__ == "__main__":
+
+def main(*served: int) -> None:
+    """Serve on these descriptors; the last number is the parent's."""
     handlers = Handlers()
     handlers.add(INSPECT, inspect_class)
-    serve(handlers, *(int(argument) for argument in sys.argv[1:]))
+    serve(handlers, *served)
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -13,9 +13,15 @@ from saverproof.process.server import serve
 from saverproof.targets.probe_child import look, need, survey
 from saverproof.targets.requests import LOOK, NEED, PROBE
 
-if __name__ == "__main__":
+
+def main(*served: int) -> None:
+    """Serve on these descriptors; the last number is the parent's."""
     handlers = Handlers()
     handlers.add(NEED, need)
     handlers.add(PROBE, survey)
     handlers.add(LOOK, look)
-    serve(handlers, *(int(argument) for argument in sys.argv[1:]))
+    serve(handlers, *served)
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

@@ -1,0 +1,147 @@
+"""Children of a run that are forked from one process (``process.fork_server``).
+
+Where there is none, as on systems that are not Linux, each child is a fresh interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from saverproof.process import fork_server
+from saverproof.process.requests import Service
+
+_VARIABLE = "SAVERPROOF_FORKS"
+"""Where children find the process; empty: none is to be kept."""
+_PATIENCE_S = 60.0
+
+
+class Spawned(subprocess.Popen[bytes]):
+    """A child that is a fresh interpreter."""
+
+    def bury(self) -> None:
+        """End it with all that it started."""
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self.kill()
+        self.wait()
+
+
+class Forked:
+    """A child that was forked, with what is used of ``Spawned``."""
+
+    def __init__(self, pid: int, connection: socket.socket) -> None:
+        self.pid = pid
+        self._connection = connection
+        self._status: int | None = None
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status; minus the signal that ended it.
+
+        Raises:
+            subprocess.TimeoutExpired: it lives on.
+        """
+        if self._status is None:
+            self._connection.settimeout(timeout)
+            try:
+                told = self._connection.recv(fork_server.LONGEST)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0) from None
+            # If what it was forked from is gone, so is it.
+            self._status = json.loads(told)["status"] if told else -signal.SIGKILL
+        return self._status
+
+    def bury(self) -> None:
+        """End it with all that it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.wait()
+        self._connection.close()
+
+
+def start(service: Service, output: int, served: Sequence[int]) -> Spawned | Forked:
+    """A child that prints to one descriptor and serves on others; it ends with this process.
+
+    It has a group of its own: Ctrl-C is for pytest, and what a saver starts ends with it.
+    """
+    arguments = [str(number) for number in (*served, os.getpid())]
+    return _forked(service, output, served) or Spawned(
+        [sys.executable, "-P", "-m", service.module, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        pass_fds=served,
+        start_new_session=True,
+    )
+
+
+def _forked(service: Service, output: int, served: Sequence[int]) -> Forked | None:
+    address = os.environ.get(_VARIABLE)
+    if not address:
+        return None
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.settimeout(_PATIENCE_S)
+    order = {"module": service.module, "environment": dict(os.environ)}
+    with suppress(OSError):
+        connection.connect(f"\0{address}")
+        socket.send_fds(connection, [json.dumps(order).encode("ascii")], [output, *served])
+        if told := connection.recv(fork_server.LONGEST):
+            return Forked(json.loads(told)["process"], connection)
+    connection.close()
+    return None
+
+
+@contextmanager
+def forks_of(services: Iterable[Service]) -> Iterator[None]:
+    """Until the block ends, children with these services are forked, of later children as well.
+
+    Does nothing where that cannot be, or is so already.
+    """
+    if _VARIABLE in os.environ or not hasattr(os, "pidfd_open"):
+        yield
+        return
+    name = f"saverproof-{secrets.token_hex(16)}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen()
+        server = _started(listener, [service.module for service in services])
+    os.environ[_VARIABLE] = name
+    try:
+        yield
+    finally:
+        del os.environ[_VARIABLE]
+        _end(server)
+
+
+def _started(listener: socket.socket, modules: list[str]) -> subprocess.Popen[Any]:
+    arguments = [str(listener.fileno()), str(os.getpid()), *modules]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", fork_server.__name__, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[listener.fileno()],
+        start_new_session=True,
+    )
+
+
+def _end(server: subprocess.Popen[Any]) -> None:
+    server.terminate()
+    try:
+        server.wait(_PATIENCE_S)  # It ends what it has made.
+    finally:
+        server.kill()
+        server.wait()

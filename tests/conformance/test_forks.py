@@ -1,0 +1,150 @@
+"""Children that are forked from one process which has imported what they need."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from saverproof.process.client import JudgeGone, JudgeProcess
+from saverproof.process.environment import Setting
+from saverproof.process.forks import forks_of
+from saverproof.process.requests import Request, Service, as_it_is
+
+SERVICE = """
+import os, subprocess, sys
+from saverproof.process.requests import Handlers, Request, Service, as_it_is
+from saverproof.process.server import serve
+
+left = []
+
+def leave(data, progress):
+    left.append(data)
+    return {"left": left, "parent": os.getppid(), "said": os.environ.get("SAID"),
+            "session": os.getsid(0), "started": subprocess.Popen(["sleep", "600"]).pid}
+
+def end(data, progress):
+    os._exit(data)
+
+def main(*served):
+    handlers = Handlers()
+    for function in (leave, end):
+        name = function.__name__
+        handlers.add(Request(Service("forked"), name, as_it_is, as_it_is), function)
+    serve(handlers, *served)
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
+"""
+RUN = """
+import sys
+from saverproof.process.client import JudgeProcess
+from saverproof.process.environment import Setting
+from saverproof.process.forks import forks_of
+from saverproof.process.requests import Request, Service, as_it_is
+
+with forks_of([Service("forked")]):
+    child = JudgeProcess(Setting.current(), Service("forked"))
+    answer = child.ask(Request(Service("forked"), "leave", as_it_is, as_it_is), None)
+    print(child.pid, answer["parent"], answer["started"], flush=True)
+    sys.stdin.read()
+"""
+FORKED = Service("forked")
+LEAVE = Request(FORKED, "leave", as_it_is, as_it_is)
+END = Request(FORKED, "end", as_it_is, as_it_is)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    package = tmp_path / "forked"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(SERVICE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    # What other tests share is not asked here.
+    monkeypatch.delenv("SAVERPROOF_FORKS", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def forking(folder: Path) -> Iterator[None]:
+    with forks_of([FORKED]):
+        yield
+    assert not servers()
+
+
+def servers() -> list[psutil.Process]:
+    """Those that are kept for this file's service."""
+    children = psutil.Process().children()
+    return [one for one in children if one.cmdline()[-1:] == [FORKED.module]]
+
+
+def child(folder: Path) -> JudgeProcess:
+    return JudgeProcess(Setting.current(folder), FORKED)
+
+
+@pytest.mark.usefixtures("forking")
+def test_a_child_finds_what_a_new_interpreter_would_give_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAID", "changed later")
+    with child(folder) as first, child(folder) as second:
+        answers = [one.ask(LEAVE, one.pid) for one in (first, second)]
+        assert [answer["left"] for answer in answers] == [[first.pid], [second.pid]]
+        assert [answer["session"] for answer in answers] == [first.pid, second.pid]
+        assert {answer["parent"] for answer in answers} == {servers()[0].pid}
+        assert {answer["said"] for answer in answers} == {"changed later"}
+        pids = [first.pid, second.pid, *(answer["started"] for answer in answers)]
+        left = [psutil.Process(pid) for pid in pids]
+    assert psutil.wait_procs(left, timeout=60)[1] == []
+
+
+@pytest.mark.usefixtures("forking")
+def test_how_a_child_ended_is_told(folder: Path) -> None:
+    with child(folder) as one, pytest.raises(JudgeGone, match="ended itself with status 7"):
+        one.ask(END, 7)
+    with child(folder) as one:
+        os.kill(one.pid, signal.SIGTERM)
+        with pytest.raises(JudgeGone, match="the process died: SIGTERM"):
+            one.ask(LEAVE, None)
+
+
+@pytest.mark.usefixtures("forking")
+def test_without_the_process_that_forks_children_are_new_interpreters(folder: Path) -> None:
+    with child(folder) as before:
+        before.ask(LEAVE, None)
+        (server,) = servers()
+        server.kill()
+        server.wait()
+        with pytest.raises(JudgeGone):
+            before.ask(LEAVE, None)
+    with child(folder) as one:
+        assert one.ask(LEAVE, None)["parent"] == os.getpid()
+
+
+@pytest.mark.parametrize("line", ["raise ValueError", "threading.Timer(600, print).start()"])
+def test_what_cannot_be_forked_is_a_new_interpreter(line: str, folder: Path) -> None:
+    module = folder / "forked" / "__main__.py"
+    refused = f"import threading\nif __name__ != '__main__':\n    {line}\n"
+    module.write_text(refused + module.read_text())
+    with forks_of([FORKED]), child(folder) as one:
+        assert one.ask(LEAVE, None)["parent"] == os.getpid()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_of_a_run_that_is_ended(how: signal.Signals, folder: Path) -> None:
+    command = [sys.executable, "-c", RUN]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as run:
+        assert run.stdout is not None
+        left = [psutil.Process(int(number)) for number in run.stdout.readline().split()]
+        assert len(left) == 3
+        run.send_signal(how)
+    assert psutil.wait_procs(left, timeout=60)[1] == []
