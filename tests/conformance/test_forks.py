@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -14,7 +15,7 @@ import pytest
 
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
-from saverproof.process.forks import forks_of
+from saverproof.process.forks import forks_of, start
 from saverproof.process.requests import Request, Service, as_it_is
 
 SERVICE = """
@@ -46,7 +47,7 @@ RUN = """
 import sys
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
-from saverproof.process.forks import forks_of
+from saverproof.process.forks import forks_of, start
 from saverproof.process.requests import Request, Service, as_it_is
 
 with forks_of([Service("forked")]):
@@ -148,3 +149,19 @@ def test_nothing_is_left_of_a_run_that_is_ended(how: signal.Signals, folder: Pat
         assert len(left) == 3
         run.send_signal(how)
     assert psutil.wait_procs(left, timeout=60)[1] == []
+
+
+@pytest.mark.usefixtures("forking")
+def test_what_was_known_of_a_child_that_ended_is_not_taken_for_anothers(folder: Path) -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    # It has nothing to serve on.
+    first = start(FORKED, nothing, [nothing] * 3)
+    os.close(nothing)
+    assert first.wait(60) == 1
+    # As many as have its descriptors among theirs.
+    with ExitStack() as stack:
+        others = [stack.enter_context(child(folder)) for _ in range(6)]
+        first.bury()
+        for other in others:
+            with pytest.raises(JudgeGone, match="ended itself with status 7"):
+                other.ask(END, 7)

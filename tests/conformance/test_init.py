@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.conformance.shared_forks import share_forks
 
 from saverproof.cli import main
 from saverproof.known.reading import read_known
@@ -88,6 +89,7 @@ class NoSaver:
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command makes its own folder the first on the path, for itself and its children."""
+    share_forks()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("invented_savers.py").write_text(SAVERS)

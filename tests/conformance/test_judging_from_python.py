@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.plugin_support import TOY
+from tests.conformance.shared_forks import share_forks
 
 import saverproof
 from saverproof import Report, SaverproofError, judge, target
@@ -18,6 +19,7 @@ from saverproof_reports import validate
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    share_forks()
     monkeypatch.chdir(tmp_path)
 
 

@@ -71,7 +71,7 @@ class ForkServer:
         self._listener = listener
         self._missing = list(modules)
         self._mains: dict[str, Main] = {}
-        self._children: set[int] = set()
+        self._children: dict[int, int | None] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ, self._take_order)
         self._selector.register(os.pidfd_open(owner), selectors.EVENT_READ, _leave)
@@ -131,11 +131,10 @@ class ForkServer:
 
     def _watch(self, process: int, connection: socket.socket) -> None:
         """Tell of the end of a child, and end it when whoever ordered it is gone."""
-        ended = os.pidfd_open(process)
+        self._children[process] = ended = os.pidfd_open(process)
 
         def tell() -> None:
-            self._selector.unregister(ended)
-            os.close(ended)
+            self._forget_end(process)
             # Its number is nobody else's until it is waited for.
             told = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
             assert told is not None
@@ -143,18 +142,22 @@ class ForkServer:
             _say(connection, {"status": told.si_status if by_itself else -told.si_status})
 
         def bury() -> None:
-            with suppress(KeyError):
-                self._selector.unregister(ended)
-                os.close(ended)
+            self._forget_end(process)
             self._selector.unregister(connection)
             connection.close()
-            self._children.remove(process)
+            del self._children[process]
             _kill(process)
 
-        self._children.add(process)
         self._selector.register(ended, selectors.EVENT_READ, tell)
         self._selector.register(connection, selectors.EVENT_READ, bury)
         _say(connection, {"process": process})
+
+    def _forget_end(self, process: int) -> None:
+        """Look for the end of a child no more."""
+        ended, self._children[process] = self._children[process], None
+        if ended is not None:
+            self._selector.unregister(ended)
+            os.close(ended)
 
     def _forget_others(self, own: socket.socket) -> None:
         """What a child does not keep: that would hide the end of this process, and of others."""
