@@ -9,7 +9,7 @@ from typing import Any
 
 from saverproof.execution.store import Store
 from saverproof.judging import attribution, facts
-from saverproof.judging.attribution.features import hostile_names
+from saverproof.judging.attribution.odd_names import hostile_names
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import HANDLERS

@@ -143,10 +143,11 @@ class IdentityMachine(SaverMachine):
     examples = (*TIES, LISTS, questions(limit=None))
 
 
-def _serialization() -> tuple[Theme, ...]:
-    steps: Weights = {checkpoints.put: 8, batches.writes: 6, reads.get: 2, reads.list_: 1}
-    values = ("plain", "falsy", "scalar", "container", "object", "message")
-    metadata = tuple({k: v} for k in METADATA_KEYS for v in METADATA_VALUES)
+_STORED: Weights = {checkpoints.put: 8, batches.writes: 6, reads.get: 2, reads.list_: 1}
+
+
+def _values() -> tuple[Theme, ...]:
+    steps, values = _STORED, ("plain", "falsy", "scalar", "container", "object", "message")
     return (
         replace(SMALL, name="values", weights=steps, groups=values),
         replace(SMALL, name="exceptions", weights=steps, groups=("plain", "exception")),
@@ -159,15 +160,21 @@ def _serialization() -> tuple[Theme, ...]:
         ),
         replace(SMALL, name="non-finite", weights=steps, groups=("plain", "non-finite"), length=12),
         replace(SMALL, name="nul", weights=steps, groups=("plain", "nul"), length=12),
+    )
+
+
+def _names_and_forms() -> tuple[Theme, ...]:
+    metadata = tuple({k: v} for k in METADATA_KEYS for v in METADATA_VALUES)
+    return (
         replace(
             SMALL,
             name="names",
-            weights=steps,
+            weights=_STORED,
             channels=ODD_CHANNELS,
             nodes=ODD_NODES,
             paths=ODD_PATHS,
         ),
-        replace(SMALL, name="metadata", weights=steps, metadata=metadata),
+        replace(SMALL, name="metadata", weights=_STORED, metadata=metadata),
         replace(
             SMALL,
             name="merged metadata",
@@ -189,6 +196,11 @@ def _serialization() -> tuple[Theme, ...]:
             name="refused values",
             weights={checkpoints.put: 3, batches.writes: 2, batches.refuse: 5},
         ),
+    )
+
+
+def _bulks() -> tuple[Theme, ...]:
+    return (
         *(
             replace(
                 SMALL,
@@ -211,7 +223,7 @@ class SerializationMachine(SaverMachine):
     """Values, names and metadata of every kind."""
 
     enforces = serialization.TABLE.contracts
-    themes = _serialization()
+    themes = (*_values(), *_names_and_forms(), *_bulks())
     examples = (*NAMES, *METADATA, *EVERY_VALUE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -148,52 +149,36 @@ class FilterMachine(SaverMachine):
 
 def _deletion() -> tuple[Theme, ...]:
     steps: Weights = {**PUTS, **WRITES, reads.list_: 2}
-    runs = ("run-1", "run-2", "run-10")
-    threads = ("a", "a1", "b")
+    copies: Weights = {whole_threads.copy_thread: 5, whole_threads.delete_thread: 3}
     delta: Weights = {
         checkpoints.put_delta: 8,
         batches.writes: 6,
         whole_threads.prune_to_latest: 1,
         checkpoints.put: 1,
     }
-    channels = ("log", "count")
+    theme = partial(Theme, whole_store=True)
     return (
-        Theme(
-            "threads", {**steps, whole_threads.delete_thread: 3}, threads=threads, whole_store=True
-        ),
-        Theme(
+        theme("threads", {**steps, whole_threads.delete_thread: 3}, threads=("a", "a1", "b")),
+        theme(
             "runs",
             {**steps, whole_threads.delete_runs: 2},
-            runs=runs,
+            runs=("run-1", "run-2", "run-10"),
             needs=frozenset({"delete_for_runs"}),
-            whole_store=True,
         ),
-        Theme(
+        theme(
             "copies",
-            {
-                **steps,
-                batches.writes_early: 5,
-                whole_threads.copy_thread: 5,
-                whole_threads.delete_thread: 3,
-            },
+            {**steps, batches.writes_early: 5, **copies},
             threads=("a", "b", "c"),
             needs=frozenset({"copy_thread"}),
-            whole_store=True,
         ),
-        Theme(
-            "pruning",
-            {**steps, whole_threads.prune: 6},
-            needs=frozenset({"prune"}),
-            whole_store=True,
-        ),
-        Theme(
+        theme("pruning", {**steps, whole_threads.prune: 6}, needs=frozenset({"prune"})),
+        theme(
             "pruning deltas",
             delta,
             threads=("a",),
             namespaces=("",),
-            channels=channels,
+            channels=("log", "count"),
             needs=frozenset({"prune", "delta_history"}),
-            whole_store=True,
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.judging.attribution.features import hostile_names
+from saverproof.judging.attribution.odd_names import hostile_names
 from saverproof.steps.definitions import (
     CopyThread,
     DeleteThread,

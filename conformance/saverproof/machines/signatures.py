@@ -31,56 +31,46 @@ def judge_standing(
 ) -> Standing:
     """Judge the contracts on which operations there are and which parameters they have."""
     standing = Standing()
-    operations = facts["operations"]
     if COMPLETE in wanted:
         standing.checked[COMPLETE] = len(BASE)
-        there = {name for names in operations.values() for name in names}
-        missing = [name for name in BASE if name not in there]
-        if missing:
-            standing.findings.append(
-                Finding(
-                    COMPLETE,
-                    api,
-                    "functional",
-                    f"there is no {', '.join(missing)}",
-                    ", ".join(BASE),
-                    ", ".join(name for name in BASE if name in there),
-                    (),
-                    [],
-                    operation_reproducer(target, missing[0], api, name=COMPLETE),
-                )
-            )
+        standing.findings += _of_operations(facts, api, target)
     if WORKSPACES in wanted and "shares" in facts:
         standing.checked[WORKSPACES] = 1
-        if facts["shares"]:
-            standing.findings.append(
-                Finding(
-                    WORKSPACES,
-                    api,
-                    "functional",
-                    f"two workspaces share a store: {facts['shares']}",
-                    "nothing of another workspace",
-                    facts["shares"],
-                    (),
-                    [],
-                    "",
-                )
-            )
+        if shared := facts["shares"]:
+            said = f"two workspaces share a store: {shared}"
+            found = _finding(WORKSPACES, api, said, "nothing of another workspace", shared)
+            standing.findings.append(found)
     if TASK_PATH in wanted:
         standing.checked[TASK_PATH] = 1
         if not takes_path:
-            method = "aput_writes" if api == "async" else "put_writes"
-            standing.findings.append(
-                Finding(
-                    TASK_PATH,
-                    api,
-                    "functional",
-                    f"{method} has no parameter named task_path",
-                    f"{method}(config, writes, task_id, task_path)",
-                    f"{method} without task_path",
-                    (),
-                    [],
-                    operation_reproducer(target, "task_path", api, name=TASK_PATH),
-                )
-            )
+            standing.findings.append(_of_task_path(api, target))
     return standing
+
+
+def _of_operations(facts: Facts, api: str, target: Target) -> list[Finding]:
+    there = {name for names in facts["operations"].values() for name in names}
+    missing = [name for name in BASE if name not in there]
+    if not missing:
+        return []
+    said, found = f"there is no {', '.join(missing)}", ", ".join(n for n in BASE if n in there)
+    script = operation_reproducer(target, missing[0], api, name=COMPLETE)
+    return [_finding(COMPLETE, api, said, ", ".join(BASE), found, script)]
+
+
+def _of_task_path(api: str, target: Target) -> Finding:
+    method = "aput_writes" if api == "async" else "put_writes"
+    return _finding(
+        TASK_PATH,
+        api,
+        f"{method} has no parameter named task_path",
+        f"{method}(config, writes, task_id, task_path)",
+        f"{method} without task_path",
+        operation_reproducer(target, "task_path", api, name=TASK_PATH),
+    )
+
+
+def _finding(
+    contract: str, api: str, said: str, expected: str, observed: str, script: str = ""
+) -> Finding:
+    """One that no program shows."""
+    return Finding(contract, api, "functional", said, expected, observed, (), [], script)

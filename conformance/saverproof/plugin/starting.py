@@ -100,10 +100,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     shared = () if known_option is None else read_known(folder / known_option)
     refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
     setting = Setting.current(folder)
-    services = (PROBING,) if config.getoption("saver_in_process") else (PROBING, JUDGING)
-    forks = ExitStack()
-    config.add_cleanup(forks.close)
-    forks.enter_context(forks_of(services))
+    _fork_children(config)
     # Each probe waits for a child most of the time.
     with ThreadPoolExecutor(max_workers=4) as pool:
         savers = tuple(pool.map(lambda ref: probe(ref, setting, servers), refs))
@@ -134,6 +131,14 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         baseline=None if earlier is None else _baseline(earlier, savers),
         baseline_file=config.getoption("saver_baseline"),
     )
+
+
+def _fork_children(config: pytest.Config) -> None:
+    """From now on to the end of the run, have children forked from one process."""
+    services = (PROBING,) if config.getoption("saver_in_process") else (PROBING, JUDGING)
+    forks = ExitStack()
+    config.add_cleanup(forks.close)
+    forks.enter_context(forks_of(services))
 
 
 def _earlier(config: pytest.Config) -> Mapping[str, Any] | None:

@@ -86,6 +86,15 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
             writer.say(delta_history(step, writer))
         case steps.NextVersions():
             pass  # asking for versions changes nothing
+        case steps.OwnStep():
+            _write_own(step, writer)
+        case _:
+            _write_life(step, writer)
+
+
+def _write_life(step: steps.Step, writer: ScriptWriter) -> None:
+    """Write a step down that does something to the saver as a whole."""
+    match step:
         case steps.Reopen():
             writer.reopen()
         case steps.SetUp():
@@ -104,8 +113,6 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
             if writer.receiver == "clone":
                 writer.say("del clone", "gc.collect()")
                 writer.receiver = "saver"
-        case steps.OwnStep():
-            _write_own(step, writer)
         case _:
             raise NoScriptError(f"no statements for a {type(step).__name__} step")
 

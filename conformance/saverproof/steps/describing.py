@@ -66,6 +66,14 @@ def _extras(extras: steps.Extras) -> Iterator[str]:
 
 
 def _line(step: steps.Step) -> str:
+    line = _of_operation(step) or _of_what_else(step)
+    if line is None:
+        raise NotImplementedError(f"no words for a {type(step).__name__} step")
+    return line
+
+
+def _of_operation(step: steps.Step) -> str | None:
+    """The words for a call of one of a saver's methods."""
     match step:
         case steps.Put():
             return _put(step)
@@ -95,6 +103,16 @@ def _line(step: steps.Step) -> str:
         case steps.NextVersions():
             back = ", the clock set back halfway" if step.clock_goes_back else ""
             return f"get_next_version(…), {step.count} times in a row{back}"
+        case steps.RefuseValue():
+            return _refuse_value(step)
+        case steps.OwnStep():
+            return _own_step(step)
+    return None
+
+
+def _of_what_else(step: steps.Step) -> str | None:
+    """The words for what is done to a saver or its store besides, or in an unusual place."""
+    match step:
         case steps.Reopen():
             return "close the saver and open it again"
         case steps.SetUp():
@@ -120,11 +138,7 @@ def _line(step: steps.Step) -> str:
         case steps.FirstOperation():
             set_up = "set up" if step.set_up else "not set up"
             return f"{step.operation}(…) as the first call on a new store, {set_up}"
-        case steps.RefuseValue():
-            return _refuse_value(step)
-        case steps.OwnStep():
-            return _own_step(step)
-    raise NotImplementedError(f"no words for a {type(step).__name__} step")
+    return None
 
 
 def _put(step: steps.Put) -> str:

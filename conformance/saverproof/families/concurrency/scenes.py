@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.concurrency.schedules import Schedule
 from saverproof.steps.codec import decode, encode
-from saverproof_faults.kill import DiedBy, TrialResult
+from saverproof_faults.kill import DiedBy, TrialResult, View
 
 RACERS = 4
 
@@ -202,6 +202,15 @@ def race(
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
     record.scenes["races for a new store"] += 1
+    record.saw(_judged_race(results, last, record, one_more=file is not None), scene)
+    met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
+    return files[0] if files and met else None
+
+
+def _judged_race(
+    results: Iterable[TrialResult], last: View, record: SceneRecord, *, one_more: bool
+) -> list[Problem]:
+    """What is wrong with how the processes of a race ended, and with what is there afterwards."""
     problems: list[Problem] = []
     events: list[TimedCall] = []
     for result in results:
@@ -213,16 +222,14 @@ def race(
         else:
             record.tally.agreed(FIRST, 1)
             _note_slow(result.value["standstill"], record, FIRST)
-            problems += _wrong_in_race(result.value, one_more=file is not None)
+            problems += _wrong_in_race(result.value, one_more=one_more)
             events += [decode(TimedCall, event) for event in result.value["events"]]
     record.tally.operations += len(events)
     if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
         problems += _lost_in_race(events, [decode(TimedCall, e) for e in last.value["events"]])
     else:
         record.tally.unknown[PROCESSES] = "what a race left could not be read"
-    record.saw(problems, scene)
-    met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
-    return files[0] if files and met else None
+    return problems
 
 
 def _wrong_in_race(seen: Mapping[str, Any], *, one_more: bool) -> Iterator[Problem]:

@@ -7,10 +7,8 @@ contract is taken out in turn: if the difference goes with it, the feature's con
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache
 
 from saverproof.contracts.tables import (
     channels,
@@ -32,14 +30,20 @@ from saverproof.judging.attribution.feature import (
     metadata_keys,
     values_of,
 )
+from saverproof.judging.attribution.odd_names import (
+    has_hostile_namespace,
+    has_hostile_thread,
+    has_named_namespace,
+    has_odd_name,
+    is_in_a_namespace,
+    plain_nodes,
+)
 from saverproof.model.records import Circumstance
 from saverproof.programs import renaming, rewriting, rewriting_batches
 from saverproof.programs.rewriting_batches import is_mixed, is_special
 from saverproof.steps import definitions as steps
 from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
-_PLAIN_THREAD = re.compile(r"(?!null$)[a-z]{1,60}\d*")
-_PLAIN_NODE = re.compile(r"[a-z]{1,60}(_?\d+)?")
 _PLAIN_GROUPS = frozenset({"plain"})
 CLONES = (steps.Clone, steps.DropClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
@@ -72,57 +76,8 @@ def evidence(step: Step, features: Iterable[Feature]) -> Iterable[Circumstance]:
     return (EVIDENCE[feature.contract] for feature in features if feature.touches(step))
 
 
-def is_hostile(thread: str) -> bool:
-    """Whether a thread id is one that a saver may confuse, or refuse."""
-    return not _PLAIN_THREAD.fullmatch(thread)
-
-
-@lru_cache(maxsize=1_024)
-def is_hostile_namespace(namespace: str) -> bool:
-    """Whether a namespace is of a node whose name a saver may confuse, or refuse."""
-    first, *others = (part.partition(":")[0] for part in namespace.split("|"))
-    # A second call in one task has a number for a part of its own.
-    nodes = [first, *(node for node in others if not node.isdecimal())]
-    return bool(namespace) and not all(map(_PLAIN_NODE.fullmatch, nodes))
-
-
-def hostile_names(step: Step) -> set[str]:
-    """The threads and namespaces of a step that a saver may confuse, or refuse."""
-    namespace = getattr(step, "namespace", None) or ""
-    odd = {namespace} if is_hostile_namespace(namespace) else set()
-    return odd.union(filter(is_hostile, renaming.threads(step)))
-
-
-def _hostile_namespace(step: Step) -> bool:
-    return is_hostile_namespace(getattr(step, "namespace", None) or "")
-
-
-def _plain_nodes(program: Program) -> Program:
-    return renaming.plain_where(program, is_hostile_namespace)
-
-
 def _is(*kinds: type[Step]) -> Callable[[Step], bool]:
     return lambda step: isinstance(step, kinds)
-
-
-def _hostile_thread(step: Step) -> bool:
-    return any(map(is_hostile, renaming.threads(step)))
-
-
-def _named_namespace(step: Step) -> bool:
-    # A bare node name is one of the forms that LangGraph makes, plain as it is.
-    namespace = getattr(step, "namespace", None) or ""
-    return namespace == renaming.PLAIN_NAMESPACE or not renaming.is_plain_namespace(namespace)
-
-
-def _in_a_namespace(step: Step) -> bool:
-    return bool(getattr(step, "namespace", None))
-
-
-def _odd_name(step: Step) -> bool:
-    if isinstance(step, PutWrites) and not renaming.PLAIN_PATH.fullmatch(step.path):
-        return True
-    return not all(map(renaming.PLAIN_NAME.fullmatch, renaming.names(step)))
 
 
 def _is_copy(step: Step) -> bool:
@@ -201,19 +156,19 @@ FEATURES: tuple[Feature, ...] = (
     ),
     values_of(serialization.NUL_IN_STRINGS.id, Put, lambda group: group == "nul", "raised"),
     values_of(serialization.NUL_IN_STRINGS.id, PutWrites, lambda group: group == "nul", "raised"),
-    Feature(isolation.HOSTILE_IDENTIFIERS.id, _hostile_thread, renaming.plain_threads),
-    between(isolation.SAME_ID_IN_NAMESPACES.id, _in_a_namespace, rewriting.ids_apart),
-    Feature(isolation.HOSTILE_IDENTIFIERS.id, _hostile_namespace, _plain_nodes),
-    Feature(isolation.NESTED_NAMESPACES.id, _named_namespace, renaming.plain_namespaces),
+    Feature(isolation.HOSTILE_IDENTIFIERS.id, has_hostile_thread, renaming.plain_threads),
+    between(isolation.SAME_ID_IN_NAMESPACES.id, is_in_a_namespace, rewriting.ids_apart),
+    Feature(isolation.HOSTILE_IDENTIFIERS.id, has_hostile_namespace, plain_nodes),
+    Feature(isolation.NESTED_NAMESPACES.id, has_named_namespace, renaming.plain_namespaces),
     between(
         isolation.NESTED_NAMESPACES.id,
-        _in_a_namespace,
+        is_in_a_namespace,
         renaming.namespaces_as_threads,
         facts=REFUSED,
     ),
     Feature(
         serialization.NAMES.id,
-        _odd_name,
+        has_odd_name,
         renaming.plain_names,
         never_for=frozenset({ordering.WRITES_SORTED.id}),
     ),
