@@ -15,6 +15,8 @@ from time import monotonic
 import psutil
 import pytest
 
+from saverproof.process import fork_server
+
 PATIENCE_S = 60.0
 TRIALS = "saverproof-trials-*"
 """The folders of the processes that are killed."""
@@ -72,9 +74,8 @@ def test_a_run_that_is_ended_leaves_no_process(how: signal.Signals, tmp_path: Pa
 def test_a_worker_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
     with killing(tmp_path, "-n", "1", "--max-worker-restart=0") as (run, temporary):
         children = psutil.Process(run.pid).children(recursive=True)
-        (worker,) = (
-            one for one in psutil.Process(run.pid).children() if "execnet" in str(one.cmdline())
-        )
+        started = psutil.Process(run.pid).children()
+        (worker,) = (one for one in started if fork_server.__name__ not in one.cmdline())
         worker.kill()
         run.wait(PATIENCE_S)
         assert eventually(lambda: not left_of(children)), left_of(children)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -82,8 +82,13 @@ def forking(folder: Path) -> Iterator[None]:
 
 def servers() -> list[psutil.Process]:
     """Those that are kept for this file's service."""
-    children = psutil.Process().children()
-    return [one for one in children if one.cmdline()[-1:] == [FORKED.module]]
+    found = []
+    for one in psutil.Process().children():
+        # What an earlier test has started may just end.
+        with suppress(psutil.Error):
+            if one.cmdline()[-1:] == [FORKED.module]:
+                found.append(one)
+    return found
 
 
 def child(folder: Path) -> JudgeProcess:

@@ -46,7 +46,8 @@ def temporary() -> Iterator[Path]:
 def test_nothing_is_left_of_a_run_and_its_server(
     saver: str, temporary: Path, tmp_path: Path
 ) -> None:
-    environment = {k: value for k, value in os.environ.items() if not k.startswith("PYTEST")}
+    ours = ("PYTEST", "SAVERPROOF")
+    environment = {k: value for k, value in os.environ.items() if not k.startswith(ours)}
     environment |= {"TMPDIR": str(temporary), "SAVERPROOF_KEEPERS": "{}"}
     command = [sys.executable, "-m", "pytest", "-p", "no:langsmith_plugin", f"--saver={saver}"]
     command += ["--saver-profile=quick", "--saver-families=atomicity"]
@@ -58,8 +59,10 @@ def test_nothing_is_left_of_a_run_and_its_server(
         def is_judging() -> bool:
             children[:] = psutil.Process(run.pid).children(recursive=True)
             named = [*map(command_of, children)]
-            works = any("saverproof.families" in name for name in named)
-            return works and any(SAVERS[saver] in name for name in named)
+            # What the judge is forked from, and the judge.
+            works = sum("saverproof.families" in name for name in named) > 1
+            begun = (tmp_path / ".saverproof" / "spool.jsonl").exists()
+            return begun and works and any(SAVERS[saver] in name for name in named)
 
         try:
             assert eventually(is_judging)
