@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from saverproof import Workspace
+from saverproof.scripts.reproducers import operation_reproducer
 from saverproof_faults.servers import ServerUnavailable, dsn_for, serving
 from saverproof_savers import targets
 from saverproof_savers.targets import engines, servers
@@ -57,3 +59,13 @@ def test_a_target_opens_the_store_that_its_opening_text_opens(
     require_same_store(target, workspace)
     if target.check is not None:
         assert target.check(workspace) == []
+
+
+@pytest.mark.parametrize("given", ["path", ""])
+def test_a_script_opens_a_store_by_a_function_of_the_opening_text(given: str) -> None:
+    text = TARGETS["lmdb"].opening or ""
+    named = replace(
+        TARGETS["lmdb"], opening=text.replace("opened_lmdb(path)", f"opened_lmdb({given})")
+    )
+    # That saver has none.
+    assert operation_reproducer(named, "delete_thread", "sync", name="interface/complete")

@@ -71,7 +71,7 @@ class Opening:
         if self.drop:
             managers.append("contextlib.ExitStack() as cleanup")
             block = [f"cleanup.callback(lambda: {self.drop.format('path')})", *block]
-        folder = _named("tempfile.TemporaryDirectory()", "path", [*managers, *block])
+        folder = _named("tempfile.TemporaryDirectory()", "path", [*managers, *block, *self.before])
         return _within("with", [folder, *managers], block)
 
 

@@ -20,11 +20,11 @@ import lmdb
 from langgraph_checkpoint_lmdb.lmdb import LMDBSaver
 
 @contextlib.contextmanager
-def opened_lmdb():
+def opened_lmdb(path):
     with lmdb.open(path, map_size=1 << 28, max_dbs=16) as environment:
         yield LMDBSaver(environment)
 
-opened_lmdb()""",
+opened_lmdb(path)""",
 )
 @contextlib.contextmanager
 def lmdb(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
@@ -43,12 +43,12 @@ import contextlib
 from langgraph.checkpoint.duckdb import DuckDBSaver
 
 @contextlib.contextmanager
-def opened_duckdb():
+def opened_duckdb(path):
     with DuckDBSaver.from_conn_string(path + "/checkpoints.duckdb") as saver:
         saver.setup()
         yield saver
 
-opened_duckdb()""",
+opened_duckdb(path)""",
 )
 @contextlib.contextmanager
 def duckdb(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":

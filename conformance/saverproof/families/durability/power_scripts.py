@@ -75,7 +75,8 @@ def _main(run: KillScript, recorder: str, allowed: str) -> Iterator[str]:
         "if found not in allowed:",
         f"    {complaint('one of {allowed}', '{found}')}",
     ]
-    yield from run.clean()
+    # Before anything else is done: calls of threads that are there already would not be recorded.
     yield from run.opening.in_folder(recording, f"{recorder}(path) as recorder")
+    yield from run.clean()
     yield f"for image in PowerCuts(recording, cap={MOST}):"
     yield from indented(run.opening.in_folder(looking))
