@@ -32,6 +32,8 @@ class Blaming:
     watch_inputs: bool = False
     found: dict[str, Violation] = field(default_factory=dict)
     suspects: list[Suspect] = field(default_factory=list)
+    lately: list[tuple[Program, ProgramRun]] = field(default_factory=list)
+    """What one follow-up has run, of which it asks several things."""
 
     def blamed(self, program: Program, breach: Breach) -> str:
         """The contract to blame for what the shortest program shows."""
@@ -97,6 +99,14 @@ class Blaming:
         return self.trials.replay(
             program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
         )
+
+    def _replay_once(self, program: Program) -> ProgramRun:
+        for known, run in self.lately:
+            if known == program:
+                return run
+        run = self._replay(program, thorough=False)
+        self.lately.append((program, run))
+        return run
 
     def _attempt(
         self, name: str, rewritten: Callable[[Program], Program] = tuple

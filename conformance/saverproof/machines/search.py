@@ -76,6 +76,7 @@ class ProgramSearch(Blaming):
 
     def _follow_up(self, run: ProgramRun) -> None:
         looked_beyond: set[str] = set()
+        self.lately.clear()
         for breach in plain_breaches(run):
             name = breach.contract
             if name in looked_beyond or not self._concerns(breach, run.program):
@@ -144,7 +145,7 @@ class ProgramSearch(Blaming):
         left = self._without(behind, program, self._looks_beyond[name])
         if left is None:
             return
-        run = self._replay(left, thorough=False)
+        run = self._replay_once(left)
         again = self._first(run, name)
         if again is not None:
             self._look_into(run.program[: again.position], again)
