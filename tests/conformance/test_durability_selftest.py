@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.conformance.test_durability import judged
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract, contracts
+from saverproof.families.durability import family, reporting
+from saverproof.families.durability.record import KillTrial
+from saverproof.families.durability.sweep import KillSweep
 from saverproof.items import Outcome
 from saverproof.scripts import luck, verification
 from saverproof.scripts.verification import complains_alone
+from saverproof.targets.target import Target
 from saverproof_faults.io import available
 
 FAMILY = "durability"
@@ -56,6 +61,17 @@ def complaining(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def killed(wrong: WrongSaver, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    """What is found; what follows from its own mistake is neither made short nor has a script."""
+    shorten, reproduce = family.shortened, reporting.reproducer
+
+    def shortened(sweep: KillSweep, contract: str, trial: KillTrial) -> list[KillTrial]:
+        return shorten(sweep, contract, trial) if contract == wrong.breaks else [trial]
+
+    def reproducer(target: Target, contract: str, *given: Any) -> str:
+        return reproduce(target, contract, *given) if contract == wrong.breaks else ""
+
+    monkeypatch.setattr(family, "shortened", shortened)
+    monkeypatch.setattr(reporting, "reproducer", reproducer)
     where = f"tests.conformance.crash_savers:{wrong.name.replace('-', '_')}"
     return judged(where, folder, monkeypatch, wrong.apis[0], **effort_for(wrong))
 

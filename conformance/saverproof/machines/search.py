@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from saverproof.judging.attribution.feature import Feature
@@ -112,7 +112,11 @@ class ProgramSearch(Blaming):
         others = self._exhausted and name not in self.wanted
         if self._explained[name] >= (_LOOKS_ONCE_SPENT if others else _LOOKS_AT_WHAT_IS_KNOWN):
             return False
-        return name in self.wanted or self._holds_apis_together or bool(self._ours(program, name))
+        return (
+            name in self.wanted
+            or self._holds_apis_together
+            or any(True for _ in self._ours(program, name))
+        )
 
     def _may_have_another_cause(self, contract: str) -> bool:
         """Whether to go on looking for breaches of a contract that was found broken."""
@@ -125,16 +129,15 @@ class ProgramSearch(Blaming):
         """Whether enough was spent on what was found already."""
         return self._spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self._spent) // 2)
 
-    def _ours(self, program: Program, name: str) -> list[Feature]:
+    def _ours(self, program: Program, name: str) -> Iterator[Feature]:
         """The features that may be behind a breach, and whose contracts are wanted."""
-        return [
-            feature
-            for feature in asked_about(program, name)
-            if feature.contract in self.wanted
-            and (
-                feature.contract not in self.found or self._may_have_another_cause(feature.contract)
-            )
-        ]
+
+        def is_wanted(feature: Feature) -> bool:
+            contract = feature.contract
+            known = contract in self.found
+            return contract in self.wanted and (not known or self._may_have_another_cause(contract))
+
+        return asked_about(program, name, concerned=is_wanted)
 
     def _look_beyond(self, program: Program, name: str) -> None:
         """Whether a breach that may come from what was found stays without something that each
@@ -312,9 +315,9 @@ class ProgramSearch(Blaming):
             return self._shown_by_each_api(program, name)
         plain: Program = program
         asked: list[Feature] = []
-        while ours := [f for f in self._ours(plain, name) if f not in asked]:
-            asked.append(ours[0])
-            plain = ours[0].without(plain)
+        while ours := next((f for f in self._ours(plain, name) if f not in asked), None):
+            asked.append(ours)
+            plain = ours.without(plain)
         return self._first(self._replay(plain, until=name), name) is not None
 
     def _without(self, suspects: Iterable[Suspect], program: Program, turn: int) -> Program | None:

@@ -7,7 +7,7 @@ contract is taken out in turn: if the difference goes with it, the feature's con
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from saverproof.contracts.tables import (
@@ -49,20 +49,29 @@ CLONES = (steps.Clone, steps.DropClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
 
-def present(program: Program) -> list[Feature]:
-    """The features of a program, the most telling first; what has parts, part by part."""
-    met = (f for f in FEATURES if any(map(f.touches, program)))
-    parts = (part for f in met for part in f.parts or (f,))
-    return [f for f in parts if any(map(f.touches, program)) and f.without(program) != program]
+def asked_about(
+    program: Program,
+    contract: str,
+    kind: str | None = None,
+    concerned: Callable[[Feature], bool] = lambda feature: True,
+) -> Iterator[Feature]:
+    """The features of a program that may be behind a breach of a contract by a kind of fact, the
+    most telling first; what has parts, part by part. Only those that are ``concerned``.
 
-
-def asked_about(program: Program, contract: str, kind: str | None = None) -> list[Feature]:
-    """The features of a program that may be behind a breach of a contract by a kind of fact."""
-    return [
-        f
-        for f in present(program)
-        if f.may_be_behind(contract) and (kind is None or not f.facts or kind in f.facts)
-    ]
+    Whether a program has a feature takes long to say, so that is asked last.
+    """
+    for feature in FEATURES:
+        parts = [
+            part
+            for part in feature.parts or (feature,)
+            if part.may_be_behind(contract)
+            and (kind is None or not part.facts or kind in part.facts)
+            and concerned(part)
+        ]
+        if parts and any(map(feature.touches, program)):
+            for part in parts:
+                if any(map(part.touches, program)) and part.without(program) != program:
+                    yield part
 
 
 def of_family(contracts: Iterable[str]) -> tuple[Feature, ...]:
