@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.wrong_savers import WRONG
 
 from saverproof import target
@@ -14,8 +16,6 @@ class _Here:
     """A workspace, as far as the wrong savers know one."""
 
     def __init__(self, path: str) -> None:
-        from pathlib import Path
-
         self.path = Path(path)
 
 

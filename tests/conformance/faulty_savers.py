@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.reference.database import Database
@@ -101,8 +103,6 @@ class EndingTheProcess(SqliteReference):
         try:
             super().put_writes(*given, **named)
         except sqlite3.Error:
-            import os
-
             os._exit(7)
 
 
@@ -128,8 +128,6 @@ def _opened(name: str, path: Any) -> Iterator[Any]:
 
 def saver_named(name: str, path: str) -> AbstractContextManager[Any]:
     """The saver of that name, on the store in a folder; scripts call it."""
-    from pathlib import Path
-
     return _opened(name, Path(path))
 
 

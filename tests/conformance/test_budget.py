@@ -150,8 +150,8 @@ def test_shortening_that_is_ended_early_gives_the_program_as_it_is() -> None:
 
     trials: Any = SimpleNamespace(patience=Patience(0.0), shared=None)
     search = ProgramSearch(trials, frozenset())
-    assert search._shrunk(small.TWO, attempt) == (small.TWO, False)
-    assert search._shrunk(small.TWO, lambda _: None) == (small.TWO, True)
+    assert search.shrunk(small.TWO, attempt) == (small.TWO, False)
+    assert search.shrunk(small.TWO, lambda _: None) == (small.TWO, True)
 
 
 def test_a_follow_up_that_has_time_is_not_ended(tmp_path: Path) -> None:

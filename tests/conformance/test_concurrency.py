@@ -251,10 +251,10 @@ def test_a_listing_that_raises_between_its_items_is_accused_of_that_alone(deleti
     plan = ItemPlan({}, facts_from(EVERY_OPERATION), "concurrency", "sync", "quick", 0, "")
     tally = Tally(plan)
     judging = ConcurrencyJudging(plan, SAVERS.no_lock, tally, SceneRecord(tally))
-    assert judging._others(problems) == problems
+    assert judging.of_callers(problems) == problems
     known = Problem(ITERATION, "", "", f"the next item: raised {error}")
     judging.record.saw([known], {})
-    assert judging._others(problems) == []
+    assert judging.of_callers(problems) == []
 
 
 class KeepsWhatIsTrue(SqliteReference):

@@ -100,7 +100,7 @@ def test_pauses_let_another_thread_go_first(monkeypatch: pytest.MonkeyPatch) -> 
 
     threads = [threading.Thread(target=target) for target in (first, second)]
     threads[0].start()
-    while not pauses._threads:
+    while not pauses.threads:
         pass
     threads[1].start()
     for thread in threads:

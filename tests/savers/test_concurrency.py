@@ -1,6 +1,7 @@
 """Threads, tasks and processes on one store, and calls that are cut short."""
 
 import asyncio
+import copy
 import multiprocessing
 import os
 import sqlite3
@@ -315,8 +316,6 @@ def is_open(connection: sqlite3.Connection) -> bool:
 
 
 def test_a_clone_shares_the_store_and_leaves_it_open(any_saver: SqliteSaver) -> None:
-    import copy
-
     put(any_saver, 1, {"a": 1})
     clone = copy.copy(any_saver)
     assert values_of(clone, 1) == {"a": 1}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from saverproof_savers import SqliteSaver, UndecodableError, files
+from saverproof_savers.errors import explain
 from tests.savers.helpers import at, numbers, put, values_of
 
 as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
@@ -245,8 +246,6 @@ def test_waiting_for_a_busy_database_ends_with_the_busy_timeout() -> None:
 
 
 def test_an_error_is_explained_once(path: Path) -> None:
-    from saverproof_savers.errors import explain
-
     error = sqlite3.OperationalError("odd")
     explain(error, "x.db")
     explain(error, "x.db")

@@ -120,7 +120,7 @@ class Blaming:
 
         return attempt
 
-    def _shrunk(
+    def shrunk(
         self,
         program: Program,
         attempt: Callable[[Program], Program | None],

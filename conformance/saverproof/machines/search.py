@@ -200,7 +200,7 @@ class ProgramSearch(Blaming):
         if left is None or self._another_familys(left, name):
             self._explained[name] += 1
             return
-        short, shortened = self._shrunk(left, attempt)
+        short, shortened = self.shrunk(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
         contract = name if breach is None else self.blamed(short, breach)
         self.differences.explain(name, {contract})
@@ -303,7 +303,7 @@ class ProgramSearch(Blaming):
                 self._explain_if_steady(program, name, shown)
                 continue
             attempt = self._attempt(name)
-            short, _ = self._shrunk(program, attempt, _STEPS_TO_BLAME)
+            short, _ = self.shrunk(program, attempt, _STEPS_TO_BLAME)
             if breach := self._first(self._replay(short, until=name), name):
                 self.differences.explain(name, {self.blamed(short, breach)})
 

@@ -116,14 +116,14 @@ class KnownPrograms:
         if self.contracts and contract not in {*self.contracts, *self.sources.statements}:
             return None
         if contract not in self.found:
-            shown = self._shrunk(bench, violation)
+            shown = self.shrunk(bench, violation)
             found = finding_of_random(self.plan, self.target, shown, self.sources)
             self.found[contract] = found, shown.violation.program
             if (kept := database()) is not None:
                 kept.save(self.key, _as_bytes(found.program))
         return contract
 
-    def _shrunk(self, bench: FaultBench, violation: ProgramViolation) -> ShrunkViolation:
+    def shrunk(self, bench: FaultBench, violation: ProgramViolation) -> ShrunkViolation:
         """By the shortest program; to wait for a call again and again takes too long."""
         if violation.verdict.summary == _UNANSWERED:
             return ShrunkViolation(violation, {})

@@ -216,7 +216,7 @@ class ConcurrencyJudging:
                     played.events, shared=sharing is Sharing.SHARED, semantics=semantics
                 )
                 self._count(judgement, contract_of_loss)
-                problems = problems or self._others(judgement.problems)
+                problems = problems or self.of_callers(judgement.problems)
                 if self.wrong_alone:
                     problems = self._of_many(bench, script, problems, semantics)
             self.record.saw(problems, {"scene": "history", **script.to_json()})
@@ -250,7 +250,7 @@ class ConcurrencyJudging:
         self.record.scenes[Sharing.LOCKED.value] += 1
         judgement = judge_history(played.events, shared=False, semantics=semantics)
         self._count(judgement, PROCESSES)
-        problems = ended(played) or self._others(judgement.problems)
+        problems = ended(played) or self.of_callers(judgement.problems)
         self.record.saw(problems, {"scene": "lock held", "hold_s": effort.hold_s})
 
     def _count(self, judgement: Judgement, name: str) -> None:
@@ -264,7 +264,7 @@ class ConcurrencyJudging:
         if name == PROCESSES:
             self.record.raised.update(error[:120] for error in judgement.errors)
 
-    def _others(self, problems: list[Problem]) -> list[Problem]:
+    def of_callers(self, problems: list[Problem]) -> list[Problem]:
         """Without those that say nothing of callers, or no more than what is known of listings."""
         if self.unordered:
             problems = [problem for problem in problems if problem.contract != ORDER]

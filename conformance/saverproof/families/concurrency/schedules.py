@@ -76,7 +76,8 @@ class Pauses:
         self.schedule = schedule
         self._moves = 0
         self._local = threading.local()
-        self._threads = 0
+        self.threads = 0
+        """How many have come to where one may pause."""
         self._made = 0
         self.on = False
         """Whether threads pause: one that is alone need not."""
@@ -120,8 +121,8 @@ class Pauses:
     def _choices(self) -> Random:
         choose: Random | None = getattr(self._local, "choose", None)
         if choose is None:
-            self._threads += 1
-            choose = self._local.choose = Random(f"{self.schedule.seed}:{self._threads}")
+            self.threads += 1
+            choose = self._local.choose = Random(f"{self.schedule.seed}:{self.threads}")
         return choose
 
     def _tracer(self, folders: tuple[str, ...]) -> Tracer:
