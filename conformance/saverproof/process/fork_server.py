@@ -38,7 +38,7 @@ class _OwnerGone(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ChildOrder:
     """What a child is to be; none is made without a main function."""
 
     main: Main | None
@@ -77,7 +77,7 @@ class ForkServer:
         self._selector.register(os.pidfd_open(owner), selectors.EVENT_READ, _leave)
         signal.signal(signal.SIGTERM, _leave)
 
-    def serve(self) -> Order | None:
+    def serve(self) -> ChildOrder | None:
         """Serve; in a child, give the order that it is for."""
         try:
             while True:
@@ -86,7 +86,7 @@ class ForkServer:
                     # Nobody waits: what is asked for later is imported meanwhile.
                     self._import(self._missing[0])
                 elif (order := ready[0][0].data()) is not None:
-                    made: Order = order
+                    made: ChildOrder = order
                     return made
         except _OwnerGone:
             for child in self._children:
@@ -102,7 +102,7 @@ class ForkServer:
         if not self._missing:
             make_forks_cheap()
 
-    def _take_order(self) -> Order | None:
+    def _take_order(self) -> ChildOrder | None:
         """Make the child of an order; in it, give the order."""
         connection, _ = self._listener.accept()
         order = self._read(connection)
@@ -117,17 +117,17 @@ class ForkServer:
         order.close()
         return None
 
-    def _read(self, connection: socket.socket) -> Order:
+    def _read(self, connection: socket.socket) -> ChildOrder:
         connection.settimeout(_PATIENCE_S)
         data, descriptors = b"", list[int]()
         with suppress(OSError):
             data, descriptors, _, _ = socket.recv_fds(connection, LONGEST, HANDED)
         if not data or not _is_own(connection):
-            return Order(None, descriptors, {})
+            return ChildOrder(None, descriptors, {})
         wanted = json.loads(data)
         if wanted["module"] in self._missing:
             self._import(wanted["module"])
-        return Order(self._mains.get(wanted["module"]), descriptors, wanted["environment"])
+        return ChildOrder(self._mains.get(wanted["module"]), descriptors, wanted["environment"])
 
     def _watch(self, process: int, connection: socket.socket) -> None:
         """Tell of the end of a child, and end it when whoever ordered it is gone."""

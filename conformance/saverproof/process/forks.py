@@ -24,7 +24,7 @@ _VARIABLE = "SAVERPROOF_FORKS"
 _PATIENCE_S = 60.0
 
 
-class Spawned(subprocess.Popen[bytes]):
+class SpawnedChild(subprocess.Popen[bytes]):
     """A child that is a fresh interpreter."""
 
     def bury(self) -> None:
@@ -36,8 +36,8 @@ class Spawned(subprocess.Popen[bytes]):
         self.wait()
 
 
-class Forked:
-    """A child that was forked, with what is used of ``Spawned``."""
+class ForkedChild:
+    """A child that was forked, with what is used of ``SpawnedChild``."""
 
     def __init__(self, pid: int, connection: socket.socket) -> None:
         self.pid = pid
@@ -72,13 +72,13 @@ class Forked:
         self._connection.close()
 
 
-def start(service: Service, output: int, served: Sequence[int]) -> Spawned | Forked:
+def start(service: Service, output: int, served: Sequence[int]) -> SpawnedChild | ForkedChild:
     """A child that prints to one descriptor and serves on others; it ends with this process.
 
     It has a group of its own: Ctrl-C is for pytest, and what a saver starts ends with it.
     """
     arguments = [str(number) for number in (*served, os.getpid())]
-    return _forked(service, output, served) or Spawned(
+    return _forked(service, output, served) or SpawnedChild(
         [sys.executable, "-P", "-m", service.module, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -88,7 +88,7 @@ def start(service: Service, output: int, served: Sequence[int]) -> Spawned | For
     )
 
 
-def _forked(service: Service, output: int, served: Sequence[int]) -> Forked | None:
+def _forked(service: Service, output: int, served: Sequence[int]) -> ForkedChild | None:
     address = os.environ.get(_VARIABLE)
     if not address:
         return None
@@ -99,7 +99,7 @@ def _forked(service: Service, output: int, served: Sequence[int]) -> Forked | No
         connection.connect(f"\0{address}")
         socket.send_fds(connection, [json.dumps(order).encode("ascii")], [output, *served])
         if told := connection.recv(fork_server.LONGEST):
-            return Forked(json.loads(told)["process"], connection)
+            return ForkedChild(json.loads(told)["process"], connection)
     connection.close()
     return None
 

@@ -27,7 +27,7 @@ _TEMPLATES = Environment(
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class TargetOpening:
     """A way to open the saver, whether what it stores outlives it, and why others failed."""
 
     way: WayToOpen
@@ -41,7 +41,7 @@ def function_name(kind: SaverClass) -> str:
     return name.replace(".", "_").lower()
 
 
-def target_text(kind: SaverClass, opening: Opening, name: str, folder: Path) -> str:
+def target_text(kind: SaverClass, opening: TargetOpening, name: str, folder: Path) -> str:
     """A module with one target; ``folder`` is where it will lie, from where pytest is started."""
     way = opening.way
     manager = "asynccontextmanager" if way.runs_on_loop else "contextmanager"
@@ -83,7 +83,7 @@ def workflow_text(kind: SaverClass, folder: Path, project: Path) -> str:
 
 
 def texts(
-    kind: SaverClass, opening: Opening, name: str, folder: Path, project: Path
+    kind: SaverClass, opening: TargetOpening, name: str, folder: Path, project: Path
 ) -> Mapping[Path, str]:
     """Every file to write, relative to the project's folder."""
     return {

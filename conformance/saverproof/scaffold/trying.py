@@ -12,7 +12,7 @@ from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.scratch import scratch_folder
 from saverproof.process.servers import Servers
-from saverproof.scaffold.rendering import TARGET_FILE, Opening, function_name, target_text
+from saverproof.scaffold.rendering import TARGET_FILE, TargetOpening, function_name, target_text
 from saverproof.scaffold.requests import INSPECT, INSPECTING, ClassName, SaverClass, WayToOpen
 from saverproof.targets.probing import probe
 from saverproof.targets.reference import TargetRef
@@ -34,22 +34,22 @@ def look_at(wanted: ClassName, setting: Setting) -> SaverClass:
 
 def opening_of(
     kind: SaverClass, setting: Setting, tell: Callable[[str], None]
-) -> tuple[Opening, Facts | None]:
+) -> tuple[TargetOpening, Facts | None]:
     """The best way to open the saver, with its facts: the first that gives each workspace a store
     of its own, else the first that keeps what it is given, else the first that opens it at all.
 
     Without any that opens it, the likeliest one is returned with the reasons why each failed, and
     no facts.
     """
-    shared: tuple[Opening, Facts] | None = None
-    forgetful: tuple[Opening, Facts] | None = None
+    shared: tuple[TargetOpening, Facts] | None = None
+    forgetful: tuple[TargetOpening, Facts] | None = None
     failures: list[str] = []
     for way in kind.ways:
         if any(one and one[0].way.expression == way.expression for one in (shared, forgetful)):
             continue
         tell(f"trying {way.expression}")
         try:
-            opening = Opening(way)
+            opening = TargetOpening(way)
             facts = _tried(kind, opening, setting)
             if not facts.get("shares"):
                 return opening, facts
@@ -60,18 +60,18 @@ def opening_of(
             if FORGETS not in error.message or forgetful is not None:
                 continue
         tell(f"trying {way.expression}, in memory")
-        passing = Opening(way, durable=False)
+        passing = TargetOpening(way, durable=False)
         try:
             forgetful = passing, _tried(kind, passing, setting)
         except TargetError as error:
             failures.append(f"{way.expression}, durable=False: {_reason(error)}")
-    likeliest = Opening(next(iter(kind.ways), WayToOpen(kind.call)))
+    likeliest = TargetOpening(next(iter(kind.ways), WayToOpen(kind.call)))
     why = "Nothing that was tried opens it:" if failures else "What it needs could not be guessed."
     failed = replace(likeliest, failures=(why, *failures))
     return shared or forgetful or (failed, None)
 
 
-def _tried(kind: SaverClass, opening: Opening, setting: Setting) -> Facts:
+def _tried(kind: SaverClass, opening: TargetOpening, setting: Setting) -> Facts:
     # It works in the scratch folder, so that a path which the class has of its own, relative to
     # the working folder, is not the store that its author uses.
     with scratch_folder() as folder, Servers() as servers:
