@@ -22,6 +22,8 @@ from saverproof.contracts.registry import TABLES, contract
 from saverproof.families.atomicity import effort as atomicity
 from saverproof.families.functional import effort as functional
 from saverproof.families.functional import judging as functional_judging
+from saverproof.families.graph import family as graphs
+from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.registry import judged
 from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
@@ -37,14 +39,15 @@ FAMILIES = [table.name for table in TABLES if EVERY_FAMILY or table.name not in 
 _PARTS = 8
 """Of the programs in which the points of axes come together."""
 _THIRDS = 3
-"""Of those that each machine enumerates."""
+"""Of those that each machine enumerates, and of the graphs."""
 
 
 @pytest.fixture
 def little(right: RightSaver, monkeypatch: pytest.MonkeyPatch) -> None:
     """What each family needs to have accused the right savers that it once accused.
 
-    Of the programs that are enumerated each saver takes a part, and all savers together take all.
+    Of the programs that are enumerated, and of the graphs, each saver takes a part, and all savers
+    together take all.
     """
     if EVERY_FAMILY:
         return
@@ -56,6 +59,7 @@ def little(right: RightSaver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functional_judging, "crossing", part)
     for machine in MACHINES.values():
         monkeypatch.setattr(machine, "examples", machine.examples[turn % _THIRDS :: _THIRDS])
+    monkeypatch.setattr(graphs, "SCENARIOS", SCENARIOS[turn % _THIRDS :: _THIRDS])
     programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
     monkeypatch.setitem(functional.EFFORTS, "quick", programs)
     faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=100)
