@@ -215,11 +215,7 @@ class FilterNoneRaises(Narrowed):
         return {**options, "filter": dict(options.get("filter", {}).items())}
 
 
-@wrong(
-    "identity/loop-configs",
-    'before["configurable"] of None',
-    also={"lifecycle/any-first-operation", "lifecycle/any-first-operation-before-setup"},
-)
+@wrong("identity/loop-configs", 'before["configurable"] of None')
 class BeforeNoneRaises(Narrowed):
     def _narrowing(self, options: dict[str, Any]) -> dict[str, Any]:
         return {**options, "before": dict(options.get("before", {"configurable": {}}).items())}

@@ -41,9 +41,8 @@ def compare_apis(context: Context) -> None:
         _compare(context, f"get_tuple of checkpoint {address[2]}", answers, alike)
     for thread in model.threads:
         config = {"configurable": {"thread_id": context.real(thread)}}
-        arguments = {"filter": None, "before": None, "limit": None}
         answers = [
-            context.attempt(partial(driver.list_tuples, config, arguments))
+            context.attempt(partial(driver.list_tuples, config, {}))
             for driver in context.store.drivers
         ]
         _compare(context, f"list of thread {thread!r}", answers, _alike_lists)

@@ -43,10 +43,7 @@ def _visit(context: Context, step: steps.Elsewhere) -> tuple[list[Any], Any]:
     # By the same ids in both: one store for all would show it.
     with Store(own.target, own.folder, own.loop, own.apis[:1], own.ids) as other:
         driver = other.drivers[0]
-        everything = {"filter": None, "before": None, "limit": None}
-        shown = (
-            [] if own.ids else context.attempt(lambda: list(driver.list_tuples(None, everything)))
-        )
+        shown = [] if own.ids else context.attempt(lambda: list(driver.list_tuples(None, {})))
         if isinstance(shown, Raised):
             cause = Cause.EMPTY_THREAD
             context.facts.differ(facts.RAISED, None, "an empty listing", shown, cause=cause)
@@ -169,7 +166,7 @@ def _long_history(context: Context, step: steps.Bulk, thread: str) -> int:
         if number:
             model.remove((step.thread, "", step.number + number - 1), "bulk")
     config = address_config(thread, None, None)
-    listed = driver.list_tuples(config, {"filter": None, "before": None, "limit": None})
+    listed = driver.list_tuples(config, {})
     return len(listed)
 
 
@@ -221,7 +218,7 @@ def _first_on_new(context: Context, step: steps.FirstOperation) -> None:
             case "get_tuple":
                 driver.get_tuple(config)
             case "list":
-                driver.list_tuples(config, {"filter": None, "before": None, "limit": None})
+                driver.list_tuples(config, {})
             case "delete_thread":
                 driver.invoke("delete_thread", "a")
             case "delete_for_runs":
