@@ -11,7 +11,11 @@ import pytest
 from tests.reference.saver import ReferenceSaver
 from tests.reference.store import Store
 from tests.wrong_savers.deletion import DeleteLeavesWrites
-from tests.wrong_savers.isolation import LatestOfAnyThread, OneStoreForAll
+from tests.wrong_savers.isolation import (
+    LatestOfAnyNamespace,
+    LatestOfAnyThread,
+    OneStoreForAll,
+)
 from tests.wrong_savers.ordering import BeforeByInsertion
 from tests.wrong_savers.pending_writes import BatchCutAtTen
 from tests.wrong_savers.registry import opener
@@ -33,6 +37,7 @@ from saverproof.machines.trials import Trials
 from saverproof.steps.definitions import (
     CallOnLoop,
     CheckFiles,
+    CopyThread,
     DeleteThread,
     Elsewhere,
     GetTuple,
@@ -212,6 +217,15 @@ def test_a_hostile_id_that_is_accepted_has_to_be_readable(loop: EventLoop, tmp_p
             (VALUED, replace(VALUED, thread="b", changes=(("notes", Value("text", "b")),))),
         ),
         (LatestOfAnyThread, isolation.THREADS, (VALUED, GetTuple("b", ""))),
+        # It says itself whose it is, and by its id nothing is left of the one that was removed.
+        (
+            LatestOfAnyThread,
+            isolation.THREADS,
+            (VALUED, replace(VALUED, thread="b"), DeleteThread("a"), GetTuple("a", "")),
+        ),
+        (LatestOfAnyThread, isolation.THREADS, (*PUTS, CopyThread("a", "b"))),
+        (LatestOfAnyNamespace, isolation.NAMESPACES, (VALUED, GetTuple("a", "child"))),
+        (LatestOfAnyNamespace, isolation.NAMESPACES, (VALUED, replace(VALUED, namespace="n"))),
         # What shows is the other workspace's, whatever another thread has by that id.
         (
             OneStoreForAll,

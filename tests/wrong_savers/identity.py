@@ -168,7 +168,11 @@ class UnknownIdIsLatest(ReferenceSaver):
         return self._latest(shelf) if row is None and shelf.checkpoints else row
 
 
-@wrong("identity/unknown-is-none", "a namespace that is not found falls back to the root")
+@wrong(
+    "isolation/namespaces",
+    "a namespace that is not found falls back to the root",
+    also={"isolation/same-id-in-namespaces"},
+)
 class UnknownNamespaceIsRoot(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         thread, ns = self._thread_of(config), self._get_ns(config)

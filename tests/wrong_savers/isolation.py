@@ -58,20 +58,7 @@ class ListByIdAlone(ReferenceSaver):
         return [row for row in super()._selected(None) if row.id == asked]
 
 
-@wrong(
-    "isolation/threads",
-    "the pointer to the latest is kept by namespace",
-    also={
-        "deletion/copy-complete",
-        "deletion/copy-independent",
-        "deletion/prune-latest",
-        "deletion/thread-all",
-        "identity/parent",
-        "identity/tuple-addresses-itself",
-        "identity/unknown-is-none",
-        "pending-writes/early-writes-kept",
-    },
-)
+@wrong("isolation/threads", "the pointer to the latest is kept by namespace")
 class LatestOfAnyThread(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         if self._asked_id(config):
@@ -128,11 +115,7 @@ class PutClearsOtherNamespacesWrites(ReferenceSaver):
         super()._store_checkpoint(shelf, row)
 
 
-@wrong(
-    "isolation/namespaces",
-    "the latest of the thread, whatever the namespace",
-    also={"identity/unknown-is-none", "isolation/same-id-in-namespaces"},
-)
+@wrong("isolation/namespaces", "the latest of the thread, whatever the namespace")
 class LatestOfAnyNamespace(ReferenceSaver):
     def _find(self, config: Any) -> CheckpointRow | None:
         if self._asked_id(config):

@@ -9,7 +9,7 @@ from saverproof.execution.calls import address_config, read_config
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FactLog, Raised
-from saverproof.judging.tuples import field, is_another, judge_tuple, part, shown_id
+from saverproof.judging.tuples import field, is_another, judge_tuple, part, place, shown_id
 from saverproof.model.records import Address
 from saverproof.steps.definitions import Elsewhere
 from saverproof.steps.identifiers import mint
@@ -109,50 +109,72 @@ def judge_latest(
 ) -> None:
     """Compare the answer to a read without an id."""
     latest = context.model.latest(thread, namespace)
-    if latest is None:
-        if observed is None:
-            log.agree(facts.ABSENT)
-        elif not _is_unexpected(context, thread, namespace, observed):
-            address = _shown_address(context, thread, namespace, observed)
-            taken = _taken_from(context, thread, namespace, observed) if address is None else None
-            log.differ(facts.EXTRA, address, None, observed, cause=taken)
-            if address is not None:
-                context.model.adopt(address)
-        return
     if isinstance(observed, Raised) and (thread, namespace, latest) in context.unreadable:
+        return
+    if latest is None:
+        _judge_nothing(context, log, thread, namespace, observed)
         return
     if isinstance(observed, Raised) or observed is None:
         log.differ(facts.LATEST, None, mint(latest), observed)
         return
-    shown = shown_id(observed)
-    if shown == mint(latest):
+    shown, named = shown_id(observed), place(field(observed, "config"))
+    asked = (context.real(thread), namespace, mint(latest))
+    right = shown == mint(latest)
+    cause = None if right and named == asked else _taken_from(context, thread, namespace, observed)
+    if right and cause is None:
         log.agree(facts.LATEST)
-        judge_tuple(log, context.model, (thread, namespace, latest), observed, context.real(thread))
+        judge_tuple(log, context.model, (thread, namespace, latest), observed, asked[0])
+    elif right:
+        log.differ(facts.LATEST, None, asked, named, cause=cause)
     elif not _is_unexpected(context, thread, namespace, observed):
-        cause = _taken_from(context, thread, namespace, observed)
         log.differ(facts.LATEST, None, mint(latest), shown, cause=cause)
+
+
+def _judge_nothing(
+    context: Context, log: FactLog, thread: str, namespace: str, observed: Any
+) -> None:
+    """Compare the answer to a read without an id of a namespace that holds nothing."""
+    if observed is None:
+        log.agree(facts.ABSENT)
+    elif not _is_unexpected(context, thread, namespace, observed):
+        address = _shown_address(context, thread, namespace, observed)
+        if cause := _taken_from(context, thread, namespace, observed):
+            address = None
+        log.differ(facts.EXTRA, address, None, observed, cause=cause)
+        if address is not None:
+            context.model.adopt(address)
 
 
 def _taken_from(context: Context, thread: str, namespace: str, observed: Any) -> Cause | None:
     """Which other place's checkpoint is shown, if it is one."""
     model, shown = context.model, shown_id(observed)
-    own = model.history(thread, namespace)
-    if shown in map(mint, own):
-        return None
-    if _put_elsewhere(context, thread, shown):
-        return Cause.ELSEWHERE
     owners = {
         (other, inside)
         for other, inside, number in model.addresses()
         if mint(number) == shown and (other, inside) != (thread, namespace)
     }
+    if own := _shown_address(context, thread, namespace, observed):
+        owners = {owner for owner in owners if _is_not_stored(context, own, owner, observed)}
+    elif _put_elsewhere(context, thread, shown):
+        return Cause.ELSEWHERE
     if not owners:
         return None
     named = part(field(observed, "config"), "thread_id")
-    here = any(other == thread for other, _ in owners)
-    if here and named == context.real(thread):
-        return Cause.OTHER_NAMESPACE if own else None
+    if named == context.real(thread) and any(other == thread for other, _ in owners):
+        return Cause.OTHER_NAMESPACE
     return Cause.OTHER_THREAD if any(other != thread for other, _ in owners) else None
+
+
+def _is_not_stored(context: Context, own: Address, owner: tuple[str, str], observed: Any) -> bool:
+    """Whether an answer says that it is of another place with the same id, and only the one
+    without an id does: by its id, what is stored here is as it should be, or gone.
+    """
+    config = field(observed, "config")
+    if place(config)[:2] != (context.real(owner[0]), owner[1]):
+        return False
+    by_id = read_config(own, context.real(own[0]))
+    stored = context.attempt(lambda: context.reader.get_tuple(by_id))
+    return not isinstance(stored, Raised) and place(field(stored, "config")) != place(config)
 
 
 def _put_elsewhere(context: Context, thread: str, shown: Any) -> bool:

@@ -32,7 +32,8 @@ def two_namespaces(p: Probe) -> Any:
     p.put(1, values={"x": "root"})
     p.write(1, [("x", "a")])
     p.put(2, ns="n", values={"x": "n"})
-    return p.id_of(), p.id_of("a", "n"), p.held(), p.held("a", "n"), p.pending("a", "", 1)
+    got = p.id_of(), p.id_of("a", "n"), p.id_of("a", "never")
+    return got, p.held(), p.held("a", "n"), p.pending("a", "", 1)
 
 
 @scene("isolation/same-id-in-namespaces")

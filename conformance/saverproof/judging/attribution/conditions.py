@@ -28,10 +28,11 @@ def due_to(*causes: Cause) -> Callable[[Case], bool]:
     return lambda case: case.difference.cause in causes
 
 
-def is_of_another_thread(case: Case) -> bool:
-    """Whether another thread's is shown where something else is, or nothing was ever put."""
-    extra = case.kind is facts.EXTRA
-    return case.difference.cause is Cause.OTHER_THREAD and (not extra or case.is_nowhere())
+def is_of_another_place(case: Case) -> bool:
+    """Whether another thread's or namespace's is shown where something else is, or nothing is."""
+    extra, cause = case.kind is facts.EXTRA, case.difference.cause
+    another = cause in (Cause.OTHER_THREAD, Cause.OTHER_NAMESPACE)
+    return another and (not extra or case.is_nowhere())
 
 
 def expected(case: Case) -> str:

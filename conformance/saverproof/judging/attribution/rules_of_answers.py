@@ -72,10 +72,10 @@ SECOND_LOOKS = (
         ),
     ),
     Rule(
-        "what is shown of it is another thread's",
+        "what is shown of it is another thread's, or another namespace's",
         conditions.expected,
         SHOWN,
-        conditions.is_of_another_thread,
+        conditions.is_of_another_place,
     ),
     Rule(
         "without the filter it is right",
