@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
+from tests.conformance.accounting import every_difference_is_accounted_for
 
 from saverproof.families.concurrency import bench as concurrency
 from saverproof.families.durability import bench as durability
 from saverproof.process.scratch import in_memory
 from saverproof_faults.kill import Harness
+
+__all__ = ["every_difference_is_accounted_for", "shared_harness", "started_harness"]
 
 
 @pytest.fixture(scope="session")

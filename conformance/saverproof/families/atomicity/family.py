@@ -280,6 +280,7 @@ class AtomicityJudging:
     def _keep(self, bench: FaultBench, violation: ProgramViolation, title: str) -> None:
         """Keep the first program that broke a contract which the sweeps have not found broken."""
         contract = str(violation.verdict.contract)
+        self.tally.differences.note(contract)
         if contract in self.violations or contract in self.record.found:
             return
         if violation.hung:

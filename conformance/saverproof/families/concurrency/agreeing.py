@@ -220,12 +220,15 @@ _MOST_TRIED = 3
 def _show(
     bench: CallerBench, asking: Asking, found: Sequence[Mapping[str, Any]], record: SceneRecord
 ) -> None:
-    """Keep the first of them that is sure, by the shortest program."""
+    """Keep the first of them that is sure, by the shortest program; it is counted as a problem."""
+    differences = record.tally.differences
+    differences.note(INSTANCES, len(found) - 1)
     for stale in found[:_MOST_TRIED]:
         shown = _shortened(bench, asking, stale)
         if shown is not None:
             record.saw([problem_of(*shown)], shown[0].to_json())
             return
+    differences.note(INSTANCES)
     why = "two processes are answered otherwise, and a third like neither"
     record.tally.unknown.setdefault(INSTANCES, f"{why}: {problem_of(asking, found[0]).steps}"[:900])
 

@@ -96,6 +96,8 @@ class DurabilityJudging:
         self.tally.sections["power"] = power_section(power)
         self.tally.agreed(POWER, power.images)
         self.tally.agreed(KEEPS, power.after_acknowledged)
+        for contract, images in power.bad.items():
+            self.tally.differences.note(contract, images)
         if power.unseen:
             self.tally.not_exercised(CUT, power.unseen)
         if bench.hangs_too_often:

@@ -209,6 +209,7 @@ class Resuming:
     ) -> None:
         if contract not in self.wanted:
             return
+        self.record.tally.differences.note(contract)
         show = resumed.show
         steps = [describe(step) for step in show.scenario.program]
         found = Finding(

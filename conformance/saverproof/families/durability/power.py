@@ -87,6 +87,8 @@ class Power:
     notes: list[str] = field(default_factory=list)
     flaws: dict[str, Flaw] = field(default_factory=dict)
     """Each broken contract, and the first image in the run that shows it."""
+    bad: Counter[str] = field(default_factory=Counter)
+    """How many images show each broken."""
     unseen: str | None = None
     """Why no power could be cut."""
     missing: dict[int, tuple[MissingSync, ...]] = field(default_factory=dict)
@@ -217,6 +219,7 @@ class Power:
             self._keep(KEEPS, flaw)
 
     def _keep(self, contract: str, flaw: Flaw) -> None:
+        self.bad[contract] += 1
         known = self.flaws.get(contract)
         if known is None or flaw.image.position < known.image.position:
             self.flaws[contract] = flaw

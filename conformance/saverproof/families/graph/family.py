@@ -105,13 +105,16 @@ class GraphJudging:
         expected = self.bench.expected(play)
         comparison = self.bench.compared(play, expected, saver)
         self._beat()
-        for contract, difference in comparison.differences.items():
+        for contract in comparison.differences:
             self.tally.differences.note(contract)
+        for contract, difference in comparison.differences.items():
             if contract in self._found:
                 continue
             if self.bench.unsteady(play, expected, difference.position + 1):
                 name = play.scenario.name
-                self.tally.unknown[contract] = f"InMemorySaver itself varies in {name!r}"
+                self.tally.unsure(
+                    comparison.differences, f"InMemorySaver itself varies in {name!r}"
+                )
                 return
             self.tally.agreed(contract, 0 if contract == own else 1)
             found = shrunk(self.bench, play, difference)
