@@ -80,6 +80,15 @@ class MetadataInAscii(MetadataAs):
         return kept
 
 
+@wrong("serialization/metadata", "a TEXT column of MySQL: 65,535 bytes, and the rest is cut off")
+class MetadataTextCut(MetadataAs):
+    def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: value[:65_535] if isinstance(value, str) else value
+            for key, value in metadata.items()
+        }
+
+
 @wrong("serialization/metadata", "keys are lower-cased for the index", also=FILTERS)
 class MetadataKeysWithoutCase(MetadataAs):
     def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:

@@ -151,3 +151,29 @@ class LastTupleCached(ReferenceSaver):
             self.__dict__["last"] = kept
         found: CheckpointTuple = kept[3]
         return found
+
+
+@wrong("identity/snapshots", "the configs of what was read are kept, and handed out again")
+class ConfigsCached(ReferenceSaver):
+    def _tuple(self, row: CheckpointRow, blobs: Blobs, writes: list[WriteRow]) -> CheckpointTuple:
+        found = super()._tuple(row, blobs, writes)
+        cache: dict[Hashable, Any] = self.__dict__.setdefault("configs", {})
+        config, parent = cache.setdefault(id(row), (found.config, found.parent_config))
+        if not config:
+            config = found.config
+        return found._replace(config=config, parent_config=parent)
+
+
+@wrong("identity/snapshots", "what was put last is handed out as it was given")
+class LastPutHandedOut(ReferenceSaver):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        answer = super().put(config, checkpoint, metadata, new_versions)
+        self.__dict__["given"] = (answer["configurable"], checkpoint)
+        return answer
+
+    def _tuple(self, row: CheckpointRow, blobs: Blobs, writes: list[WriteRow]) -> CheckpointTuple:
+        found = super()._tuple(row, blobs, writes)
+        given = self.__dict__.get("given")
+        if given is None or given[0] != found.config["configurable"]:
+            return found
+        return found._replace(checkpoint=given[1])

@@ -59,6 +59,13 @@ class PendingSendsRefused(ReferenceSaver):
         return super()._fields(checkpoint)
 
 
+@wrong("serialization/older-checkpoints", "what the base's Checkpoint names today is stored")
+class PendingSendsDropped(ReferenceSaver):
+    def _fields(self, checkpoint: Any) -> dict[str, Any]:
+        fields = super()._fields(checkpoint)
+        return {name: field for name, field in fields.items() if name != "pending_sends"}
+
+
 # -- checkpoint-fields --------------------------------------------------------------------
 
 FIELDS = "serialization/checkpoint-fields"
@@ -70,6 +77,26 @@ class EmptyVersionsSeenDropped(ReferenceSaver):
         fields = super()._fields(checkpoint)
         seen = {node: dict(versions) for node, versions in fields["versions_seen"].items()}
         return {**fields, "versions_seen": {node: v for node, v in seen.items() if v}}
+
+
+@wrong(FIELDS, "of what nodes have seen, the entry of the last is stored")
+class OnlyTheLastHasSeen(ReferenceSaver):
+    def _fields(self, checkpoint: Any) -> dict[str, Any]:
+        seen = dict(checkpoint["versions_seen"])
+        last = list(seen)[-1:]
+        kept = {node: seen[node] for node in ("__input__", *last) if node in seen}
+        return {**super()._fields(checkpoint), "versions_seen": kept}
+
+
+@wrong("channels/history-immutable", "what nodes have seen is kept once: the newest put's")
+class SeenOfTheNewestPut(ReferenceSaver):
+    def _fields(self, checkpoint: Any) -> dict[str, Any]:
+        fields = super()._fields(checkpoint)
+        self.store.extra["seen"] = fields["versions_seen"]
+        return fields
+
+    def _load_fields(self, blob: Blob) -> dict[str, Any]:
+        return {**super()._load_fields(blob), "versions_seen": self.store.extra["seen"]}
 
 
 @wrong(FIELDS, "the table is older than updated_channels")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.reference.saver import ReferenceSaver
 from tests.reference.store import Blob, CheckpointRow, Shelf, WriteRow
@@ -112,6 +112,28 @@ class ValuesCutAtAMebibyte(ReferenceSaver):
     def _dump_value(self, value: Any) -> Blob:
         kind, data = super()._dump_value(value)
         return kind, data[:MIB]
+
+
+class Chunked(ReferenceSaver):
+    """Keeps a value in numbered pieces, and puts them together in the order of the texts."""
+
+    size: ClassVar[int]
+
+    def _dump_value(self, value: Any) -> Blob:
+        kind, data = super()._dump_value(value)
+        starts = range(0, len(data), self.size)
+        pieces = {str(number): data[at : at + self.size] for number, at in enumerate(starts)}
+        return kind, b"".join(pieces[number] for number in sorted(pieces))
+
+
+@wrong("serialization/channel-values", "pieces of 64 kB are put together as 0, 1, 10, 11, 2")
+class PiecesOutOfOrder(Chunked):
+    size = 65_536
+
+
+@wrong("serialization/channel-values", "items of 400 kB are read as 0, 1, 10, 11, 2", heavy=True)
+class ItemsOutOfOrder(Chunked):
+    size = 400_000
 
 
 @wrong("serialization/channel-values", "a message of the bus holds 1 MiB: larger ones are refused")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saverproof.execution.calls import checkpoint_format
+from saverproof.execution.calls import PENDING_SEND, checkpoint_format
 from saverproof.judging import facts
 from saverproof.judging.expected import expected_of
 from saverproof.judging.facts import Cause, Fact, FactLog
@@ -170,6 +170,8 @@ def _judge_fields(
         expected["updated_channels"] = (
             [] if step.copy_of is not None else sorted(name for name, _ in step.changes)
         )
+    elif step.fields == "pending-sends":
+        expected["pending_sends"] = [PENDING_SEND.make()]
     for name, value in expected.items():
         if name in record.doubts:
             continue

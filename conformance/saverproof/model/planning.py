@@ -24,7 +24,8 @@ def plan_put(
             for name, channel in source.channels.items()
         }
         return PlannedPut(copied, {}, source.seen, False)
-    base = _base(contents, step)
+    parent = _parent(contents, step)
+    base = {} if parent is None else parent.channels
     channels: dict[str, Channel] = {name: _carried(channel, step) for name, channel in base.items()}
     new_versions: dict[str, Version] = {}
     if step.changes:
@@ -33,7 +34,9 @@ def plan_put(
             provenance = Provenance.DROPPED if value is None else Provenance.GIVEN
             channels[name] = Channel(value, version, provenance)
             new_versions[name] = version
-    seen = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
+    before = {} if parent is None else parent.seen
+    now = {"__input__": {}, step.node: {name: c.version for name, c in base.items()}}
+    seen = {**before, **now}
     return PlannedPut(channels, new_versions, seen, False)
 
 
@@ -44,21 +47,21 @@ def versions_taken(contents: Contents, step: Put) -> list[Version]:
     along a line of checkpoints, a channel's version stands for one value. Forks mint the same.
     """
     history = contents.history(step.thread, step.namespace)
-    line = [_base(contents, step)]
+    parent = _parent(contents, step)
+    line = [] if parent is None else [parent.channels]
     if step.number in history:
         line.append(history[step.number].channels)
     # A parent's number may be above its child's: clocks differ.
     below = [step.number]
-    for parent in below:
-        children = [number for number, record in history.items() if record.parent == parent]
-        line += [history[number].channels for number in children]
+    for number in below:
+        children = [child for child, record in history.items() if record.parent == number]
+        line += [history[child].channels for child in children]
         below += children
     return [channel.version for channels in line for channel in channels.values()]
 
 
-def _base(contents: Contents, step: Put) -> dict[str, Channel]:
-    parent = contents.history(step.thread, step.namespace).get(step.parent or 0)
-    return {} if parent is None else parent.channels
+def _parent(contents: Contents, step: Put) -> Record | None:
+    return contents.history(step.thread, step.namespace).get(step.parent or 0)
 
 
 def _carried(channel: Channel, step: Put) -> Channel:

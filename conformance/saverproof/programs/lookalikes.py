@@ -7,7 +7,7 @@ from typing import Any
 
 from saverproof.programs.small import THREAD
 from saverproof.steps.definitions import ListTuples, Program, Put
-from saverproof.values.metadata import FILTER_VALUES, METADATA_KEYS, METADATA_VALUES
+from saverproof.values.metadata import FILTER_VALUES, LONG_TEXT, METADATA_KEYS, METADATA_VALUES
 
 _KEY = "user_id"
 # Never true and 1 together: whether they are equal is open.
@@ -77,5 +77,6 @@ METADATA: tuple[Program, ...] = (
         ListTuples(THREAD),
     ),
     (*_all_of((*METADATA_VALUES, *_NUMBERS, *_BOOLEANS, *_PATTERNS)), ListTuples(THREAD)),
+    (Put(THREAD, "", 1, metadata={"note": LONG_TEXT}), ListTuples(THREAD)),
 )
 """Every key of metadata, all together and alone, and every value."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from keyword import iskeyword
 from typing import Any
 
+from saverproof.values.metadata import LONG_TEXT, LONG_TEXT_SOURCE
+
 
 def literal(value: Any) -> str:
     """Plain JSON data as an expression, in ASCII, so that names that look alike stay apart."""
@@ -16,6 +18,8 @@ def literal(value: Any) -> str:
         return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
+    if value == LONG_TEXT:
+        return LONG_TEXT_SOURCE
     return quoted(value) if isinstance(value, str) else ascii(value)
 
 

@@ -200,12 +200,19 @@ _CONTAINERS = (
 )
 
 
+_GROWING = "b'/'.join(bytes(range(256)) * n for n in range({}))"
 _SPECIAL = (
-    chosen("large", "large-text", "'<n> ' + 'x' * 2**20", "'<n> ' + '\\u00e9\\n' * 2**19"),
-    chosen("large", "large-bytes", "b'<n> ' + bytes(range(256)) * 2**12"),
-    chosen("medium", "medium-text", "'<n> ' + 'x' * 2**16"),
-    chosen("medium", "medium-bytes", "b'<n> ' + bytes(range(256)) * 2**8"),
-    chosen("huge", "huge-text", "'<n> ' + 'x' * 2**24"),
+    # No two parts of them are alike, so that pieces in another order show.
+    chosen(
+        "large",
+        "large-text",
+        "'<n> ' + ' '.join('x' * n for n in range(1_450))",
+        "'<n> ' + '\\u00e9'.join('\\n' * n for n in range(1_450))",
+    ),
+    chosen("large", "large-bytes", f"b'<n> ' + {_GROWING.format(92)}"),
+    chosen("medium", "medium-text", "'<n> ' + ' '.join('x' * n for n in range(364))"),
+    chosen("medium", "medium-bytes", f"b'<n> ' + {_GROWING.format(24)}"),
+    chosen("huge", "huge-text", "'<n> ' + ' '.join('x' * n for n in range(5_800))"),
     chosen("non-finite", "non-finite", "float('inf')", "float('-inf')", "float('nan')"),
     chosen("nul", "nul-text", "'a\\x00b'", "'\\x00'", "'a\\x00'", "{'key': '\\x00<n>'}"),
     chosen(

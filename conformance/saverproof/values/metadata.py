@@ -24,6 +24,10 @@ FILTER_VALUES: tuple[str | int | float | bool, ...] = (
 """Values that every saver has to filter by: text without NUL, 64-bit integers, finite floats,
 booleans."""
 
+LONG_TEXT_SOURCE = "' '.join('x' * n for n in range(400))"
+LONG_TEXT: str = eval(LONG_TEXT_SOURCE)
+"""A text of 80 kB, more than many a column holds, and the expression for it."""
+
 METADATA_VALUES: tuple[Any, ...] = (
     *FILTER_VALUES,
     None,

@@ -293,10 +293,11 @@ def objects_changed_afterwards(p: Probe) -> Any:
     found.checkpoint["versions_seen"]["n"]["z"] = "after get"
     found.metadata["parents"]["n"] = "after get"
     found.pending_writes[0][2]["w"].append("after get")
+    found.config["configurable"]["checkpoint_id"] = "after get"
     return seen, plain(p.tuple()), [plain(item) for item in p.tuples(p.config())]
 
 
 def plain(found: Any) -> Any:
     """Everything in a tuple that a caller could change."""
     checkpoint = {k: v for k, v in found.checkpoint.items() if k != "channel_versions"}
-    return checkpoint, found.metadata, found.pending_writes
+    return checkpoint, found.metadata, found.pending_writes, found.config["configurable"]

@@ -37,7 +37,17 @@ class Record:
 
 VALUES: tuple[Any, ...] = (
     *(0, 1, -1, 2**53 + 1, 2**63, 2**64 - 1, -(2**63), 0.0, 1.0, 0.1, 1e16, True, False, None),
-    *("", "text", " padded ", "\U0001f600", "é", "ﬁ", "x" * (2**20 + 1), b"", b"\x00\xff"),
+    *(
+        "",
+        "text",
+        " padded ",
+        "\U0001f600",
+        "é",
+        "ﬁ",
+        " ".join("x" * n for n in range(1_450)),
+        b"",
+        b"\x00\xff",
+    ),
     *([], {}, [0, "", None], {"k": {"deep": [1]}}, {1: "one"}, {1, 2}, frozenset({1})),
     *(uuid.UUID(int=7), decimal.Decimal("0.10"), datetime.timedelta(seconds=1.5)),
     datetime.datetime(2026, 1, 2, 3, 4, 5, 6, datetime.UTC),
@@ -70,7 +80,7 @@ def every_value(p: Probe) -> Any:
         found.append(typed(p.held("d", "", number)))
         parent = number
     # More than a hundred channels, and more than 16 MB.
-    many, large = {f"c{n}": n for n in range(101)}, {"x": b"x" * 16_000_001}
+    many, large = {f"c{n}": n for n in range(101)}, {"x": b" ".join(b"x" * n for n in range(5_700))}
     p.put(1, thread="b", values=many)
     p.put(1, thread="c", values=large)
     return found, p.held("b"), p.held("c") == large
@@ -122,6 +132,7 @@ def odd_metadata(p: Probe) -> Any:
         "dict": {"a": {"b": 1}},
         "step": 0,
         "lines": "a\r\nb",
+        "long": "x" * 70_000,
         "k" * 70: 1,
     }
     p.put(1, metadata=metadata)
@@ -163,7 +174,8 @@ def older_formats(p: Probe) -> Any:
     checkpoint, new = p.checkpoint(("a", "", 4))
     del checkpoint["updated_channels"]
     answers.append(p.attempt(lambda: p.call("put", p.config(), checkpoint, {}, new)))
-    return [isinstance(answer, str) for answer in answers], p.ids(p.config())
+    sent = p.attempt(lambda: p.tuple("a", "", 1).checkpoint.get("pending_sends"))
+    return [isinstance(answer, str) for answer in answers], p.ids(p.config()), sent
 
 
 @scene("serialization/unserializable-is-refused")

@@ -182,12 +182,13 @@ def channels_not_updated(p: Probe) -> Any:
 
 @scene("channels/history-immutable")
 def a_fork_beside(p: Probe) -> Any:
-    p.put(1, values={"x": 1, "y": [1]})
+    p.put(1, values={"x": 1, "y": [1]}, versions_seen={"n": {}})
     p.put(2, parent=1, values={"x": 2, "y": [2]})
     p.put(3, parent=1, values={"x": 3, "y": [3]})
     # Two days later.
     p.put(4, parent=3, values={"x": 4}, ts="2026-11-23T20:26:04.123456+00:00")
-    return [p.held("a", "", number) for number in (1, 2, 3, 4)]
+    seen = p.attempt(lambda: p.tuple("a", "", 1).checkpoint["versions_seen"])
+    return [p.held("a", "", number) for number in (1, 2, 3, 4)], seen
 
 
 @scene("channels/copy-fork")
