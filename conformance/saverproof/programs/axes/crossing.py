@@ -105,10 +105,7 @@ class AxisAccount:
                 {
                     "axis": axis.name,
                     "contracts": sorted(axis.contracts_of(self.family)),
-                    "touched": {
-                        point.name: self.log.points[axis.at(point.name)]
-                        for point in axis.of(self.family, self.able)
-                    },
+                    "touched": self._touched(axis),
                 }
                 for axis in self.axes()
             ],
@@ -125,6 +122,12 @@ class AxisAccount:
                 ],
             },
         }
+
+    def _touched(self, axis: Axis) -> dict[str, int]:
+        """How often each point was touched, but for those that are another saver's choice."""
+        points = axis.of(self.family, self.able)
+        times = {point.name: self.log.points[axis.at(point.name)] for point in points}
+        return {name: n for name, n in times.items() if n or not axis.of_the_saver}
 
     def _told(self, pair: Pair) -> dict[str, Any]:
         return {
