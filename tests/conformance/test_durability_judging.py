@@ -14,7 +14,7 @@ from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
 from saverproof.steps.codec import decode, encode
-from saverproof.steps.definitions import DeleteThread, Put, PutWrites
+from saverproof.steps.definitions import DeleteForRuns, DeleteThread, Put, PutWrites
 from saverproof.values import Value
 
 ONE = fact("a", "", "1", "checkpoint")
@@ -40,6 +40,28 @@ RUN = KilledRun(
     ),
     STATES,
 )
+
+
+IN_B = fact("b", "", "1", "checkpoint")
+OF_RUNS = KilledRun(
+    (Put("a", "", 1), Put("b", "", 1), DeleteForRuns(("run-1",))),
+    ({}, {ONE: "x", TASK: "[1]"}, {ONE: "x", TASK: "[1]", IN_B: "z"}, {}),
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "outcome"),
+    [
+        ({ONE: "x", TASK: "[1]"}, KillOutcome.WHOLE),
+        ({IN_B: "z"}, KillOutcome.WHOLE),
+        ({TASK: "[1]", IN_B: "z"}, KillOutcome.TORN),
+        ({ONE: "x"}, KillOutcome.TORN),
+    ],
+)
+def test_a_removal_of_many_threads_is_judged_thread_by_thread(
+    shown: ShownFacts, outcome: KillOutcome
+) -> None:
+    assert judge(OF_RUNS, 2, True, shown).outcome is outcome
 
 
 LATEST_OF_A = fact("a", "", "", "latest")

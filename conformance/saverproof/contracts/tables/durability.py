@@ -33,7 +33,8 @@ ACKNOWLEDGED_SURVIVES = Contract(
 IN_FLIGHT_ATOMIC = Contract(
     id="durability/in-flight-atomic",
     statement=(
-        "The operation that was in flight when the process was killed is there whole or not at all."
+        "The operation that was in flight when the process was killed is there whole or not at "
+        "all; prune and delete_for_runs are judged thread by thread."
     ),
     source=(
         "`langgraph.pregel._loop.SyncPregelLoop.__enter__` goes on from whatever is stored; "

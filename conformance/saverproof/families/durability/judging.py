@@ -89,6 +89,28 @@ def _deleted_in_part(run: KilledRun, acknowledged: int, shown: ShownFacts) -> tu
     return tuple(wrong) if all(taken) else ()
 
 
+def _whole_by_thread(run: KilledRun, acknowledged: int, shown: ShownFacts) -> bool:
+    """Whether a change of many threads is there whole in some of them, and not at all in others:
+    no thread is any the worse for it, and whoever asked for it knows that it was not done.
+    """
+    if not isinstance(run.program[acknowledged], DeleteForRuns | Prune):
+        return False
+    states = [_threads(facts) for facts in (shown, *run.states[acknowledged : acknowledged + 2])]
+    found, before, after = states
+    return all(
+        found.get(thread) in (before.get(thread), after.get(thread))
+        for thread in {*found, *before, *after}
+    )
+
+
+def _threads(facts: ShownFacts) -> dict[str, ShownFacts]:
+    """Facts by the threads that they are of."""
+    threads: dict[str, ShownFacts] = {}
+    for name, shown in facts.items():
+        threads.setdefault(parts_of(name)[0], {})[name] = shown
+    return threads
+
+
 def _judged(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFacts) -> KillVerdict:
     before = run.states[acknowledged]
     after = run.states[acknowledged + 1] if in_flight else before
@@ -96,7 +118,7 @@ def _judged(run: KilledRun, acknowledged: int, in_flight: bool, shown: ShownFact
         return KillVerdict(
             KillOutcome.WHOLE if shown == after and in_flight else KillOutcome.ABSENT
         )
-    if shown == after:
+    if shown == after or (in_flight and _whole_by_thread(run, acknowledged, shown)):
         return KillVerdict(KillOutcome.WHOLE)
     for position in reversed(range(acknowledged)):
         if shown == run.states[position]:

@@ -235,6 +235,8 @@ class Power:
                 outcome = KillOutcome.LOST if lost else KillOutcome.WHOLE
                 return Flaw(image, outcome, f"gone: {_steps(run, lost)}", lost)
         verdict = judge(run, acknowledged, started > acknowledged, seen["shown"])
+        if verdict.outcome is KillOutcome.WHOLE:
+            return Flaw(image, KillOutcome.WHOLE, "")
         gone = _steps(run, verdict.lost)
         if verdict.outcome is KillOutcome.GAP:
             said = f"gone: {gone}; there: {_steps(run, verdict.later)}"

@@ -1,0 +1,49 @@
+"""A saver with a file for each thread: what is about several of them is done one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from tests.reference.state_file import StateFileReference, sync_folder
+from tests.reference.state_text import state_from, state_of
+from tests.reference.store import Store
+from tests.right_savers.registry import right
+
+
+@right("a file for each thread, replaced as a whole: runs are deleted thread by thread")
+class FilePerThread(StateFileReference):
+    before: dict[str, str]
+    """What the files hold, by thread."""
+
+    def catch_up(self) -> None:
+        self.store.shelves = {}
+        for file in sorted(self.folder.glob("*.json")):
+            self.store.shelves |= state_from(file.read_text(encoding="utf-8")).shelves
+        self.before = self._texts()
+
+    def store_all(self) -> None:
+        after = self._texts()
+        for thread in sorted(self.before.keys() | after.keys()):
+            if self.before.get(thread) != after.get(thread):
+                self._store(thread, after.get(thread))
+
+    def _texts(self) -> dict[str, str]:
+        threads: dict[str, Store] = {}
+        for (thread, ns), shelf in self.store.shelves.items():
+            threads.setdefault(thread, Store()).shelves[thread, ns] = shelf
+        return {thread: state_of(store) for thread, store in threads.items()}
+
+    def _store(self, thread: str, text: str | None) -> None:
+        named = hashlib.sha256(thread.encode("utf-8", "surrogatepass")).hexdigest()
+        file, new = self.folder / f"{named}.json", self.folder / "new"
+        if text is None:
+            file.unlink()
+        else:
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            new.replace(file)
+        sync_folder(self.folder)
