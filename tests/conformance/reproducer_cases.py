@@ -154,6 +154,8 @@ CASES = (
     # which checkpoint is read
     case("latest-inserted", "latest", put(2), put(1)),
     case("latest-of-any-namespace", "latest", put(1), put(2, namespace="child")),
+    case("latest-of-any-namespace", "address", put(1), put(1, namespace="child")),
+    case("latest-of-any-namespace", "extra", put(1), GetTuple("a", "child")),
     case("none-id-is-looked-up", "form", put(1), GetTuple("a", "", id_form=IdForm.NONE)),
     case("get-needs-anamespace", "form", put(1), GetTuple("a", None)),
     case("config-deep-copied", "form", put(1), GetTuple("a", "", extras=LOOP)),

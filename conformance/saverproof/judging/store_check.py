@@ -125,7 +125,7 @@ def judge_latest(
         log.agree(facts.LATEST)
         judge_tuple(log, context.model, (thread, namespace, latest), observed, asked[0])
     elif right:
-        log.differ(facts.LATEST, None, asked, named, cause=cause)
+        log.differ(facts.ADDRESS, (thread, namespace, latest), asked, named, cause=cause)
     elif not _is_unexpected(context, thread, namespace, observed):
         log.differ(facts.LATEST, None, mint(latest), shown, cause=cause)
 
