@@ -15,6 +15,7 @@ from saverproof_reports.sections import (
     merge_programs,
 )
 from saverproof_reports.summary import summarise
+from saverproof_reports.verdicts import settles
 
 Data = Mapping[str, Any]
 _SECTIONS: Mapping[str, Callable[[Iterable[Data]], dict[str, Any]]] = {
@@ -95,7 +96,7 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
         "contracts": contracts,
         "causes": causes(contracts),
         **sections,
-        **({"differences": _added(differences)} if differences else {}),
+        **({"differences": _added(differences, contracts)} if differences else {}),
         **{
             name: [*one.get(name, ()), *other.get(name, ())]
             for name in ("budget", "stale")
@@ -105,12 +106,18 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
     }
 
 
-def _added(differences: Sequence[Data]) -> dict[str, Any]:
+def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, Any]:
+    """The sums of all parts; what another part has found broken explains what one left open."""
+    verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
+    counts = {name: sum(part[name] for part in differences) for name in _COUNTED}
     unsettled: dict[str, int] = {}
     for part in differences:
         for name, times in part.get("unsettled", {}).items():
-            unsettled[name] = unsettled.get(name, 0) + times
-    counts = {name: sum(part[name] for part in differences) for name in _COUNTED}
+            if settles({"contracts": [name]}, verdicts):
+                counts["unknown"] -= times
+                counts["explained"] += times
+            else:
+                unsettled[name] = unsettled.get(name, 0) + times
     return counts | ({"unsettled": unsettled} if unsettled else {})
 
 

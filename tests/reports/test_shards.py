@@ -53,6 +53,20 @@ def test_what_another_part_saw_broken_is_broken() -> None:
     assert judged["summary"] == report_of(events)["savers"][0]["summary"]
 
 
+def test_what_one_part_left_open_another_has_settled() -> None:
+    events = [run_event(), *saver_events("x"), {"event": "end"}]
+    left = [{"contracts": ["lifecycle/reopen"], "times": 3, "steps": ["reopen"]}]
+    for event in events:
+        if event.get("family") == "ordering":
+            counts = {"seen": 0, "shown": 0, "explained": 0, "unknown": 0, "elsewhere": left}
+            event["extra"] = {**event.get("extra", {}), "differences": counts}
+        elif event.get("family") == "lifecycle":
+            event["findings"] = [finding("lifecycle/reopen", api=event["api"])]
+    (judged,) = merged(shards(events))["savers"]
+    assert judged["differences"] == report_of(events)["savers"][0]["differences"]
+    assert judged["differences"]["explained"] > 0
+
+
 def test_runs_that_judged_the_same_stand_side_by_side() -> None:
     events = [run_event(), *saver_events("x"), {"event": "end"}]
     whole, part = report_of(events), shard(events, SHARDS[0])
