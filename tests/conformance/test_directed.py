@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.conformance.judging_support import plan_of
 from tests.conformance.selftest_support import allowed, family_of
 from tests.wrong_savers import WRONG, WrongSaver, what_is_alike, what_is_asked, what_is_left
 
+from saverproof.contracts.tables import serialization
 from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
@@ -24,9 +26,15 @@ CONFUSED = {"isolation/hostile-identifiers", "isolation/hostile-filter-keys"}
 ENUMERATED = {what_is_alike.__name__, what_is_asked.__name__, what_is_left.__name__}
 
 
-def judged(saver: Target, family: str, folder: Path, until: str | None = None) -> Outcome:
+def judged(
+    saver: Target,
+    family: str,
+    folder: Path,
+    until: str | None = None,
+    effort: ProgramEffort = NO_DICE,
+) -> Outcome:
     tally = Tally(plan_of(saver, family, "sync", folder))
-    FunctionalJudging(tally.plan, saver, tally, NO_DICE, until=until).run()
+    FunctionalJudging(tally.plan, saver, tally, effort, until=until).run()
     return tally.outcome()
 
 
@@ -62,3 +70,12 @@ def test_right_savers_confuse_nothing(saver: Target, family: str, tmp_path: Path
     outcome = judged(saver, family, tmp_path)
     assert outcome.findings == ()
     assert outcome.unknown == {}
+
+
+def test_many_writes_in_another_order_are_all_there(tmp_path: Path) -> None:
+    (wrong,) = (wrong for wrong in WRONG if wrong.name == "write-index-as-text")
+    saver = Target(name=wrong.name, open=wrong.make, durable=False)
+    effort = replace(NO_DICE, bulk=True)
+    outcome = judged(saver, "serialization", tmp_path, effort=effort)
+    assert outcome.checked[serialization.LARGE.id]
+    assert outcome.findings == ()

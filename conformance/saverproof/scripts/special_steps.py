@@ -140,7 +140,8 @@ def _(step: steps.Bulk, writer: ScriptWriter, breach: Breach) -> None:
     else:
         writes = f'[("total", n) for n in range({step.count})]'
         writer.say(writer.ask("put_writes", at, writes, writer.task(1)), f"found = {found}")
-        say(writer, "[write[2] for write in found.pending_writes]", f"list(range({step.count}))")
+        shown = "sorted(write[2] for write in found.pending_writes)"
+        say(writer, shown, f"list(range({step.count}))")
     complain(writer, "observed != expected")
 
 
