@@ -158,7 +158,8 @@ class ConfigsCached(ReferenceSaver):
     def _tuple(self, row: CheckpointRow, blobs: Blobs, writes: list[WriteRow]) -> CheckpointTuple:
         found = super()._tuple(row, blobs, writes)
         cache: dict[Hashable, Any] = self.__dict__.setdefault("configs", {})
-        config, parent = cache.setdefault(id(row), (found.config, found.parent_config))
+        key = (row.thread, row.ns, row.id, row.parent)
+        config, parent = cache.setdefault(key, (found.config, found.parent_config))
         if not config:
             config = found.config
         return found._replace(config=config, parent_config=parent)
