@@ -6,11 +6,16 @@ import gc
 from contextlib import ExitStack
 
 import pytest
+from hypothesis import settings
 
 from saverproof.process.scratch import in_memory, scratch_folder
 
 # What is imported and collected here stays to the end: looking for garbage in it takes seconds.
 gc.disable()
+
+# Without CI's own profile, an example that takes long on a busy machine would be a failure.
+settings.register_profile("tests", settings(), deadline=None)
+settings.load_profile("tests")
 
 
 @pytest.hookimpl(tryfirst=True)
