@@ -87,5 +87,5 @@ def _doubt(item: Mapping[str, Any], left: Mapping[str, Any]) -> str:
     count, steps = left["times"], left.get("steps")
     seen = "1 difference was" if count == 1 else f"{count} differences were"
     why = f"{seen} seen by {item['family']} ({item['api']}) and could not be settled"
-    shown = f"; the first was shown by: {'; '.join(steps)}" if steps else ""
+    shown = f"; one was shown by: {'; '.join(steps)}" if steps else ""
     return (why + shown)[:_LONGEST_REASON]

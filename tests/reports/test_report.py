@@ -193,7 +193,7 @@ def test_every_difference_that_was_seen_is_accounted_for() -> None:
     assert contracts[held]["verdict"] == "unknown"
     assert contracts[held]["reason"] == (
         f"1 difference was seen by {second['family']} ({second['api']}) and could not be settled; "
-        "the first was shown by: put checkpoint 1; get it"
+        "one was shown by: put checkpoint 1; get it"
     )
     assert "10 differences seen: 1 shown, 7 explained by these, 2 not settled" in markdown(report)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.contracts.registry import contract
+from saverproof.steps.definitions import Program, PutHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Account:
 
     ``unknown`` counts by contract. ``elsewhere`` counts by the contracts, some of them of other
     families, that may be behind; ``seen`` leaves it out, so that it is the sum of the others.
-    ``examples`` are the steps, in words, that first showed a difference, by its first contract.
+    ``examples`` are the fewest steps, in words, that showed a difference, by its first contract.
     """
 
     seen: int
@@ -53,7 +54,7 @@ class Differences:
     """Counts differences by the contract that each was first blamed on.
 
     ``turned_out`` are the contracts that a closer look found to be behind those, ``examples`` the
-    steps, in words, of the first program that showed one.
+    steps, in words, of the shortest program that showed one.
     """
 
     seen: Counter[str] = field(default_factory=Counter)
@@ -93,3 +94,8 @@ class Differences:
 
 def _implied(behind: Collection[str], shown: Collection[str]) -> bool:
     return any(not contract(name).implies.isdisjoint(behind) for name in set(shown))
+
+
+def calls_in(program: Program) -> int:
+    """About how many calls a program takes, by which examples of a difference are compared."""
+    return sum(step.count if isinstance(step, PutHistory) else 1 for step in program)

@@ -10,7 +10,7 @@ from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import asked_about
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import SAME, Blaming
-from saverproof.machines.differences import Differences
+from saverproof.machines.differences import Differences, calls_in
 from saverproof.machines.ingredients import Ingredient, ingredients
 from saverproof.machines.patience import OutOfPatience
 from saverproof.machines.suspects import Suspect, ways_without
@@ -50,7 +50,7 @@ class ProgramSearch(Blaming):
     further: list[Violation] = field(default_factory=list)
     differences: Differences = field(default_factory=Differences)
     examples: dict[str, Program] = field(default_factory=dict)
-    """Contract that a difference was first blamed on -> the first program that showed one."""
+    """Contract that a difference was first blamed on -> the shortest program that showed one."""
     _dismissed: Counter[str] = field(default_factory=Counter)
     _explained: Counter[str] = field(default_factory=Counter)
     _looks_beyond: Counter[str] = field(default_factory=Counter)
@@ -98,7 +98,8 @@ class ProgramSearch(Blaming):
         for breach in run.breaches:
             name = first if breach.diverged and first is not None else breach.contract
             self.differences.note(name, breach.difference.times)
-            self.examples.setdefault(name, run.program[: breach.position])
+            shown = run.program[: breach.position]
+            self.examples[name] = min(self.examples.get(name, shown), shown, key=calls_in)
             if self._crossed and name not in self.wanted:
                 # Only where the APIs are found to differ is there a finding that explains it.
                 self.differences.explain(name, {SAME} & self.wanted)
@@ -285,9 +286,14 @@ class ProgramSearch(Blaming):
             self._look_once_more(names)
 
     def _look_once_more(self, names: Collection[str]) -> None:
-        # What turned out to be another family's was looked into already.
+        # What turned out to be another family's was looked into already. Long programs come last,
+        # so that what is left of the allowance settles as much as it can.
         last = self.trials.calls + _LAST_ALLOWANCE
-        for name in sorted(self.examples.keys() & names, key=lambda n: (n not in self.wanted, n)):
+
+        def cost(name: str) -> tuple[bool, int, str]:
+            return name not in self.wanted, calls_in(self.examples[name]), name
+
+        for name in sorted(self.examples.keys() & names, key=cost):
             if name not in self.wanted and self.trials.calls > last:
                 return
             program = self.examples[name]

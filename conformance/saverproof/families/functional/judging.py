@@ -133,7 +133,7 @@ class FunctionalJudging:
             differences.examples[name] = tuple(map(describe, search.examples[name]))
         for name, times in account.unknown.items():
             program = "; ".join(differences.examples[name])
-            why = f"{times} differences could not be settled; the first was shown by: {program}"
+            why = f"{times} differences could not be settled; one was shown by: {program}"
             self.tally.unsure([name], why[:_LONGEST_REASON])
 
     def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
