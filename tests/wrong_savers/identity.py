@@ -119,7 +119,11 @@ class RootHasAParentConfig(ReferenceSaver):
         return self._address(row.thread, row.ns, row.parent)
 
 
-@wrong("identity/parent", "the parent config names the root namespace")
+@wrong(
+    "identity/parent",
+    "the parent config names the root namespace",
+    also={"delta-history/matches-walk"},
+)
 class ParentInTheRoot(ReferenceSaver):
     def _parent_config(self, row: CheckpointRow) -> Any:
         return None if row.parent is None else self._address(row.thread, "", row.parent)

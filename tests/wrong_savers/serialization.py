@@ -90,13 +90,15 @@ class OnlyTheLastHasSeen(ReferenceSaver):
 
 @wrong("channels/history-immutable", "what nodes have seen is kept once: the newest put's")
 class SeenOfTheNewestPut(ReferenceSaver):
-    def _fields(self, checkpoint: Any) -> dict[str, Any]:
-        fields = super()._fields(checkpoint)
-        self.store.extra["seen"] = fields["versions_seen"]
-        return fields
+    def _store_checkpoint(self, shelf: Any, row: Any) -> None:
+        super()._store_checkpoint(shelf, row)
+        self.store.extra["seen", row.thread, row.ns] = row.checkpoint
 
-    def _load_fields(self, blob: Blob) -> dict[str, Any]:
-        return {**super()._load_fields(blob), "versions_seen": self.store.extra["seen"]}
+    def _tuple(self, row: Any, blobs: Any, writes: Any) -> Any:
+        found = super()._tuple(row, blobs, writes)
+        newest = self.store.extra.get(("seen", row.thread, row.ns), row.checkpoint)
+        seen = self._load_fields(newest)["versions_seen"]
+        return found._replace(checkpoint={**found.checkpoint, "versions_seen": seen})
 
 
 @wrong(FIELDS, "the table is older than updated_channels")
