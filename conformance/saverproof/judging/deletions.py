@@ -17,7 +17,7 @@ from saverproof.judging.refusals import (
     refuses_no_namespace,
     refuses_nones,
 )
-from saverproof.judging.store_check import answers_unknown_alike, check_store
+from saverproof.judging.store_check import NEVER_USED, answers_unknown_alike, check_store
 from saverproof.model.records import Address, delta_channels
 from saverproof.steps import definitions as steps
 
@@ -47,7 +47,10 @@ def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) ->
             if not refuses_nones(context, asked, listing.error) and not refuses_no_namespace(
                 context, asked
             ):
-                context.facts.differ(facts.RAISED, None, "a listing", listing.error)
+                # What comes for any unknown thread has nothing to do with the removal.
+                nobody = ask(context, steps.ListTuples(NEVER_USED)).error is not None
+                cause = Cause.EMPTY_THREAD if nobody and not context.model.listing(asked) else None
+                context.facts.differ(facts.RAISED, None, "a listing", listing.error, cause=cause)
             continue
         _judge_listing(context, thread, listing)
     if len(context.facts.differences) == known:

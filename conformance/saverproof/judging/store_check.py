@@ -14,7 +14,7 @@ from saverproof.model.records import Address
 from saverproof.steps.definitions import Elsewhere
 from saverproof.steps.identifiers import mint
 
-_NEVER_USED = "neverused"
+NEVER_USED = "neverused"
 _NO_SUCH_NUMBER = 999_999
 _VERY_MANY = 300
 
@@ -91,7 +91,7 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
 def answers_unknown_alike(context: Context, address: Address, observed: Any) -> bool:
     """Whether what was never there, in a thread as known as this one, gets such an answer too."""
     thread, namespace, _ = address
-    known = thread if thread in context.model.threads else _NEVER_USED
+    known = thread if thread in context.model.threads else NEVER_USED
     config = read_config((known, namespace, _NO_SUCH_NUMBER), context.real(known))
     answer = context.attempt(lambda: context.reader.get_tuple(config))
     return answer is not None and isinstance(answer, Raised) == isinstance(observed, Raised)
