@@ -170,3 +170,15 @@ def test_what_was_known_of_a_child_that_ended_is_not_taken_for_anothers(folder: 
         for other in others:
             with pytest.raises(JudgeGone, match="ended itself with status 7"):
                 other.ask(END, 7)
+
+
+@pytest.mark.usefixtures("forking")
+def test_a_child_is_ended_before_it_has_a_group_of_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_such_group(*_: int) -> None:
+        raise ProcessLookupError
+
+    with child(folder) as one:
+        monkeypatch.setattr(os, "killpg", no_such_group)
+    assert not psutil.pid_exists(one.pid)

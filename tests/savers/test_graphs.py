@@ -2,6 +2,7 @@
 
 import asyncio
 import operator
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -158,12 +159,24 @@ def test_a_chat_is_remembered_by_thread(graph_saver: Any) -> None:
     assert len(graph.get_state(config("two")).values["messages"]) == 2
 
 
-def test_work_that_was_sent_out_comes_back_and_failed_work_is_done_again(graph_saver: Any) -> None:
+def test_work_that_was_sent_out_comes_back_and_failed_work_is_done_again(
+    graph_saver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: list[int] = []
+    stored, put_writes = threading.Event(), graph_saver.put_writes
+
+    def noted(place: Any, writes: Any, *rest: Any) -> None:
+        put_writes(place, writes, *rest)
+        if ("log", ["0"]) in writes:
+            stored.set()
+
+    monkeypatch.setattr(graph_saver, "put_writes", noted)
 
     def worker(number: int) -> dict[str, Any]:
         calls.append(number)
         if number == 3 and calls.count(3) == 1:
+            # LangGraph stores nothing more of a step in which something failed.
+            assert stored.wait(60)
             raise RuntimeError("once")
         return {"log": [str(number)]}
 

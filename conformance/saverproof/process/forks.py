@@ -66,8 +66,10 @@ class ForkedChild:
 
     def bury(self) -> None:
         """End it with all that it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
+        # Before it has run at all, it has no group of its own.
+        for end in (os.killpg, os.kill):
+            with suppress(ProcessLookupError):
+                end(self.pid, signal.SIGKILL)
         self.wait()
         self._connection.close()
 
