@@ -16,6 +16,8 @@ LIMITS_S = {"quick": 180.0, "default": 480.0, "deep": 7_200.0}
 _SLOW_CALL_MS = 10.0
 _SLOW_OPENING_MS = 120.0
 """From where on a saver counts as slow: well above what a local one takes on a machine at work."""
+_COLD_MS = 0.2
+"""What a probed call takes beyond one of a run, in which the same code runs again and again."""
 _AROUND = 1.3
 """What a run takes beside the saver and the programs: of one core, others want some, too."""
 
@@ -30,7 +32,8 @@ class Cost:
 
     def seconds(self, facts: Facts) -> float:
         """The same in seconds for a saver that the probe has measured."""
-        call_ms, open_ms = facts.get("call_ms", 0.0), facts["opens_ms"]
+        probed_ms, open_ms = facts.get("call_ms", 0.0), facts["opens_ms"]
+        call_ms = max(probed_ms - _COLD_MS, probed_ms / 2)
         return _AROUND * self.own_s + (self.calls * call_ms + self.opens * open_ms) / 1_000
 
     def times(self, factor: float) -> Cost:
@@ -39,44 +42,44 @@ class Cost:
 
 
 _DEFAULT: Mapping[str, Cost] = {
-    "interface": Cost(0.4, 1_800, 5),
-    "ordering": Cost(1.6, 6_400, 48),
-    "upsert": Cost(1.1, 2_900, 30),
-    "pending-writes": Cost(0.6, 2_300, 25),
-    "identity": Cost(1.6, 5_800, 50),
-    "serialization": Cost(4.0, 10_300, 40),
-    "channels": Cost(1.6, 4_200, 90),
-    "isolation": Cost(3.6, 12_200, 180),
-    "filter": Cost(2.1, 8_700, 25),
-    "deletion": Cost(2.2, 10_000, 60),
-    "delta-history": Cost(1.3, 9_000, 28),
-    "parity": Cost(1.8, 4_500, 45),
-    "lifecycle": Cost(1.6, 3_400, 105),
-    "graph": Cost(5.0, 4_300, 11),
-    "atomicity": Cost(10.0, 17_400, 1_650),
-    "durability": Cost(12.0, 6_600, 690),
-    "concurrency": Cost(9.0, 1_100, 67),
+    "interface": Cost(0.5, 1_800, 5),
+    "ordering": Cost(0.6, 6_400, 48),
+    "upsert": Cost(0.6, 2_900, 30),
+    "pending-writes": Cost(0.2, 2_300, 25),
+    "identity": Cost(0.4, 5_800, 50),
+    "serialization": Cost(1.2, 10_300, 40),
+    "channels": Cost(0.3, 4_200, 90),
+    "isolation": Cost(0.9, 12_200, 180),
+    "filter": Cost(0.3, 8_700, 25),
+    "deletion": Cost(0.3, 10_000, 60),
+    "delta-history": Cost(0.2, 9_000, 28),
+    "parity": Cost(0.4, 4_500, 45),
+    "lifecycle": Cost(0.3, 3_400, 105),
+    "graph": Cost(2.8, 4_300, 11),
+    "atomicity": Cost(9.0, 17_400, 1_650),
+    "durability": Cost(6.5, 6_600, 690),
+    "concurrency": Cost(7.0, 1_100, 67),
 }
 """Through one API, at the default profile."""
 _QUICK = {"isolation": 0.9, "graph": 0.4, "atomicity": 0.25, "durability": 0.25, "concurrency": 0.8}
 _DEEP = {"graph": 40.0, "atomicity": 8.0, "durability": 5.0, "concurrency": 12.0}
 _LEAST: Mapping[str, Cost] = {
-    "ordering": Cost(1.0, 2_900, 45),
-    "upsert": Cost(0.5, 1_400, 35),
-    "pending-writes": Cost(0.4, 1_000, 30),
-    "identity": Cost(0.6, 2_400, 45),
-    "serialization": Cost(1.5, 3_000, 40),
-    "channels": Cost(0.7, 2_000, 60),
-    "isolation": Cost(1.8, 9_600, 150),
-    "filter": Cost(0.8, 2_700, 30),
-    "deletion": Cost(1.0, 4_500, 50),
-    "delta-history": Cost(0.7, 4_800, 30),
-    "parity": Cost(0.8, 1_800, 40),
-    "lifecycle": Cost(0.7, 1_500, 75),
-    "graph": Cost(1.0, 150, 2),
-    "atomicity": Cost(2.0, 2_600, 170),
-    "durability": Cost(6.0, 1_600, 200),
-    "concurrency": Cost(5.0, 500, 40),
+    "ordering": Cost(0.4, 2_900, 45),
+    "upsert": Cost(0.3, 1_400, 35),
+    "pending-writes": Cost(0.15, 1_000, 30),
+    "identity": Cost(0.25, 2_400, 45),
+    "serialization": Cost(0.6, 3_000, 40),
+    "channels": Cost(0.2, 2_000, 60),
+    "isolation": Cost(0.6, 9_600, 150),
+    "filter": Cost(0.2, 2_700, 30),
+    "deletion": Cost(0.2, 4_500, 50),
+    "delta-history": Cost(0.15, 4_800, 30),
+    "parity": Cost(0.3, 1_800, 40),
+    "lifecycle": Cost(0.2, 1_500, 75),
+    "graph": Cost(0.6, 150, 2),
+    "atomicity": Cost(1.5, 2_600, 170),
+    "durability": Cost(3.5, 1_600, 200),
+    "concurrency": Cost(4.0, 500, 40),
 }
 """What is never left out: directed programs, clean runs, one of each kind; and a short program of
 each theme.
