@@ -18,7 +18,7 @@ _SLOW_OPENING_MS = 120.0
 """From where on a saver counts as slow: well above what a local one takes on a machine at work."""
 _COLD_MS = 0.2
 """What a probed call takes beyond one of a run, in which the same code runs again and again."""
-_AROUND = 1.3
+_AROUND = 1.2
 """What a run takes beside the saver and the programs: of one core, others want some, too."""
 
 
@@ -34,7 +34,7 @@ class Cost:
         """The same in seconds for a saver that the probe has measured."""
         probed_ms, open_ms = facts.get("call_ms", 0.0), facts["opens_ms"]
         call_ms = max(probed_ms - _COLD_MS, probed_ms / 2)
-        return _AROUND * self.own_s + (self.calls * call_ms + self.opens * open_ms) / 1_000
+        return _AROUND * (self.own_s + (self.calls * call_ms + self.opens * open_ms) / 1_000)
 
     def times(self, factor: float) -> Cost:
         """So many times as much."""
