@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from saverproof.process import fork_server
+from saverproof_faults.kill import zygote
 
 PATIENCE_S = 60.0
 TRIALS = "saverproof-trials-*"
@@ -49,12 +50,19 @@ def killing(folder: Path, *more: str) -> Iterator[tuple[subprocess.Popen[bytes],
         start_new_session=True,
     ) as run:
         try:
-            # The probe has a store, too, but no processes to be killed.
-            assert eventually(lambda: any(temporary.rglob(TRIALS)))
-            assert eventually(lambda: len(psutil.Process(run.pid).children(recursive=True)) > 1)
+            assert eventually(lambda: makes_trials(run))
             yield run, temporary
         finally:
             run.kill()
+
+
+def makes_trials(run: subprocess.Popen[bytes]) -> bool:
+    """Whether what trials are forked from is there: it removes their folder when the run is gone."""
+    for one in psutil.Process(run.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if any(zygote.__name__ in argument for argument in one.cmdline()):
+                return True
+    return False
 
 
 def left_of(processes: list[psutil.Process]) -> list[psutil.Process]:

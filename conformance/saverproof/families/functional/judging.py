@@ -47,7 +47,7 @@ from saverproof.steps.describing import describe
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 
-SLOW_TO_OPEN_MS = 20.0
+SLOW_TO_OPEN_MS = 10.0
 _LONGEST_REASON = 1_200
 _CALLS_IN_BULK = 3_000
 _BRIEF = 20
