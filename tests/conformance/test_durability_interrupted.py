@@ -57,7 +57,7 @@ def killing(folder: Path, *more: str) -> Iterator[tuple[subprocess.Popen[bytes],
 
 
 def makes_trials(run: subprocess.Popen[bytes]) -> bool:
-    """Whether what trials are forked from is there: it removes their folder when the run is gone."""
+    """Whether what trials are forked from is there, which removes their folder after the run."""
     for one in psutil.Process(run.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             if any(zygote.__name__ in argument for argument in one.cmdline()):
