@@ -114,7 +114,6 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
         ("lifecycle", "sync"),
         ("delta-history", "sync"),
         ("graph", "sync"),
-        ("atomicity", "sync"),
         ("durability", "sync"),
         ("concurrency", "async"),
     ],
