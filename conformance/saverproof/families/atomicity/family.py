@@ -7,49 +7,34 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from random import Random
 from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
-from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, covering, spared
+from saverproof.families.atomicity.fault_programs import MOST_UNANSWERED, FaultPrograms
 from saverproof.families.atomicity.files import why_not_held
 from saverproof.families.atomicity.journal import Journal, blamed
-from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, USABLE
 from saverproof.families.atomicity.own_server import own_server
-from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
-from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
-from saverproof.families.atomicity.random_trial import RandomTrial
-from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.record import FaultRecord
-from saverproof.families.atomicity.repeated_faults import faults_in_a_row
 from saverproof.families.atomicity.replay import replay
-from saverproof.families.atomicity.reporting import ShrunkViolation, finding, finding_of_random
+from saverproof.families.atomicity.reporting import finding
 from saverproof.families.atomicity.scenarios import RARE, SCENARIOS, suited
 from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept
-from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
+from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, USABLE
+from saverproof.families.atomicity.worker import SlowError, UnansweredError
 from saverproof.families.tally import Tally
 from saverproof.families.untried import why_untried
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 from saverproof_faults import Fault
-
-FAMILY = "atomicity"
-RANDOM, MANY = "a random program", "many faults in a row"
-"""What findings call a program with faults."""
-MOST_UNANSWERED = 2
-"""A saver that does not answer this often is not asked any further: each time costs the worker's
-patience.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +79,6 @@ class AtomicityJudging:
     tally: Tally
     record: FaultRecord
     journal: Journal
-    violations: dict[str, ShrunkViolation] = field(default_factory=dict)
-    """Contracts that random programs broke, and a short program that does."""
     _unanswered: Counter[str] = field(default_factory=Counter)
 
     def run(self) -> None:
@@ -123,9 +106,10 @@ class AtomicityJudging:
                     self._report(bench, stack)
                 tally.keep_settled(tally.wanted - {USABLE})
                 if seen:
-                    self._try_faults_in_a_row(bench, sweeps)
-                    self._try_random_programs(bench, effort)
-                    self._report_programs()
+                    programs = FaultPrograms(self.plan, self.target, record, self.journal, bench)
+                    programs.try_in_a_row(sweeps)
+                    programs.try_randomly(effort)
+                    programs.report()
             finally:
                 tally.operations, tally.saver_s = bench.calls, bench.seconds
         suspends = any(sweep.counted.cancellations for sweep in sweeps)
@@ -162,16 +146,6 @@ class AtomicityJudging:
             if trials[0].contract in wanted
         ]
 
-    def _report_programs(self) -> None:
-        """Tell of those that programs found; what follows from another flaw is none of its own."""
-        found = self.record.found
-        known = {name for broken in found for name in (broken, *contract(broken).implies)}
-        self.tally.findings += [
-            finding_of_random(self.plan, self.target, violation)
-            for name, violation in self.violations.items()
-            if name in self.tally.wanted - known
-        ]
-
     def _sweeps(self, bench: FaultBench, stack: ExitStack, effort: FaultEffort) -> list[FaultSweep]:
         """Every scenario that this saver can take, counted in a clean run."""
         able = {*self.plan.facts["operations"][self.plan.api], *self.plan.facts["capabilities"]}
@@ -190,7 +164,7 @@ class AtomicityJudging:
                     bench.renew()
                 continue
             sweeps.append(sweep)
-            self._beat(bench)
+            self.record.beat(bench.calls)
         if all(sweep.scenario.makes_the_store for sweep in sweeps):
             # What can be opened and refuses all else is not judged.
             return []
@@ -220,76 +194,13 @@ class AtomicityJudging:
                 self.record.not_tried(injection, why)
                 continue
             self._try(sweep, injection)
-            self._beat(bench)
+            self.record.beat(bench.calls)
 
     def _try_on(self, bench: FaultBench, done: Sequence[tuple[FaultSweep, Injection]]) -> None:
         """What is done to a server of its own."""
         for sweep, injection in self.tally.budget.within(done, "faults of the server", 0.95):
             self._try(sweep, injection)
-            self._beat(bench)
-
-    def _try_faults_in_a_row(self, bench: FaultBench, sweeps: list[FaultSweep]) -> None:
-        """Programs in which one saver fails often; the sweeps have judged what it does once."""
-        try:
-            programs = faults_in_a_row(bench, sweeps)
-        except (OpeningError, UnansweredError) as problem:
-            bench.renew()
-            self.tally.unsure((USABLE,), f"no faults in a row: {problem}")
-            return
-        for many in programs:
-            trial = RandomTrial(bench, many.source, self.journal.note_random)
-            try:
-                violation = bench.on_worker(trial.run)
-            except HungError as hung:
-                bench.renew()
-                violation = trial.hung(str(hung))
-            except (OpeningError, SlowError) as problem:
-                bench.renew()
-                self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
-                continue
-            self.record.tried_in_a_row(trial.injected)
-            if violation is not None and trial.injected > 1:
-                self._keep(bench, violation, MANY)
-            self._beat(bench)
-
-    def _try_random_programs(self, bench: FaultBench, effort: FaultEffort) -> None:
-        """Random programs; one that breaks a contract already broken adds nothing."""
-        able = frozenset(self.plan.facts["operations"][self.plan.api])
-        random_programs = range(effort.random_programs)
-        given_up = 0
-        for number in self.tally.budget.within(random_programs, "random programs with faults"):
-            choose = Random(f"{self.plan.seed}:{FAMILY}:{self.plan.api}:{number}")
-            source = DrawnSteps(choose, fault_theme(able), effort.length, kinds_of(bench))
-            random_trial = RandomTrial(bench, source, self.journal.note_random)
-            try:
-                violation = bench.on_worker(random_trial.run)
-            except UnansweredError as problem:
-                self.tally.note(f"a random program was given up: {problem}")
-                bench.renew()
-                violation = None
-                if isinstance(problem, HungError):
-                    violation = random_trial.hung(str(problem))
-                given_up += 1
-            self.record.tried_randomly(random_trial.injected)
-            if violation is not None:
-                self._keep(bench, violation, RANDOM)
-            self._beat(bench)
-            if given_up >= MOST_UNANSWERED:
-                break
-
-    def _keep(self, bench: FaultBench, violation: ProgramViolation, title: str) -> None:
-        """Keep the first program that broke a contract which the sweeps have not found broken."""
-        contract = str(violation.verdict.contract)
-        self.tally.differences.note(contract)
-        if contract in self.violations or contract in self.record.found:
-            return
-        if violation.hung:
-            # Each further trial would hang as well.
-            self.violations[contract] = ShrunkViolation(violation, {}, title)
-            return
-        shortest = shortest_program(bench, violation)
-        places = {at: places_of(bench, shortest, at) for at in shortest.faults}
-        self.violations[contract] = ShrunkViolation(shortest, places, title)
+            self.record.beat(bench.calls)
 
     def _try(self, sweep: FaultSweep, injection: Injection) -> None:
         scenario = sweep.scenario
@@ -307,10 +218,6 @@ class AtomicityJudging:
         self.record.tried(
             sweep, injection, observation, sweep.verdict(injection, observation), self.plan.api
         )
-
-    def _beat(self, bench: FaultBench) -> None:
-        self.tally.operations = bench.calls
-        self.tally.beat(faults=self.record.injected.total())
 
 
 def _class_of(injection: Injection) -> str:

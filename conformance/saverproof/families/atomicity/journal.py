@@ -9,7 +9,7 @@ from typing import Any
 
 from saverproof.families.answer import Blame
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import CANCELLED, USABLE
+from saverproof.families.atomicity.verdicts import CANCELLED, USABLE
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program
 from saverproof.steps.describing import describe

@@ -11,38 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from saverproof.contracts.tables import atomicity
 from saverproof.execution.view import Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
 from saverproof.families.atomicity.scenarios import ELSEWHERE, UNRELATED
+from saverproof.families.atomicity.verdicts import (
+    LATE,
+    PREVIOUS,
+    SILENT,
+    USABLE,
+    WHOLE,
+    FaultVerdict,
+    broken,
+)
 from saverproof.families.atomicity.wording import portrait, wanted_portrait
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.steps.identifiers import mint
-
-WHOLE = atomicity.ALL_OR_NOTHING.id
-LATE = atomicity.NO_LATE_COMMIT.id
-USABLE = atomicity.USABLE_AFTER.id
-SILENT = atomicity.NO_SILENT_LOSS.id
-CANCELLED = atomicity.CANCELLED.id
-PREVIOUS = atomicity.PREVIOUS_INTACT.id
-LOST_CONNECTION = atomicity.USABLE_AFTER_LOST_CONNECTION.id
-
-_OUTCOMES = {WHOLE: "torn", PREVIOUS: "torn", LATE: "late", SILENT: "lost", USABLE: "stuck"}
-
-
-@dataclass(frozen=True, slots=True)
-class FaultVerdict:
-    """What a trial came to; ``contract`` None means that nothing is wrong.
-
-    ``outcome`` is one of the words of a report: clean, held, torn, lost, late, stuck, not-fired.
-    """
-
-    outcome: str
-    contract: str | None = None
-    summary: str = ""
-    expected: str = ""
-    observed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +283,7 @@ class _TrialJudge:
         like = viewpoint if viewpoint in self.references.before.snapshots else Viewpoint.OWN
         if viewpoint in (Viewpoint.FRESH_LATER, Viewpoint.CLOSED):
             like = self.references.first(viewpoint)
-        return FaultVerdict(
-            _OUTCOMES[contract],
+        return broken(
             contract,
             summary,
             wanted_portrait(self.references, self.seen.ending, like, self.snapshots[viewpoint]),
@@ -309,7 +292,7 @@ class _TrialJudge:
 
     @staticmethod
     def _stuck(summary: str, expected: str, observed: str) -> FaultVerdict:
-        return FaultVerdict("stuck", USABLE, summary, expected, observed)
+        return broken(USABLE, summary, expected, observed)
 
 
 def _agree(seen: Snapshot, clean: Snapshot, thread: str) -> bool:

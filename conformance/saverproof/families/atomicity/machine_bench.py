@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
 from saverproof.families.atomicity.drivers import declared
-from saverproof.families.atomicity.family import FAMILY
-from saverproof.families.atomicity.judging import USABLE, FaultVerdict
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
@@ -22,6 +21,7 @@ from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.replay import read_random
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
+from saverproof.families.atomicity.verdicts import USABLE, broken
 from saverproof.families.atomicity.worker import UnansweredError
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.known_failures import database
@@ -48,7 +48,7 @@ def plan_of(target: Target, api: str, folder: Path) -> ItemPlan:
     """What judging has to know of the saver."""
     with loop_for("crossed") as loop:
         facts = survey(target, folder, loop).facts
-    return ItemPlan({}, facts, FAMILY, api, "quick", 0, str(folder))
+    return ItemPlan({}, facts, TABLE.name, api, "quick", 0, str(folder))
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class KnownPrograms:
         """A bench for programs below a folder."""
         drivers, _ = declared(self.target)
         plan = self.plan
-        here = ItemPlan(plan.target, plan.facts, FAMILY, plan.api, plan.profile, 0, str(folder))
+        here = ItemPlan(plan.target, plan.facts, TABLE.name, plan.api, plan.profile, 0, str(folder))
         with FaultBench.opened(here, self.target, drivers) as bench:
             yield bench
 
@@ -143,7 +143,7 @@ def answered(
     except UnansweredError as problem:
         bench.renew()
         text = str(problem)
-        verdict = FaultVerdict("stuck", USABLE, _UNANSWERED, "an answer", text)
+        verdict = broken(USABLE, _UNANSWERED, "an answer", text)
         return trial.violation_of(verdict, text)
 
 

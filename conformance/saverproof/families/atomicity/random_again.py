@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from saverproof.errors import describe
-from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Key, SettledCall, perform
 from saverproof.execution.view import Wanted
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import LATE, USABLE, FaultVerdict
 from saverproof.families.atomicity.random_judging import Expected, torn_by, unusable_after
 from saverproof.families.atomicity.random_stores import RandomStores
-from saverproof.families.atomicity.random_violation import broken
+from saverproof.families.atomicity.verdicts import LATE, USABLE, FaultVerdict, broken
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.steps.definitions import CopyThread
 
@@ -24,7 +22,6 @@ class CallAgain:
     """Of one call; ``puts`` are the calls that have put each checkpoint of the program."""
 
     stores: RandomStores
-    perform: Callable[[ApiDriver, SettledCall], object]
     wanted: Wanted
     puts: Mapping[Key, SettledCall]
 
@@ -50,7 +47,7 @@ class CallAgain:
                 return None
             if (left := self._left_behind(call, expected, injection)) is not None:
                 return left
-        error = call_quietly(partial(self.perform, stores.driver, call))
+        error = call_quietly(partial(stores.perform, stores.driver, call))
         if error is not None:
             return broken(unusable, "the same call again fails", "to work", describe(error))
         if stores.seen(self.wanted) != expected.after:
@@ -71,7 +68,7 @@ class CallAgain:
         refused = [call_quietly(partial(perform, stores.reference, put)) for put in puts]
         errors = [call_quietly(partial(perform, stores.driver, put)) for put in puts]
         whole = stores.seen(self.wanted) == stores.expected(self.wanted)
-        self.perform(stores.reference, call)
+        stores.perform(stores.reference, call)
         if any(refused) or (whole and not any(errors)):
             return None
         if error := next(filter(None, errors), None):

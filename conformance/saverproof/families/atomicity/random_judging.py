@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from saverproof.contracts.tables import durability
 from saverproof.execution.view import Snapshot
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import (
+from saverproof.families.atomicity.observation import TrialObservation
+from saverproof.families.atomicity.verdicts import (
     CANCELLED,
+    IN_FLIGHT,
     LATE,
     LOST_CONNECTION,
     SILENT,
     USABLE,
     WHOLE,
     FaultVerdict,
+    broken,
 )
-from saverproof.families.atomicity.observation import TrialObservation
-from saverproof.families.atomicity.random_violation import broken
-
-IN_FLIGHT = durability.IN_FLIGHT_ATOMIC.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def judged_without_fault(ended: TrialObservation, *, right: bool) -> FaultVerdic
     if not ended.returned:
         return broken(USABLE, "a step without a fault fails", "to work", ended.said)
     if not right:
-        return broken(LATE, "a step without a fault stores something else", "", ended.said)
+        return broken(LATE, "a step without a fault stores something else", observed=ended.said)
     return None
 
 
@@ -67,7 +65,7 @@ def judged_under_fault(
     """Of a call that met its fault; ``locked`` says that nobody else could write afterwards."""
     unusable = unusable_after(injection)
     if seen.unreadable is not None:
-        return broken(unusable, "it failed, and reading fails", "", seen.unreadable)
+        return broken(unusable, "it failed, and reading fails", observed=seen.unreadable)
     if ended.returned and seen != expected.after:
         contract = CANCELLED if _cancelled(injection) else SILENT
         return broken(contract, "it returned, and is not stored", "all of it", ended.said)
@@ -76,7 +74,7 @@ def judged_under_fault(
             torn_by(injection), "it failed, and part of it is seen", "nothing", ended.said
         )
     if locked:
-        return broken(unusable, "it failed, and nobody else can write", "", ended.said)
+        return broken(unusable, "it failed, and nobody else can write", observed=ended.said)
     return None
 
 

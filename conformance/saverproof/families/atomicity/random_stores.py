@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -9,14 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from saverproof.execution.driver import ApiDriver
-from saverproof.execution.settled_calls import Calls, SettledCall
+from saverproof.execution.settled_calls import Calls, SettledCall, perform
 from saverproof.execution.view import Snapshot, Wanted, snapshot
 from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.scenarios import UNRELATED
 from saverproof.model.store import Model
 from saverproof.programs.small import unrelated
+from saverproof.steps.definitions import OwnStep, Step
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.workspace import Workspace
+from saverproof_faults import commit_elsewhere, write_locked
 
 
 @dataclass(slots=True)
@@ -34,6 +38,7 @@ class RandomStores:
     """Two savers on workspaces of their own. Everything here happens on the worker's thread."""
 
     bench: FaultBench
+    own: OwnFaultSteps | None = None
     _open: _Opened | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -89,6 +94,22 @@ class RandomStores:
         """What the saver that is never failed holds."""
         return self.calls.model
 
+    def perform(self, driver: ApiDriver, call: SettledCall) -> object:
+        """Make a call; what an author's rule tells the model, it tells it once."""
+        if not isinstance(call.step, OwnStep):
+            return perform(driver, call)
+        assert self.own is not None, "a step that nothing can take is not legal"
+        first = driver is self.reference
+        return self.own.perform(
+            call.step, driver, self.model if first else copy.deepcopy(self.model)
+        )
+
+    def objection(self, step: Step) -> str | None:
+        """Why a step cannot be taken now, if an author's rule says so."""
+        if not isinstance(step, OwnStep):
+            return None
+        return "there is no such rule" if self.own is None else self.own.objection(step, self.model)
+
     def seen(self, wanted: Wanted) -> Snapshot:
         """What the saver that is failed shows."""
         return snapshot(self.driver, wanted)
@@ -120,6 +141,16 @@ class RandomStores:
             return []
         opened_to = {os.path.realpath(one.path) for one in injector.watch.connections if one.path}
         return sorted(path for path in opened_to if path.startswith(self._folder))
+
+    @property
+    def write_locked(self) -> bool:
+        """Whether nobody else can write."""
+        return any(map(write_locked, self.databases))
+
+    def commit_elsewhere(self) -> None:
+        """Have another connection commit to each of the files."""
+        for path in self.databases:
+            commit_elsewhere(path)
 
     @property
     def database_names(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ waits until it is over, for both of them, and is made again then; what gets thro
 
 from __future__ import annotations
 
-import copy
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,18 +17,11 @@ from typing import Self
 
 from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver
-from saverproof.execution.settled_calls import Key, SettledCall, awaiting, perform
+from saverproof.execution.settled_calls import Key, SettledCall, awaiting
 from saverproof.execution.view import Snapshot, Wanted, latest_key
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import counting_places
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import (
-    LATE,
-    LOST_CONNECTION,
-    SILENT,
-    USABLE,
-    FaultVerdict,
-)
 from saverproof.families.atomicity.observation import TrialObservation
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_again import CallAgain
@@ -48,12 +40,20 @@ from saverproof.families.atomicity.random_programs import (
     in_outage,
 )
 from saverproof.families.atomicity.random_stores import RandomStores
-from saverproof.families.atomicity.random_violation import ProgramViolation, broken
+from saverproof.families.atomicity.random_violation import ProgramViolation
+from saverproof.families.atomicity.verdicts import (
+    LATE,
+    LOST_CONNECTION,
+    SILENT,
+    USABLE,
+    FaultVerdict,
+    broken,
+)
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.model.store import Model
 from saverproof.steps.definitions import OwnStep, Program, Step
 from saverproof.workspace import Workspace
-from saverproof_faults import Places, Plan, commit_elsewhere, write_locked
+from saverproof_faults import Places, Plan
 
 
 @dataclass(slots=True)
@@ -82,13 +82,13 @@ class RandomTrial:
     _stores: RandomStores = field(init=False)
 
     def __post_init__(self) -> None:
-        self._stores = RandomStores(self.bench)
+        self._stores = RandomStores(self.bench, self.own)
 
     def run(self) -> ProgramViolation | None:
         """Take the steps; gives what went wrong, if anything did."""
         with self:
             while (planned := self.source.planned(len(self._taken), self.model)) is not None:
-                if self._objection(planned.step) is not None:
+                if self._stores.objection(planned.step) is not None:
                     continue
                 if (violation := self.take(planned)) is not None:
                     return violation
@@ -166,7 +166,7 @@ class RandomTrial:
         """Whether a call that failed keeps others from writing; asked before the saver is asked
         anything: what it puts off may end with its next call.
         """
-        return ended.fired and any(map(write_locked, self._stores.databases))
+        return ended.fired and self._stores.write_locked
 
     def finish(self) -> ProgramViolation | None:
         """What is wrong once an outage is over, if there was one."""
@@ -186,7 +186,7 @@ class RandomTrial:
         return None
 
     def _works_again(self, call: SettledCall) -> FaultVerdict | None:
-        error = call_quietly(partial(self._perform, self.driver, call))
+        error = call_quietly(partial(self._stores.perform, self.driver, call))
         if error is None:
             return None
         return broken(USABLE, "a call fails after the outage", "to work", describe(error))
@@ -214,7 +214,7 @@ class RandomTrial:
             copies.append(shutil.copytree(left, fresh.path, symlinks=True, dirs_exist_ok=True))
 
         with self.bench.injector.trapped(plan.place, copy_files):
-            ended = undisturbed(self.bench, partial(self._perform, self.driver, call))
+            ended = undisturbed(self.bench, partial(self._stores.perform, self.driver, call))
         if not copies:
             return self._unharmed(ended, right=self._seen() == expected.after)
         self._reopen(fresh, injection)
@@ -251,8 +251,7 @@ class RandomTrial:
         wrong = judged_under_fault(ended, injection, expected, seen, locked=locked)
         if wrong is not None:
             return self._violation(wrong)
-        for path in self._stores.databases:
-            commit_elsewhere(path)
+        self._stores.commit_elsewhere()
         return self._again(call, expected, injection, ended.said)
 
     def _unharmed(self, ended: TrialObservation, *, right: bool) -> ProgramViolation | None:
@@ -264,7 +263,7 @@ class RandomTrial:
     def _again(
         self, call: SettledCall, expected: Expected, injection: Injection | None, ending: str
     ) -> ProgramViolation | None:
-        again = CallAgain(self._stores, self._perform, self._wanted, self._puts)
+        again = CallAgain(self._stores, self._wanted, self._puts)
         verdict = again.wrong(call, expected, injection)
         return None if verdict is None else self.violation_of(verdict, ending)
 
@@ -272,7 +271,7 @@ class RandomTrial:
         """Make the call, under the fault if there is one: whether it fired, and how it ended."""
         bench, position = self.bench, len(self._taken) - 1
         bench.calls += 1
-        operation = partial(self._perform, self.driver, call)
+        operation = partial(self._stores.perform, self.driver, call)
         if position == self.counted:
             where = (self._stores.workspace.name, self._stores.database_names)
             with counting_places(bench, *where, writes=False) as found:
@@ -286,19 +285,9 @@ class RandomTrial:
         self._faults[position] = injection
         return failed(bench, operation, partial(awaiting, self.driver, call), injection)
 
-    def _perform(self, driver: ApiDriver, call: SettledCall) -> object:
-        """Make a call; what an author's rule tells the model, it tells it once."""
-        if not isinstance(call.step, OwnStep):
-            return perform(driver, call)
-        assert self.own is not None, "a step that nothing can take is not legal"
-        first = driver is self._stores.reference
-        return self.own.perform(
-            call.step, driver, self.model if first else copy.deepcopy(self.model)
-        )
-
     def _beside(self, call: SettledCall) -> ProgramViolation | None:
         """Make the call on the saver that is never failed; an author's rule may be broken there."""
-        error = call_quietly(partial(self._perform, self._stores.reference, call))
+        error = call_quietly(partial(self._stores.perform, self._stores.reference, call))
         if error is None:
             return None
         if not isinstance(call.step, OwnStep):
@@ -317,11 +306,6 @@ class RandomTrial:
         verdict = FaultVerdict("torn", contract, str(error), "no exception", f"raised {said}")
         return self.violation_of(verdict, said)
 
-    def _objection(self, step: Step) -> str | None:
-        if not isinstance(step, OwnStep):
-            return None
-        return "there is no such rule" if self.own is None else self.own.objection(step, self.model)
-
     def _violation(self, verdict: FaultVerdict | None) -> ProgramViolation | None:
         return None if verdict is None else self.violation_of(verdict, verdict.observed)
 
@@ -329,8 +313,8 @@ class RandomTrial:
         """A call never returned, so that this trial was given up."""
         summary = f"after {self.injected} faults, the saver hangs"
         lost = all(injection.disconnects for injection in self._faults.values())
-        broken = LOST_CONNECTION if self._faults and lost else USABLE
-        verdict = FaultVerdict("stuck", broken, summary, "an answer or an error", which)
+        contract = LOST_CONNECTION if self._faults and lost else USABLE
+        verdict = broken(contract, summary, "an answer or an error", which)
         return ProgramViolation(tuple(self._taken), dict(self._faults), verdict, which, hung=True)
 
     def violation_of(self, verdict: FaultVerdict, ending: str) -> ProgramViolation:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import (
+from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
+from saverproof.families.atomicity.sweep import FaultSweep
+from saverproof.families.atomicity.verdicts import (
     CANCELLED,
     LATE,
     LOST_CONNECTION,
@@ -17,8 +19,6 @@ from saverproof.families.atomicity.judging import (
     WHOLE,
     FaultVerdict,
 )
-from saverproof.families.atomicity.observation import OperationEnding, TrialObservation
-from saverproof.families.atomicity.sweep import FaultSweep
 from saverproof.families.tally import Tally, keep_plainest
 from saverproof_faults import Event, Moment, io_to_fail
 
@@ -93,6 +93,11 @@ class FaultRecord:
     """Why a server could not be watched, and in which operations."""
     _operations: dict[str, dict[str, Found]] = field(default_factory=dict)
     """Each broken contract, the operations that break it, and the plainest trial of each."""
+
+    def beat(self, calls: int) -> None:
+        """Tell how far it is, after so many calls."""
+        self.tally.operations = calls
+        self.tally.beat(faults=self.injected.total())
 
     def counted(self, sweep: FaultSweep) -> None:
         """Take in a clean run."""

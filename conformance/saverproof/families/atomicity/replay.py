@@ -11,12 +11,12 @@ from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.judging import FaultVerdict
 from saverproof.families.atomicity.own_server import needs_own_server
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_trial import RandomTrial
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
+from saverproof.families.atomicity.verdicts import FaultVerdict
 from saverproof.families.atomicity.worker import HungError, SlowError
 from saverproof.items import ItemPlan
 from saverproof.programs.small import OPERATIONS

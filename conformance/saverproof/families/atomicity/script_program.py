@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
-from saverproof.families.atomicity.judging import CANCELLED, SILENT, WHOLE
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.random_programs import WATCHED
 from saverproof.families.atomicity.scripting import other_commits, top_of
+from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers

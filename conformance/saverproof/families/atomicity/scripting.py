@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from saverproof.families.atomicity.judging import CANCELLED, LOST_CONNECTION, SILENT, USABLE
 from saverproof.families.atomicity.plain_fault import PlainFault
 from saverproof.families.atomicity.record import Found
 from saverproof.families.atomicity.script_faults import plain_faults
 from saverproof.families.atomicity.script_faults_below import COVERING, COVERING_BESIDE
+from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, SILENT, USABLE
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers

@@ -13,19 +13,20 @@ from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import changes_files, counting_places, state_of_files
 from saverproof.families.atomicity.fault_plans import SESSIONS_ENDED, Injection, injections, lasting
 from saverproof.families.atomicity.injection import inject, serializing
-from saverproof.families.atomicity.judging import (
-    CANCELLED,
-    LOST_CONNECTION,
-    SILENT,
-    USABLE,
-    FaultJudge,
-    FaultVerdict,
-)
+from saverproof.families.atomicity.judging import FaultJudge
 from saverproof.families.atomicity.observation import TrialObservation, Viewpoint
 from saverproof.families.atomicity.prepared_store import PreparedStore, prepared
 from saverproof.families.atomicity.reference_states import References
 from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.trial import FaultTrial
+from saverproof.families.atomicity.verdicts import (
+    CANCELLED,
+    LOST_CONNECTION,
+    SILENT,
+    USABLE,
+    FaultVerdict,
+    broken,
+)
 from saverproof.families.atomicity.worker import HungError, UnansweredError, call_quietly
 from saverproof_faults import Fault, Places, Plan, count_awaits
 
@@ -194,8 +195,7 @@ def _unstored(references: References, judge: FaultJudge) -> FaultVerdict | None:
     # A lock without a transaction is a saver that keeps the store for itself.
     if not hidden and not (after.locked and after.transactions):
         return None
-    return FaultVerdict(
-        "lost",
+    return broken(
         SILENT,
         "it returned, and others do not see it",
         "all of it stored when the call returns",

@@ -1,0 +1,125 @@
+"""Judges programs in which a saver fails more than once, or among other steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from saverproof.contracts.registry import contract
+from saverproof.errors import OpeningError
+from saverproof.families.atomicity.bench import FaultBench
+from saverproof.families.atomicity.counting import kinds_of
+from saverproof.families.atomicity.effort import FaultEffort
+from saverproof.families.atomicity.journal import Journal
+from saverproof.families.atomicity.random_programs import DrawnSteps, fault_theme
+from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
+from saverproof.families.atomicity.random_trial import RandomTrial
+from saverproof.families.atomicity.random_violation import ProgramViolation
+from saverproof.families.atomicity.record import FaultRecord
+from saverproof.families.atomicity.repeated_faults import faults_in_a_row
+from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
+from saverproof.families.atomicity.sweep import FaultSweep
+from saverproof.families.atomicity.verdicts import USABLE
+from saverproof.families.atomicity.worker import HungError, SlowError, UnansweredError
+from saverproof.families.tally import Tally
+from saverproof.items import ItemPlan
+from saverproof.targets.target import Target
+
+RANDOM, MANY = "a random program", "many faults in a row"
+"""What findings call a program with faults."""
+MOST_UNANSWERED = 2
+"""A saver that does not answer this often is not asked any further: each time costs the worker's
+patience.
+"""
+
+
+@dataclass(slots=True)
+class FaultPrograms:
+    """The programs of one plan; the sweeps have judged what a saver does in a single fault."""
+
+    plan: ItemPlan
+    target: Target
+    record: FaultRecord
+    journal: Journal
+    bench: FaultBench
+    violations: dict[str, ShrunkViolation] = field(default_factory=dict)
+    """Contracts that programs broke, and a short program that does."""
+
+    @property
+    def tally(self) -> Tally:
+        """Of the item."""
+        return self.record.tally
+
+    def try_in_a_row(self, sweeps: Sequence[FaultSweep]) -> None:
+        """Programs in which one saver fails often; the sweeps have judged what it does once."""
+        try:
+            programs = faults_in_a_row(self.bench, sweeps)
+        except (OpeningError, UnansweredError) as problem:
+            self.bench.renew()
+            self.tally.unsure((USABLE,), f"no faults in a row: {problem}")
+            return
+        for many in programs:
+            trial = RandomTrial(self.bench, many.source, self.journal.note_random)
+            try:
+                violation = self.bench.on_worker(trial.run)
+            except HungError as hung:
+                self.bench.renew()
+                violation = trial.hung(str(hung))
+            except (OpeningError, SlowError) as problem:
+                self.bench.renew()
+                self.tally.unsure((USABLE,), f"many faults in a row were given up: {problem}")
+                continue
+            self.record.tried_in_a_row(trial.injected)
+            if violation is not None and trial.injected > 1:
+                self._keep(violation, MANY)
+            self.record.beat(self.bench.calls)
+
+    def try_randomly(self, effort: FaultEffort) -> None:
+        """Random programs; one that breaks a contract already broken adds nothing."""
+        able = frozenset(self.plan.facts["operations"][self.plan.api])
+        random_programs = range(effort.random_programs)
+        given_up = 0
+        for number in self.tally.budget.within(random_programs, "random programs with faults"):
+            choose = Random(f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{number}")
+            source = DrawnSteps(choose, fault_theme(able), effort.length, kinds_of(self.bench))
+            random_trial = RandomTrial(self.bench, source, self.journal.note_random)
+            try:
+                violation = self.bench.on_worker(random_trial.run)
+            except UnansweredError as problem:
+                self.tally.note(f"a random program was given up: {problem}")
+                self.bench.renew()
+                violation = None
+                if isinstance(problem, HungError):
+                    violation = random_trial.hung(str(problem))
+                given_up += 1
+            self.record.tried_randomly(random_trial.injected)
+            if violation is not None:
+                self._keep(violation, RANDOM)
+            self.record.beat(self.bench.calls)
+            if given_up >= MOST_UNANSWERED:
+                break
+
+    def report(self) -> None:
+        """Tell of those that programs found; what follows from another flaw is none of its own."""
+        found = self.record.found
+        known = {name for broken in found for name in (broken, *contract(broken).implies)}
+        self.tally.findings += [
+            finding_of_random(self.plan, self.target, violation)
+            for name, violation in self.violations.items()
+            if name in self.tally.wanted - known
+        ]
+
+    def _keep(self, violation: ProgramViolation, title: str) -> None:
+        """Keep the first program that broke a contract which the sweeps have not found broken."""
+        contract = str(violation.verdict.contract)
+        self.tally.differences.note(contract)
+        if contract in self.violations or contract in self.record.found:
+            return
+        if violation.hung:
+            # Each further trial would hang as well.
+            self.violations[contract] = ShrunkViolation(violation, {}, title)
+            return
+        shortest = shortest_program(self.bench, violation)
+        places = {at: places_of(self.bench, shortest, at) for at in shortest.faults}
+        self.violations[contract] = ShrunkViolation(shortest, places, title)
