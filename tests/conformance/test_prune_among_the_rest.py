@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 from tests.reference.saver import ReferenceSaver
+from tests.reference.store import CheckpointRow, Shelf
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
@@ -39,6 +40,7 @@ LOSES_A_VALUE = (("count", None),)
 WRITES = (("notes", Value("integer", 1)),)
 ROOT = Put("a", "", 1)
 CHILD = Put("a", "child", 1)
+SECOND = Put("a", "", 2, 1)
 KEPT = (ROOT, Put("a", "", 2, 1, changes=LOSES_A_VALUE), Prune(("a",), "keep_latest"))
 
 PROGRAMS_WITH_A_PRUNE: dict[str, Program] = {
@@ -66,7 +68,23 @@ PROGRAMS_WITH_A_PRUNE: dict[str, Program] = {
         *(ListTuples("a", "", limit=size) for size in range(4)),
     ),
     "deleted": (*KEPT, DeleteThread("a"), ListTuples("a"), Put("a", "", 1), ListTuples("a")),
+    "put again": (SECOND, Prune(("a",), "keep_latest"), SECOND, *KEPT[:2], ListTuples("a")),
 }
+
+
+class UnlinksWhatItKeeps(ReferenceSaver):
+    """What is kept has no parent any more, nor has it after it was put again."""
+
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        has_parent = shelf.checkpoints.get(row.id, row).parent is not None
+        super()._store_checkpoint(shelf, row if has_parent else replace(row, parent=None))
+
+    def _keep_latest(self, thread: str) -> None:
+        super()._keep_latest(thread)
+        for shelf in self._shelves_of(thread):
+            for id, row in shelf.checkpoints.items():
+                if row.parent not in shelf.checkpoints:
+                    shelf.checkpoints[id] = replace(row, parent=None)
 
 
 class ForgetsTheNewest(ReferenceSaver):
@@ -82,7 +100,11 @@ def target(saver: type[ReferenceSaver]) -> Target:
     return Target(name=saver.__name__, open=opener(saver))
 
 
-RIGHT = pytest.mark.parametrize("right", [target(ReferenceSaver), sqlite], ids=lambda t: t.name)
+RIGHT = pytest.mark.parametrize(
+    "right",
+    [target(ReferenceSaver), target(UnlinksWhatItKeeps), sqlite],
+    ids=lambda target: target.name,
+)
 
 
 @contextmanager

@@ -91,6 +91,10 @@ class Model(Contents):
             record.puts = present.puts + 1
             record.before = present.before
             record.marks = present.marks
+            # What a removal took from a link need not be given back by putting the same link again.
+            record.parent_may_be_gone = (
+                present.parent_may_be_gone and record.parent == present.parent
+            )
             if planned.again:
                 record.doubts = present.doubts
             else:
