@@ -13,8 +13,9 @@ from threading import Timer
 
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.servers import keeping
-from saverproof_faults.servers.keeping import Lease, announced
+from saverproof_faults.servers.keeping import announced
 from saverproof_faults.servers.kinds import ServerKind
+from saverproof_faults.servers.leases import Lease
 from saverproof_faults.servers.orders import Deed, Wanted, telling
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 from saverproof_faults.syscalls import CallFault, CallWatch

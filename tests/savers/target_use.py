@@ -9,7 +9,7 @@ from saverproof import Capability, Target, Workspace
 from tests.savers.helpers import at, make, number_of
 
 
-def require_same_store(target: Target, workspace: Workspace) -> None:
+def assert_same_store(target: Target, workspace: Workspace) -> None:
     """Put one checkpoint by the function, then another by the text, and list them."""
     assert asyncio.run(enter(target(workspace), 1)) == [1]
     assert target.opening is not None

@@ -13,7 +13,7 @@ from saverproof.scripts.reproducers import operation_reproducer
 from saverproof_faults.servers import ServerUnavailable, dsn_for, serving
 from saverproof_savers import targets
 from saverproof_savers.targets import engines, servers
-from tests.savers.target_use import require_same_store
+from tests.savers.target_use import assert_same_store
 
 TARGETS = {
     target.name: target
@@ -56,7 +56,7 @@ def test_a_target_opens_the_store_that_its_opening_text_opens(
         except ServerUnavailable as reason:
             pytest.skip(str(reason))
         workspace = Workspace(tmp_path, "abc", dsn_for(target.server, tmp_path))
-    require_same_store(target, workspace)
+    assert_same_store(target, workspace)
     if target.check is not None:
         assert target.check(workspace) == []
 

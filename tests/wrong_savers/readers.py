@@ -153,6 +153,7 @@ class ReaderNeverEnds(SqliteReference):
 @wrong(ORDER, "the cache is cleared before the write, and a read meanwhile fills it with what was")
 class ClearedTooEarly(SqliteReference):
     way_to_the_store_s = 0.002
+    """So that it does not hang on luck whether a read comes between."""
 
     def _cache(self) -> dict[Any, Any]:
         cache: dict[Any, Any] = self.__dict__.setdefault("cache", {})

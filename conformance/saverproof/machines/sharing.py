@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 from saverproof.judging.attribution.odd_names import hostile_names
-from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteThread,
-    DeltaHistory,
-    GetTuple,
-    ListTuples,
-    NextVersions,
-    Program,
-    Prune,
-    Put,
-    PutHistory,
-    PutWrites,
-    WalkPages,
-)
+from saverproof.steps import definitions
 
 _IN_THEIR_THREADS = (
-    CopyThread,
-    DeleteThread,
-    DeltaHistory,
-    GetTuple,
-    ListTuples,
-    NextVersions,
-    Prune,
-    Put,
-    PutHistory,
-    PutWrites,
-    WalkPages,
+    definitions.CopyThread,
+    definitions.DeleteThread,
+    definitions.DeltaHistory,
+    definitions.GetTuple,
+    definitions.ListTuples,
+    definitions.NextVersions,
+    definitions.Prune,
+    definitions.Put,
+    definitions.PutHistory,
+    definitions.PutWrites,
+    definitions.WalkPages,
 )
 
 
-def may_share(program: Program) -> bool:
+def may_share(program: definitions.Program) -> bool:
     """Whether all steps stay within threads that they name, under any names."""
     return all(
         isinstance(step, _IN_THEIR_THREADS)
-        and not (isinstance(step, ListTuples) and step.thread is None)
+        and not (isinstance(step, definitions.ListTuples) and step.thread is None)
         and not hostile_names(step)
         for step in program
     )

@@ -1,7 +1,8 @@
 """The pytest plugin.
 
 pytest loads this module in every project in which saverproof is installed. It imports nothing but
-pytest and the standard library; everything else comes in with ``--saver``.
+pytest and the standard library; everything else comes in with ``--saver``, which is why functions
+import here, and nowhere else.
 """
 
 from collections.abc import Iterator

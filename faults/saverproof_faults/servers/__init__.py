@@ -19,7 +19,6 @@ nothing of it is left, not even when the process that started it is killed.
 from saverproof_faults.servers.keeping import (
     Keeper,
     Kept,
-    Lease,
     Need,
     dsn_for,
     place,
@@ -27,6 +26,7 @@ from saverproof_faults.servers.keeping import (
     serving_apart,
 )
 from saverproof_faults.servers.kinds import NoPlaceError, Places, RunningServer, ServerKind, Way
+from saverproof_faults.servers.leases import Lease
 from saverproof_faults.servers.mariadb import MariaDbServer
 from saverproof_faults.servers.mariadb_places import MariaDB
 from saverproof_faults.servers.postgres import PostgresServer
