@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from saverproof.process import fork_server
 from saverproof.process.client import JudgeGone, JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.forks import forks_of, start
@@ -143,6 +144,38 @@ def test_what_cannot_be_forked_is_a_new_interpreter(line: str, folder: Path) -> 
         assert one.ask(LEAVE, None)["parent"] == os.getpid()
 
 
+NO_ROOM = """
+import os
+
+def fork_once_more():
+    if not forks:
+        raise BlockingIOError
+    return forks.pop()()
+
+if __name__ != "__main__":
+    forks, os.fork = [os.fork], fork_once_more
+"""
+
+
+def test_where_there_is_no_room_for_one_more_the_others_go_on(folder: Path) -> None:
+    module = folder / "forked" / "__main__.py"
+    module.write_text(NO_ROOM + module.read_text())
+    with forks_of([FORKED]), child(folder) as one, child(folder) as other:
+        assert other.ask(LEAVE, None)["parent"] == os.getpid()
+        assert one.ask(LEAVE, None)["parent"] == servers()[0].pid
+
+
+def test_what_is_too_long_to_be_ordered_is_a_new_interpreter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with forks_of([FORKED]), child(folder) as one:
+        for name in ("SAID", "LONGER"):
+            monkeypatch.setenv(name, fork_server.LONGEST // 2 * "-")
+        with child(folder) as other:
+            assert other.ask(LEAVE, None)["parent"] == os.getpid()
+        assert one.ask(LEAVE, None)["parent"] == servers()[0].pid
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_a_run_that_is_ended(how: signal.Signals, folder: Path) -> None:
     command = [sys.executable, "-c", RUN]
@@ -180,5 +213,6 @@ def test_a_child_is_ended_before_it_has_a_group_of_its_own(
         raise ProcessLookupError
 
     with child(folder) as one:
+        left = psutil.Process(one.pid)
         monkeypatch.setattr(os, "killpg", no_such_group)
-    assert not psutil.pid_exists(one.pid)
+    left.wait(60)

@@ -103,15 +103,21 @@ class ForkServer:
             make_forks_cheap()
 
     def _take_order(self) -> ChildOrder | None:
-        """Make the child of an order; in it, give the order."""
+        """Make the child of an order; in it, give the order. What cannot be made here is left to
+        whoever ordered it.
+        """
         connection, _ = self._listener.accept()
         order = self._read(connection)
+        process = None
         # A fork has none of the other threads, and perhaps their locks.
-        if order.main is None or threads() > 1:
-            connection.close()
-        elif (process := _fork()) == 0:
+        if order.main is not None and threads() == 1:
+            with suppress(OSError):  # There is no room for one more.
+                process = _fork()
+        if process == 0:
             self._forget_others(connection)
             return order
+        if process is None:
+            connection.close()
         else:
             self._watch(process, connection)
         order.close()
@@ -119,10 +125,11 @@ class ForkServer:
 
     def _read(self, connection: socket.socket) -> ChildOrder:
         connection.settimeout(_PATIENCE_S)
-        data, descriptors = b"", list[int]()
+        data, descriptors, flags = b"", list[int](), 0
         with suppress(OSError):
-            data, descriptors, _, _ = socket.recv_fds(connection, LONGEST, HANDED)
-        if not data or not _is_own(connection):
+            data, descriptors, flags, _ = socket.recv_fds(connection, LONGEST, HANDED)
+        is_whole = data and not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC)
+        if not is_whole or not _is_own(connection):
             return ChildOrder(None, descriptors, {})
         wanted = json.loads(data)
         if wanted["module"] in self._missing:
@@ -176,10 +183,12 @@ def _leave(*signalled: object) -> None:
 def _fork() -> int:
     """Fork; a child never leaves for this process, but is ended by the signal."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    process = os.fork()
-    if process == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    try:
+        process = os.fork()
+        if process == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     return process
 
 

@@ -95,7 +95,6 @@ def _forked(service: Service, output: int, served: Sequence[int]) -> ForkedChild
     if not address:
         return None
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    connection.settimeout(_PATIENCE_S)
     order = {"module": service.module, "environment": dict(os.environ)}
     with suppress(OSError):
         connection.connect(f"\0{address}")
