@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -29,6 +29,7 @@ from saverproof_faults.syscalls import (
     can_fail,
     filter,
 )
+from saverproof_faults.syscalls.numbers import by_number, processor
 
 T = TypeVar("T")
 
@@ -42,8 +43,11 @@ class Covered:
         self.watch, self.folder = watch, folder
         self._thread = thread
 
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        return self._thread.submit(work)
+
     def run(self, work: Callable[[], T]) -> T:
-        return self._thread.submit(work).result()
+        return self.submit(work).result()
 
     def seen(self, work: Callable[[], object]) -> list[str]:
         with self.watch.counting() as calls:
@@ -88,6 +92,27 @@ STORING = [
 
 def test_the_calls_of_an_operation_are_seen_in_order(covered: Covered) -> None:
     assert covered.seen(covered.store) == STORING
+
+
+def is_held(thread: int) -> bool:
+    """Whether a thread of this process is in a system call that a watch would hold."""
+    number, *_ = Path(f"/proc/self/task/{thread}/syscall").read_text().split()
+    return number.isdecimal() and int(number) in by_number(processor() or "")
+
+
+def test_all_that_was_said_before_a_call_is_heard_before_it(covered: Covered) -> None:
+    caller = covered.run(threading.get_native_id)
+    supervisor = psutil.Process(covered.watch.supervisor)
+    supervisor.suspend()
+    with covered.watch.counting() as calls:
+        covered.watch.arm(CallFault(1))
+        stored = covered.submit(covered.store)
+        while not is_held(caller):
+            threading.Event().wait(0.01)
+        supervisor.resume()
+        assert isinstance(stored.exception(), OSError)
+    covered.watch.disarm()
+    assert [str(call) for call in calls] == STORING[:1]
 
 
 def test_files_elsewhere_are_let_alone(covered: Covered, tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ class Supervisor:
                         self._obey()
                     except (EOFError, BrokenPipeError):
                         return
+                    break  # It may have said more.
                 elif event & select.POLLIN:
                     self._answer(descriptor)
                 else:
