@@ -82,7 +82,7 @@ class Supervisor:
                     except (EOFError, BrokenPipeError):
                         return
                     break  # It may have said more.
-                elif event & select.POLLIN:
+                if event & select.POLLIN:
                     self._answer(descriptor)
                 else:
                     # Every thread under this filter has ended.
