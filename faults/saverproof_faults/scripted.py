@@ -16,7 +16,7 @@ from saverproof_faults.servers import keeping
 from saverproof_faults.servers.keeping import announced
 from saverproof_faults.servers.kinds import ServerKind
 from saverproof_faults.servers.leases import Lease
-from saverproof_faults.servers.orders import Deed, Wanted, telling
+from saverproof_faults.servers.orders import Deed, WantedPlace, telling
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 from saverproof_faults.syscalls import CallFault, CallWatch
 
@@ -173,7 +173,7 @@ def fail_no_more(label: Label) -> None:
 
 
 def _leases(label: Label | None = None) -> Iterator[Lease]:
-    wanted = Wanted(name="") if label is None else Wanted(label=os.fspath(label))
+    wanted = WantedPlace(name="") if label is None else WantedPlace(label=os.fspath(label))
     for kept in announced().values():
         with closing(Lease(kept.address, wanted)) as lease:
             yield lease

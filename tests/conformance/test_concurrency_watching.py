@@ -11,7 +11,7 @@ import pytest
 
 from saverproof.families.concurrency import schedules
 from saverproof.families.concurrency.schedules import Pauses, Schedule
-from saverproof.families.concurrency.watching import Progress, position_of, stacks, watch
+from saverproof.families.concurrency.watching import AnswerCount, position_of, stacks, watch
 from saverproof.targets.event_loop import EventLoop
 
 
@@ -32,7 +32,7 @@ def test_a_deadlock_is_told_with_the_stack_of_every_thread(lock: threading.Lock)
         threading.Thread(target=wait_for_the_lock, name="the other side", daemon=True).start()
         wait_for_the_lock()
 
-    still = watch(scene, Progress(), patience_s=0.3)
+    still = watch(scene, AnswerCount(), patience_s=0.3)
     assert still is not None
     assert still.hung
     assert still.stacks.count("wait_for_the_lock: with lock:") == 2
@@ -47,7 +47,7 @@ def test_work_is_no_deadlock() -> None:
         while time.monotonic() < over:
             sum(range(1_000))
 
-    assert watch(work, Progress(), patience_s=patience_s) is None
+    assert watch(work, AnswerCount(), patience_s=patience_s) is None
 
 
 def test_a_task_that_waits_is_shown_with_what_it_waits_for() -> None:

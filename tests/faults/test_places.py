@@ -41,7 +41,7 @@ from saverproof_faults.servers import (
     serving,
 )
 from saverproof_faults.servers.kinds import within
-from saverproof_faults.servers.orders import Wanted
+from saverproof_faults.servers.orders import WantedPlace
 from saverproof_faults.servers.reference import kind_of, text_of
 
 HOLDER = Path(__file__).with_name("place_holder.py")
@@ -302,7 +302,7 @@ def test_a_kind_that_starts_nothing_needs_a_dsn() -> None:
 
 def test_the_server_fails_at_the_row_that_is_asked_for(postgres: ServerKind) -> None:
     with serving(postgres) as kept, place(postgres) as here:
-        visit = Lease(kept.address, Wanted(name=here.name))
+        visit = Lease(kept.address, WantedPlace(name=here.name))
         with closing(visit), closing(psycopg.connect(here.dsn, autocommit=True)) as client:
             client.execute("CREATE TABLE t (x INT PRIMARY KEY)")
             visit.watch_writes()
@@ -340,7 +340,7 @@ def test_a_server_that_fails_no_writes_says_so(tmp_path: Path) -> None:
 )
 def test_mariadb_fails_at_the_row_that_is_asked_for(how: Way, error: int) -> None:
     with there(MariaDB()) as kept, place(MariaDB()) as here:
-        visit = Lease(kept.address, Wanted(name=here.name))
+        visit = Lease(kept.address, WantedPlace(name=here.name))
         with closing(visit), closing(in_mariadb(here.dsn)) as client:
             client.write()
             assert how in visit.watch_writes().ways
@@ -359,7 +359,7 @@ def test_mariadb_fails_at_the_row_that_is_asked_for(how: Way, error: int) -> Non
 @pytest.mark.parametrize("kind", [Redis(), Valkey()])
 def test_redis_fails_at_the_key_that_is_asked_for(kind: ServerKind) -> None:
     with there(kind) as kept, place(kind) as here:
-        visit = Lease(kept.address, Wanted(name=here.name))
+        visit = Lease(kept.address, WantedPlace(name=here.name))
         with closing(visit), redis.Redis.from_url(here.dsn) as client:
 
             def work() -> list[Any]:

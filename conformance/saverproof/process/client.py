@@ -17,14 +17,14 @@ from saverproof.process.forks import start
 from saverproof.process.heartbeat import Heartbeat
 from saverproof.process.requests import Answer, Data, Progress, Request, Service, as_json
 from saverproof.process.server import STACKS_SIGNAL
-from saverproof.process.silence import CUT_OFF_AFTER, Ending, Silence
+from saverproof.process.silence import CUT_OFF_AFTER, Silence, SilenceEnding
 
 _POLL_S = 0.1
 _TAIL = 4096
 _STACKS = 16384
 _REASONS = {
-    Ending.HUNG: "no answer after {0:g} s",
-    Ending.CUT_OFF: "cut off after {1:g} s without an answer, while it was still at work",
+    SilenceEnding.HUNG: "no answer after {0:g} s",
+    SilenceEnding.CUT_OFF: "cut off after {1:g} s without an answer, while it was still at work",
 }
 
 Listener = Progress
@@ -161,13 +161,13 @@ class JudgeProcess:
             elif silence is not None and (ending := silence.last(waited)) is not None:
                 raise self._silent(silence.patience_s, ending)
             if limit_s is not None and total >= limit_s:
-                raise self._ended(_REASONS[Ending.HUNG].format(limit_s))
+                raise self._ended(_REASONS[SilenceEnding.HUNG].format(limit_s))
 
-    def _silent(self, seconds: float, ending: Ending) -> JudgeGone | JudgeError:
+    def _silent(self, seconds: float, ending: SilenceEnding) -> JudgeGone | JudgeError:
         """Who is to blame for the silence: the saver that was called, or the kit after it."""
         answered = self._heartbeat.answered
         gone = self._ended(_REASONS[ending].format(seconds, CUT_OFF_AFTER * seconds))
-        gone.cut_off = ending is Ending.CUT_OFF
+        gone.cut_off = ending is SilenceEnding.CUT_OFF
         if not answered:
             return gone
         if gone.cut_off:

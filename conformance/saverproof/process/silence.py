@@ -24,7 +24,7 @@ processes, and a sign of life mostly comes before the first.
 """
 
 
-class Ending(Enum):
+class SilenceEnding(Enum):
     """Why a silent process is waited for no more."""
 
     HUNG = "hung"
@@ -53,7 +53,7 @@ class Silence:
         """There was a sign of life."""
         self.total_s = self._stretch_s = self._unseen_s = 0.0
 
-    def last(self, waited_s: float) -> Ending | None:
+    def last(self, waited_s: float) -> SilenceEnding | None:
         """It lasts so many seconds longer; why to wait no more, or None."""
         self._unseen_s += waited_s
         if self._unseen_s < self.patience_s / _LOOKS:
@@ -70,9 +70,9 @@ class Silence:
             return None
         moved_s = max(_used_s(tree) - self._used_s, self._at_work_s)
         if moved_s < BUSY * self._stretch_s:
-            return Ending.HUNG
+            return SilenceEnding.HUNG
         self._stretch_s = 0.0
-        return Ending.CUT_OFF if self.total_s >= CUT_OFF_AFTER * self.patience_s else None
+        return SilenceEnding.CUT_OFF if self.total_s >= CUT_OFF_AFTER * self.patience_s else None
 
 
 def _tree(pid: int) -> list[psutil.Process]:

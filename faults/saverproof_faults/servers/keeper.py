@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof_faults.servers.kinds import Moves, through, where
-from saverproof_faults.servers.orders import Order, Wanted
+from saverproof_faults.servers.orders import Order, WantedPlace
 from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
@@ -107,7 +107,7 @@ def _lease(connection: socket.socket, stock: Stock) -> None:
             talk.flush()
 
         try:
-            wanted = Wanted(**json.loads(talk.readline()))
+            wanted = WantedPlace(**json.loads(talk.readline()))
             name, dsn = _place(wanted, stock)
         except Exception as error:  # noqa: BLE001 - told to whoever asked
             with suppress(OSError):
@@ -120,11 +120,11 @@ def _lease(connection: socket.socket, stock: Stock) -> None:
                     order = Order.from_json(json.loads(line))
                     answer(_outcome(stock, order, name))
         finally:
-            if wanted == Wanted():
+            if wanted == WantedPlace():
                 stock.give_back(name)
 
 
-def _place(wanted: Wanted, stock: Stock) -> tuple[str, str]:
+def _place(wanted: WantedPlace, stock: Stock) -> tuple[str, str]:
     if wanted.name is not None:
         return wanted.name, ""
     return stock.take() if wanted.label is None else stock.labelled(wanted.label)

@@ -16,7 +16,7 @@ from typing import Any, Self
 from saverproof_faults.servers import keeper
 from saverproof_faults.servers.kinds import ServerKind
 from saverproof_faults.servers.leases import Lease
-from saverproof_faults.servers.orders import Wanted
+from saverproof_faults.servers.orders import WantedPlace
 from saverproof_faults.servers.reference import text_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
@@ -230,5 +230,5 @@ def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
     kept = announced().get(Need.of(kind).key)
     if kept is None:
         raise ServerError(f"no {kind.title} is there: expected to be called inside serving()")
-    with closing(Lease(kept.address, Wanted(label=os.fspath(label)))) as lease:
+    with closing(Lease(kept.address, WantedPlace(label=os.fspath(label)))) as lease:
         return lease.dsn

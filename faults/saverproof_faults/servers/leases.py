@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from saverproof_faults.servers.kinds import Way
-from saverproof_faults.servers.orders import Deed, Order, Wanted
+from saverproof_faults.servers.orders import Deed, Order, WantedPlace
 from saverproof_faults.servers.server import ServerError
 
 
@@ -29,7 +29,7 @@ class Lease:
     has leased: it is not removed then.
     """
 
-    def __init__(self, address: str, wanted: Wanted = Wanted()) -> None:  # noqa: B008 - frozen
+    def __init__(self, address: str, wanted: WantedPlace = WantedPlace()) -> None:  # noqa: B008 - frozen
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(address)

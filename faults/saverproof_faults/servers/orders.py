@@ -8,7 +8,7 @@ from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedPlace:
     """The first line: a place of one's own; the one with a label; or one that is there, by name."""
 
     label: str | None = None
@@ -52,5 +52,5 @@ def telling(address: str, deed: Deed) -> tuple[str, ...]:
     """What to tell a keeper, and where, to have it kill its server (which is started after the
     answer), or make it stand still.
     """
-    lines = (asdict(Wanted(name="")), asdict(Order(deed)))
+    lines = (asdict(WantedPlace(name="")), asdict(Order(deed)))
     return (address, *map(json.dumps, lines))

@@ -38,7 +38,7 @@ T = TypeVar("T")
 OF_SERVERS = frozenset({*SERVER_FAULTS, *OUTAGES})
 
 
-class Caller:
+class CallerThread:
     """The thread in which a saver is called, and the event loop for it, until the block ends."""
 
     def __init__(self, api: str) -> None:
@@ -127,7 +127,7 @@ class FaultBench:
     files: FailingFiles | None
     server: FailingServer | None
     losing: tuple[CutsConnections, ...]
-    caller: Caller
+    caller: CallerThread
     calls: int = 0
     seconds: float = 0.0
     passed: set[str] = field(default_factory=set)
@@ -144,7 +144,7 @@ class FaultBench:
             OpeningError: the saver could not be opened or closed.
         """
         folder = Path(plan.folder)
-        with ExitStack() as stack, closing(Caller(plan.api)) as caller:
+        with ExitStack() as stack, closing(CallerThread(plan.api)) as caller:
             holds = target.durable and available() is None
             # Left last, when no thread is there any more whose calls it holds.
             look, files = caller.look(
@@ -241,7 +241,9 @@ class FaultBench:
         return driver_of(saver, self.api, self.loop, ids_for(self.target, workspace))
 
 
-def _server_of(target: Target, files: FailingFiles | None, caller: Caller) -> FailingServer | None:
+def _server_of(
+    target: Target, files: FailingFiles | None, caller: CallerThread
+) -> FailingServer | None:
     if target.server is None:
         return None
     return FailingServer(target.server, files, caller)

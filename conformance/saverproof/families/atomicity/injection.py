@@ -109,7 +109,7 @@ def serializing(saver: Any, refuses: int) -> Iterator[CountingSerializer | None]
             saver.serde = original
 
 
-class RefusedError(TypeError):
+class RefusedValueError(TypeError):
     """What a serializer raises for a value that it cannot take."""
 
 
@@ -130,7 +130,7 @@ class CountingSerializer:
         """Serialize, or refuse."""
         self.count += 1
         if self.count == self._refuses:
-            raise RefusedError("refused on purpose: this value cannot be serialized")
+            raise RefusedValueError("refused on purpose: this value cannot be serialized")
         return self._inner.dumps_typed(value)
 
     def loads_typed(self, data: Any) -> Any:

@@ -13,10 +13,10 @@ from saverproof.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Moment, NotSettled, Plan
 from saverproof_faults.servers import Lease, Need, ServerError, ServerKind, Way
 from saverproof_faults.servers.keeping import announced
-from saverproof_faults.servers.orders import Deed, Wanted, telling
+from saverproof_faults.servers.orders import Deed, WantedPlace, telling
 
 if TYPE_CHECKING:
-    from saverproof.families.atomicity.bench import Caller
+    from saverproof.families.atomicity.bench import CallerThread
 
 WAYS = {
     Fault.SERVER_REFUSED: Way.REFUSE,
@@ -49,7 +49,7 @@ class FailingServer:
     ``files`` are the held calls, if there are any; ``caller`` is who calls the saver.
     """
 
-    def __init__(self, kind: ServerKind, files: FailingFiles | None, caller: Caller) -> None:
+    def __init__(self, kind: ServerKind, files: FailingFiles | None, caller: CallerThread) -> None:
         self._address = announced()[Need.of(kind).key].address
         self._files, self._caller = files, caller
         self._workspace: Workspace | None = None
@@ -181,7 +181,7 @@ class FailingServer:
 
     def _lease(self) -> Lease:
         assert self._workspace is not None
-        return Lease(self._address, Wanted(name=self._workspace.name))
+        return Lease(self._address, WantedPlace(name=self._workspace.name))
 
     def _beside(self, deed: Callable[[Lease], object]) -> None:
         """Have it done while a thread that may hang has a lease of its own."""

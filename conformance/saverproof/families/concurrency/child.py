@@ -17,7 +17,7 @@ from saverproof.execution.own_ids import ids_for
 from saverproof.families.concurrency.calling import Caller, minted
 from saverproof.families.concurrency.records import Operation, Phase, TimedCall
 from saverproof.families.concurrency.schedules import Pauses, Schedule
-from saverproof.families.concurrency.watching import PATIENCE_S, Progress, watch
+from saverproof.families.concurrency.watching import PATIENCE_S, AnswerCount, watch
 from saverproof.steps.codec import decode, encode
 from saverproof.targets.calling import api_of
 from saverproof.targets.event_loop import EventLoop
@@ -42,7 +42,7 @@ class Scene:
     def __init__(self, arguments: Arguments) -> None:
         self.api: str = arguments["api"]
         self.workspace = Workspace.from_json(arguments)
-        self.progress = Progress()
+        self.progress = AnswerCount()
         self.callers: list[Caller] = []
         self.trouble: str | None = None
         self.pauses = Pauses(decode(Schedule, arguments["schedule"]))

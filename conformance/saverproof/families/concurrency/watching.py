@@ -40,7 +40,7 @@ class Standstill:
     stacks: str
 
 
-class Progress:
+class AnswerCount:
     """Counts what is answered; any thread may add to it."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Progress:
 
 def watch(
     scene: Callable[[], object],
-    progress: Progress,
+    progress: AnswerCount,
     loop: EventLoop | None = None,
     patience_s: float = PATIENCE_S,
 ) -> Standstill | None:
@@ -67,7 +67,7 @@ def watch(
 
 
 def await_end(
-    stage: threading.Thread, progress: Progress, loop: EventLoop | None, patience_s: float
+    stage: threading.Thread, progress: AnswerCount, loop: EventLoop | None, patience_s: float
 ) -> Standstill | None:
     """Wait for the end of a scene's thread."""
     movement = MovementWatch()

@@ -25,7 +25,7 @@ from saverproof.workspace import Workspace
 from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
 from saverproof_faults.servers import Lease, Need, ServerError, serving_apart
 from saverproof_faults.servers.keeping import announced
-from saverproof_faults.servers.orders import Wanted
+from saverproof_faults.servers.orders import WantedPlace
 
 T = TypeVar("T")
 
@@ -159,7 +159,7 @@ class KillBench:
             return
         address = announced()[Need.of(kind).key].address
         for store in stores:
-            with closing(Lease(address, Wanted(name=store["name"]))) as lease:
+            with closing(Lease(address, WantedPlace(name=store["name"]))) as lease:
                 if killed:
                     lease.restart()
                     return
