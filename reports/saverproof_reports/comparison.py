@@ -45,7 +45,7 @@ MEANINGS = {
     VerdictChange.ADDED: "the old report did not have the contract: nothing got worse by that",
     VerdictChange.REMOVED: "the new report does not have the contract any more",
     VerdictChange.NEWLY_EXERCISED: "was not judged before, and holds now or is known",
-    VerdictChange.NO_LONGER_EXERCISED: "was judged before, and is not now: no pass",
+    VerdictChange.NO_LONGER_EXERCISED: "was judged before, and is not now: not a pass",
 }
 """What each kind of change means."""
 

@@ -11,8 +11,8 @@ MEANINGS = {
     "held": "judged at least once, never broken",
     "violated": "broken, with a program that shows it",
     "known": "broken, and listed by the saver's author",
-    "unknown": "the search was cut off or a checker broke: no pass",
-    "not-exercised": "applies, but was not reached, or the kit has no way to: no pass",
+    "unknown": "the search was cut off or a checker broke: not a pass",
+    "not-exercised": "applies, but was not reached, or the kit has no way to: not a pass",
     "not-applicable": "the saver lacks the capability, or langgraph-checkpoint is older",
 }
 """What each verdict means."""

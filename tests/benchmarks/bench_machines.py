@@ -1,4 +1,4 @@
-"""Which dice catch which wrong saver, and how soon: the tables of docs/machines.md.
+"""Which driver catches which wrong saver, and how soon: the tables of docs/machines.md.
 
 Each wrong saver that programs can show is given to the machine of its family: to Hypothesis alone,
 to the random driver alone, and to both in turn, with the same number of steps; each of atomicity

@@ -33,7 +33,7 @@ def command(old: Path, new: Path, html: Path | None, markdown: Path | None) -> N
 
     Both are report.json files, or the folders that hold them. They may be of different versions,
     profiles, or savers: the output says so. A contract that OLD does not have never counts as
-    worse; one that was judged in OLD and not in NEW is listed, and is no pass.
+    worse; one that was judged in OLD and not in NEW is listed, and is not a pass.
 
     \b
     exit status 0  nothing got worse

@@ -37,9 +37,9 @@ def command(
 ) -> None:
     """Write a target for a saver, a known-violations file and a CI workflow, and judge it.
 
-    Without MODULE:CLASS the savers of this folder's project are looked for. The ways that the
-    class offers to open it (from_conn_string, the constructor, async ones) are tried in an empty
-    folder; the first that keeps what it is given is written down. Files that are there already are
+    Without MODULE:CLASS it looks for the savers of this folder's project. It tries the ways in
+    which the class can be opened (from_conn_string, the constructor, async ones) in an empty
+    folder, and writes down the first that keeps what it is given. Files that already exist are
     left alone. Then the quick profile judges the saver.
 
     A saver that needs a server is tried with the address in SAVER_DSN.

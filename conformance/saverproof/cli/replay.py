@@ -62,7 +62,7 @@ def command(artefact: Path, saver: str | None, watchdog: float) -> None:
     exit status 0  fixed: the flaw is gone
     exit status 1  still failing
     exit status 2  it cannot be run, or says nothing about the saver as it is now
-    exit status 3  not seen again in some tries: it hangs on timing, and may be there still
+    exit status 3  not seen again in several tries: it depends on timing, and may still be there
 
     Run it from the folder in which the saver was judged, so that its target is found again.
     """

@@ -136,7 +136,7 @@ def _half_an_operation(bench: KillBench) -> Said:
         torn += outcome not in (KillOutcome.WHOLE, KillOutcome.ABSENT, KillOutcome.NOT_FIRED)
     return (
         not torn,
-        f"{bench.kills} times killed inside a batch of writes, {torn} times a part left",
+        f"{bench.kills} times killed inside a batch of writes, {torn} times a part was left",
     )
 
 

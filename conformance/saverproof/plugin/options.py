@@ -42,7 +42,7 @@ def _add_selection(group: pytest.OptionGroup) -> None:
         metavar="X",
         help="judge this saver: a name (saverproof list shows them), module:attribute, or "
         "path/to/file.py:attribute; repeatable. Without files on the command line only the "
-        "packaged suite runs, and addopts of the ini file are left out.",
+        "packaged suite runs, and addopts of the ini file are ignored.",
     )
     group.addoption(
         "--saver-api",
@@ -54,7 +54,7 @@ def _add_selection(group: pytest.OptionGroup) -> None:
         "--saver-families",
         metavar="A,B",
         help="judge only these families of contracts; functional stands for all that "
-        "need no faults, kills, callers or graphs",
+        "need no faults, kills, concurrent callers or graphs",
     )
     group.addoption(
         "--saver-contracts",
@@ -75,9 +75,9 @@ def _add_effort(group: pytest.OptionGroup) -> None:
         "--saver-budget",
         type=_duration,
         metavar="TIME",
-        help="how long the run may take (90s, 10m, 2h): what cannot be left out is judged in any "
-        "case, of the rest what there is time for, and the report names what was left out "
-        "(default: a few minutes for savers that are slow, by profile; none for others)",
+        help="how long the run may take (90s, 10m, 2h): what there is no time for is left out, except "
+        "for a minimum, and the report names it (default: a few minutes for slow savers, "
+        "depending on the profile; none for others)",
     )
 
 
@@ -102,7 +102,7 @@ def _add_results(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--saver-strict",
         action="store_true",
-        help="fail also if a must could not be judged: unknown, or not exercised; for CI",
+        help="also fail if a must could not be judged (unknown, or not exercised); for CI",
     )
 
 

@@ -1,4 +1,4 @@
-"""Scripts that hang on timing: how often one shows its flaw is tried, and said in its head."""
+"""Scripts that depend on timing: how often one shows its flaw is tried, and said in its head."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def _marked(text: str, seen: int, runs: int) -> str:
         # A dense script has no comments.
         promise, end, rest = text.partition('"""\n')
         return f"{promise}{end}{often}\n{rest}"
-    meaning = f"# Exits with 1 when {found['saver']} is seen to break this promise, which hangs on"
+    meaning = (
+        f"# Exits with 1 when {found['saver']} is seen to break this promise, which depends on"
+    )
     return f"{text[: found.start()]}{meaning} timing.\n{often}{text[found.end() :]}"
 
 

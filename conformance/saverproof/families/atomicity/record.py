@@ -105,8 +105,8 @@ class FaultRecord:
         failed_io = len(io_to_fail(places.io_calls))
         if failed_io < len(places.io_calls):
             self.tally.note(
-                f"{failed_io} of {len(places.io_calls)} I/O calls failed, of long rows of writes "
-                f"the first, the last and some between ({sweep.scenario.operation}, "
+                f"{failed_io} of {len(places.io_calls)} I/O calls failed, of long runs of writes "
+                f"the first, the last and some in between ({sweep.scenario.operation}, "
                 f"{sweep.scenario.title})"
             )
         self.points += len(places.calls) + len(places.statements) + failed_io

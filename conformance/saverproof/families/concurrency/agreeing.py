@@ -229,7 +229,7 @@ def _show(
             record.saw([problem_of(*shown)], shown[0].to_json())
             return
     differences.note(INSTANCES)
-    why = "two processes are answered otherwise, and a third like neither"
+    why = "two processes get different answers, and a third agrees with neither"
     record.tally.unknown.setdefault(INSTANCES, f"{why}: {problem_of(asking, found[0]).steps}"[:900])
 
 
