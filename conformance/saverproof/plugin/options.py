@@ -75,8 +75,8 @@ def _add_effort(group: pytest.OptionGroup) -> None:
         "--saver-budget",
         type=_duration,
         metavar="TIME",
-        help="how long the run may take (90s, 10m, 2h): what there is no time for is left out, except "
-        "for a minimum, and the report names it (default: a few minutes for slow savers, "
+        help="how long the run may take (90s, 10m, 2h): what there is no time for is left out, "
+        "except for a minimum, and the report names it (default: a few minutes for slow savers, "
         "depending on the profile; none for others)",
     )
 
