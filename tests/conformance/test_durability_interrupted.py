@@ -6,30 +6,19 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic
 
 import psutil
 import pytest
+from tests.waiting import PATIENCE_S, eventually, left_of
 
 from saverproof.process import fork_server
 from saverproof_faults.kill import zygote
 
-PATIENCE_S = 60.0
 TRIALS = "saverproof-trials-*"
 """The folders of the processes that are killed."""
-
-
-def eventually(condition: Callable[[], object]) -> bool:
-    deadline = monotonic() + PATIENCE_S
-    while monotonic() < deadline:
-        if condition():
-            return True
-        threading.Event().wait(0.05)
-    return False
 
 
 @contextmanager
@@ -63,10 +52,6 @@ def makes_trials(run: subprocess.Popen[bytes]) -> bool:
             if any(zygote.__name__ in argument for argument in one.cmdline()):
                 return True
     return False
-
-
-def left_of(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [one for one in processes if one.is_running() and one.status() != "zombie"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

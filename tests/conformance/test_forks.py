@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.waiting import eventually, left_of
 
 from saverproof.process import fork_server
 from saverproof.process.client import JudgeGone, JudgeProcess
@@ -109,7 +110,7 @@ def test_a_child_finds_what_a_new_interpreter_would_give_it(
         assert {answer["said"] for answer in answers} == {"changed later"}
         pids = [first.pid, second.pid, *(answer["started"] for answer in answers)]
         left = [psutil.Process(pid) for pid in pids]
-    assert psutil.wait_procs(left, timeout=60)[1] == []
+    assert eventually(lambda: not left_of(left))
 
 
 @pytest.mark.usefixtures("forking")
@@ -186,7 +187,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(how: signal.Signals, folder: Pat
         left = [psutil.Process(int(number)) for number in run.stdout.readline().split()]
         assert len(left) == 3
         run.send_signal(how)
-    assert psutil.wait_procs(left, timeout=60)[1] == []
+    assert eventually(lambda: not left_of(left))
 
 
 @pytest.mark.usefixtures("forking")
@@ -215,4 +216,4 @@ def test_a_child_is_ended_before_it_has_a_group_of_its_own(
     with child(folder) as one:
         left = psutil.Process(one.pid)
         monkeypatch.setattr(os, "killpg", no_such_group)
-    left.wait(60)
+    assert eventually(lambda: not left_of([left]))

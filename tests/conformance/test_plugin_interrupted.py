@@ -5,15 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 from click.testing import CliRunner
 from tests.conformance.plugin_support import FACTS, FAKE_JUDGE, Project
+from tests.waiting import eventually, left_of
 
 from saverproof.cli import main
 from saverproof_reports import read_report
@@ -22,15 +20,6 @@ from saverproof_reports import read_report
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
-
-
-def eventually(condition: Callable[[], object]) -> bool:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        threading.Event().wait(0.05)
-    return False
 
 
 def interrupted(project: Project, how: signal.Signals) -> tuple[int, list[psutil.Process]]:
@@ -80,7 +69,7 @@ def test_an_interrupted_run_leaves_a_report_and_nothing_else(
 ) -> None:
     status, children = interrupted(project, how)
     assert status == pytest.ExitCode.INTERRUPTED
-    assert not [child for child in children if child.is_running()]
+    assert eventually(lambda: not left_of(children))
     assert [path.name for path in (project.folder / "temporary").rglob("*")] == []
     report = json.loads((project.folder / ".saverproof" / "report.json").read_text())
     assert not report["complete"]
@@ -94,7 +83,7 @@ def test_a_killed_run_leaves_what_it_had_finished_and_no_process(project: Projec
     project.judge("--saver-families=ordering")
     status, children = interrupted(project, signal.SIGKILL)
     assert status == -signal.SIGKILL
-    assert eventually(lambda: not [child for child in children if child.is_running()])
+    assert eventually(lambda: not left_of(children))
     folder = project.folder / ".saverproof"
     assert not (folder / "report.json").exists(), "the report of an earlier run"
     result = CliRunner().invoke(main, ["report", str(folder), "--folder", str(folder)])

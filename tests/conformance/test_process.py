@@ -4,14 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from tests.waiting import eventually, left_of
 
 from saverproof.errors import JudgeError, TargetError
 from saverproof.process import heartbeat, silence
@@ -147,15 +147,6 @@ def gone(judge: JudgeProcess, work: str, **limits: Any) -> JudgeGone:
         judge.ask(asked(work), {}, **limits)
     assert judge.closed
     return caught.value
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        threading.Event().wait(0.02)
-    return False
 
 
 def test_the_child_works_in_the_same_folder_and_environment(
@@ -296,7 +287,7 @@ def test_a_child_that_closes_its_connection_is_ended(judge: JudgeProcess) -> Non
 def test_what_the_child_started_ends_with_it(judge: JudgeProcess) -> None:
     started = psutil.Process(judge.ask(asked("start_another"), {}))
     judge.close()
-    assert eventually(lambda: not started.is_running() or started.status() == "zombie")
+    assert eventually(lambda: not left_of([started]))
 
 
 PARENT = """
@@ -326,7 +317,9 @@ def test_the_child_dies_with_the_process_that_started_it(tmp_path: Path) -> None
         check=False,
     )
     assert parent.returncode == -signal.SIGKILL
-    assert eventually(lambda: not psutil.pid_exists(int(parent.stdout)))
+    with suppress(psutil.NoSuchProcess):
+        judge = psutil.Process(int(parent.stdout))
+        assert eventually(lambda: not left_of([judge]))
 
 
 def test_a_beat_without_a_judge_process_is_no_sign_of_its_life() -> None:

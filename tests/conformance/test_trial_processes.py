@@ -101,10 +101,12 @@ def test_nothing_is_left_once_it_is_released(tmp_path: Path) -> None:
     before = children()
     keep_harness(EVERY)
     with harness_for(plan_in(tmp_path), EVERY) as harness:
-        assert children() > before
+        # What an earlier test has started may just end.
+        kept = children() - before
+        assert kept
     HANDLERS.answer(RELEASE, None, tell_nobody)
     assert not harness.is_open
-    assert children() == before
+    assert not kept & children()
 
 
 def test_nothing_is_kept_where_nobody_asked_for_it(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -19,6 +18,7 @@ import pymysql
 import pytest
 import redis
 from tests.faults.own_kind import OnePlace
+from tests.waiting import eventually, left_of
 
 from saverproof_faults.servers import (
     Keeper,
@@ -45,7 +45,6 @@ from saverproof_faults.servers.orders import WantedPlace
 from saverproof_faults.servers.reference import kind_of, text_of
 
 HOLDER = Path(__file__).with_name("place_holder.py")
-PATIENCE_S = 60.0
 
 
 class InSql:
@@ -154,13 +153,6 @@ def postgres() -> Iterator[ServerKind]:
         yield Postgres()
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_each_place_is_empty_and_shows_nothing_of_another(kind: ServerKind) -> None:
     with place(kind) as one, place(kind) as two:
         assert one.name != two.name
@@ -179,7 +171,7 @@ def test_a_place_that_was_given_back_is_removed(kind: ServerKind) -> None:
             store.write()
             here = f"db{urlsplit(gone.dsn).path[1:]}"
             assert watching.others() & {gone.name, here}
-        wait_until(lambda: not watching.others() & {gone.name, here})
+        assert eventually(lambda: not watching.others() & {gone.name, here})
 
 
 def test_a_label_names_one_place(kind: ServerKind) -> None:
@@ -272,11 +264,11 @@ def test_nothing_is_left_when_who_uses_it_is_ended(tmp_path: Path, how: signal.S
     told = tmp_path / "told"
     environment = {**os.environ, "SAVERPROOF_KEEPERS": "{}"}
     with subprocess.Popen([sys.executable, HOLDER, "Redis", told], env=environment) as holder:
-        wait_until(lambda: told.exists() or holder.poll() is not None)
+        assert eventually(lambda: told.exists() or holder.poll() is not None)
         family = psutil.Process(holder.pid).children(recursive=True)
         assert len(family) >= 3  # keeper, guard, server
         holder.send_signal(how)
-    wait_until(lambda: not any(one.is_running() and one.status() != "zombie" for one in family))
+    assert eventually(lambda: not left_of(family))
     assert not Path(told.read_text()).parent.exists()
 
 

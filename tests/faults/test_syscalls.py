@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import psutil
 import pytest
+from tests.faults.kill_ends import has_ended
 
 from saverproof_faults import FaultsError, Unavailable
 from saverproof_faults.syscalls import (
@@ -361,8 +362,7 @@ with CallWatch({str(tmp_path)!r}) as watch, ThreadPoolExecutor(1) as thread:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL
-    with suppress(psutil.NoSuchProcess):
-        psutil.Process(int(done.stdout)).wait(timeout=60)
+    assert has_ended(int(done.stdout), patience_s=60)
 
 
 def test_a_thread_that_is_covered_already_is_refused_in_a_sentence(
@@ -439,8 +439,7 @@ def test_a_process_is_killed_between_two_pages_by_its_own_child(tmp_path: Path) 
     # Written: 10, 5,000 and 10 bytes, then up to the last page of 15,020.
     assert (tmp_path / "a").stat().st_size == 15_020 // 4096 * 4096
     os.close(descriptor)
-    with suppress(psutil.NoSuchProcess):
-        psutil.Process(int(done.stdout)).wait(timeout=60)
+    assert has_ended(int(done.stdout), patience_s=60)
 
 
 def test_where_a_write_begins_is_known(covered: Covered) -> None:

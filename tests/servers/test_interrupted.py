@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from saverproof_faults.servers import RedisServer
-from tests.conformance.test_plugin_interrupted import eventually
+from tests.waiting import eventually, left_of
 
 SAVERS = {
     "plainredis": "redis-server",
@@ -70,5 +70,5 @@ def test_nothing_is_left_of_a_run_and_its_server(
             # As a terminal does it, to all that it has in front.
             os.killpg(run.pid, signal.SIGINT)
         assert run.wait(timeout=60) == pytest.ExitCode.INTERRUPTED
-    assert eventually(lambda: not any(child.is_running() for child in children))
+    assert eventually(lambda: not left_of(children))
     assert [path.name for path in temporary.rglob("*")] == []
