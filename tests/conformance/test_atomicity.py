@@ -14,6 +14,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
+from tests.wrong_savers.transactions import Autocommitting, NeverRollingBack, Swallowing
 
 from saverproof.families import registry
 from saverproof.families.answer import Status
@@ -84,34 +85,6 @@ class CommitInFinally(Database):
                     raise
 
 
-class NoRollback(Database):
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        with self.lock:
-            if not self.connection.in_transaction:
-                self.begin()
-            yield
-            self.commit()
-
-
-class Swallowing(Database):
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        try:
-            with super().writing():
-                yield
-        except sqlite3.Error:
-            return
-
-
-class PerRow(Database):
-    def begin(self) -> None:
-        return
-
-    def commit(self) -> None:
-        return
-
-
 class NextCall(Database):
     """Commits when the next transaction begins."""
 
@@ -159,8 +132,8 @@ class TwoCommits(SqliteReference):
     ("database", "contract"),
     [
         (CommitInFinally, "all-or-nothing"),
-        (PerRow, "all-or-nothing"),
-        (NoRollback, "no-late-commit"),
+        (Autocommitting, "all-or-nothing"),
+        (NeverRollingBack, "no-late-commit"),
         (Swallowing, "no-silent-loss"),
         (NextCall, "no-silent-loss"),
     ],
@@ -325,11 +298,11 @@ def test_a_lost_connection_is_advice(
 
 
 def test_what_was_found_can_be_replayed(tmp_path: Path) -> None:
-    outcome = judged(target_of(NoRollback), tmp_path, operations=["put", "put_writes"])
+    outcome = judged(target_of(NeverRollingBack), tmp_path, operations=["put", "put_writes"])
     finding = next(f for f in outcome.findings if f.contract == "atomicity/no-late-commit")
     plan = plan_for(tmp_path, "sync", ["put", "put_writes"])
     recorded = finding.contract, finding.program
-    assert replay(plan, target_of(NoRollback), *recorded).status is Status.FAILING
+    assert replay(plan, target_of(NeverRollingBack), *recorded).status is Status.FAILING
     mended = replay(plan, of_class(SqliteReference), *recorded)
     assert mended.status is Status.FIXED
     assert "instead" not in mended.said

@@ -26,7 +26,7 @@ Place = tuple[str, str, str]
 # -- acknowledged-survives ----------------------------------------------------------------
 
 
-class CommittingEveryThird(Database):
+class CommittingEveryThird(CommittingLater):
     ended = 0
 
     @contextmanager
@@ -44,19 +44,6 @@ class CommittingEveryThird(Database):
             self.ended += 1
             if self.ended % 3 == 0:
                 self.commit()
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        with self.lock:
-            yield
-
-    def close(self) -> None:
-        try:
-            if self.connection.in_transaction:
-                self.commit()
-        except sqlite3.ProgrammingError:
-            return
-        super().close()
 
 
 @wrong(ACKNOWLEDGED, "a commit every third operation, for speed", also=LOST)
