@@ -1,9 +1,7 @@
 """System calls of any library, seen and failed by a supervisor process."""
 
-import errno
 import mmap
 import os
-import platform
 import signal
 import sqlite3
 import subprocess
@@ -17,9 +15,8 @@ from typing import TypeVar
 
 import psutil
 import pytest
-from tests.faults.kill_ends import has_ended
 
-from saverproof_faults import FaultsError, Unavailable
+from saverproof_faults import Unavailable
 from saverproof_faults.syscalls import (
     CallFailure,
     CallFault,
@@ -28,7 +25,6 @@ from saverproof_faults.syscalls import (
     Extent,
     available,
     can_fail,
-    filter,
 )
 from saverproof_faults.syscalls.numbers import by_number, processor
 
@@ -321,50 +317,6 @@ def test_a_process_is_killed_before_its_call(covered: Covered) -> None:
     assert list(covered.folder.iterdir()) == []
 
 
-def test_a_supervisor_that_dies_hangs_nobody(tmp_path: Path) -> None:
-    watch = CallWatch(tmp_path)
-    with watch, ThreadPoolExecutor(1, initializer=watch.cover) as thread:
-        path = tmp_path / "a"
-        thread.submit(path.write_text, "before").result()
-        os.kill(watch.supervisor, signal.SIGKILL)
-        failed = thread.submit(path.write_text, "after").exception()
-        assert isinstance(failed, OSError)
-        assert failed.errno == errno.ENOSYS
-        with pytest.raises(FaultsError, match="has died"):
-            watch.report()
-
-
-def test_leaving_ends_the_supervisor(tmp_path: Path) -> None:
-    with CallWatch(tmp_path) as watch, ThreadPoolExecutor(1, initializer=watch.cover) as thread:
-        thread.submit((tmp_path / "a").write_text, "text").result()
-    with pytest.raises(ProcessLookupError):
-        os.kill(watch.supervisor, 0)
-
-
-def test_who_outlives_the_watch_goes_on(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as thread:
-        with CallWatch(tmp_path) as watch:
-            thread.submit(watch.cover).result()
-            watch.arm(CallFault(1, extent=Extent.ONWARDS))
-        thread.submit((tmp_path / "a").write_text, "text").result()
-    assert (tmp_path / "a").read_text() == "text"
-
-
-def test_the_supervisor_goes_with_its_client(tmp_path: Path) -> None:
-    script = f"""
-from concurrent.futures import ThreadPoolExecutor
-import os
-from saverproof_faults.syscalls import CallWatch
-with CallWatch({str(tmp_path)!r}) as watch, ThreadPoolExecutor(1) as thread:
-    thread.submit(watch.cover).result()
-    print(watch.supervisor, flush=True)
-    os.kill(os.getpid(), 9)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL
-    assert has_ended(int(done.stdout), patience_s=60)
-
-
 def test_a_thread_that_is_covered_already_is_refused_in_a_sentence(
     covered: Covered, tmp_path: Path
 ) -> None:
@@ -372,74 +324,9 @@ def test_a_thread_that_is_covered_already_is_refused_in_a_sentence(
         covered.run(other.cover)
 
 
-FORBIDDEN = """
-import ctypes, struct
-from saverproof_faults.syscalls import available, filter
-from saverproof_faults.syscalls.numbers import processor
-forbid, allow = (6, 0, 0, 0x50001), (6, 0, 0, 0x7FFF0000)
-lines = [(0x20, 0, 0, 0), (0x15, 0, 1, processor().seccomp), forbid, allow]
-code = b"".join(struct.pack("HBBI", *line) for line in lines)
-libc = ctypes.CDLL(None)
-libc.prctl(38, 1, 0, 0, 0)
-assert libc.prctl(22, 2, ctypes.byref(filter._Program(len(lines), code)), 0, 0) == 0
-print(available())
-"""
-"""A process to which seccomp(2) is forbidden, as some containers forbid it."""
-
-
-def test_where_filters_are_forbidden_it_is_said_what_allows_them() -> None:
-    script = [sys.executable, "-c", FORBIDDEN]
-    said = subprocess.run(script, capture_output=True, text=True, check=True).stdout.strip()
-    assert "forbid seccomp filters (Operation not permitted)" in said
-    assert said.endswith("which Docker allows with --security-opt seccomp=unconfined")
-
-
-def test_a_processor_without_known_numbers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    filter.available.cache_clear()
-    try:
-        assert "x86_64 or aarch64" in str(filter.available())
-        with pytest.raises(Unavailable, match="x86_64"), CallWatch("."):
-            raise AssertionError
-    finally:
-        filter.available.cache_clear()
-
-
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError):
         CallWatch(tmp_path / "nowhere")
-
-
-KILLED = """
-import mmap, os, sys
-from saverproof_faults.syscalls import CallFailure, CallFault, ForkedCallWatch
-shared = mmap.mmap(int(sys.argv[2]), 1)
-watch = ForkedCallWatch(sys.argv[1], lambda: shared.write_byte(1))
-watch.__enter__().cover()
-print(watch.supervisor, flush=True)
-with open(sys.argv[1] + "/a", "wb", buffering=0) as file:
-    file.write(b"x" * 10)
-    with watch.counting() as calls:
-        file.write(b"x" * 5000)
-    assert [call.to_page_end for call in calls] == [4086], calls
-    watch.arm(CallFault(1, CallFailure.KILLED_WRITING))
-    file.write(b"x" * 10)
-    watch.arm(CallFault(1, CallFailure.KILLED_WRITING))
-    file.write(b"x" * 10_000)
-"""
-
-
-def test_a_process_is_killed_between_two_pages_by_its_own_child(tmp_path: Path) -> None:
-    descriptor = os.memfd_create("killed")
-    os.truncate(descriptor, 1)
-    command = [sys.executable, "-c", KILLED, str(tmp_path), str(descriptor)]
-    done = subprocess.run(command, pass_fds=[descriptor], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
-    assert os.pread(descriptor, 1, 0) == b"\x01"
-    # Written: 10, 5,000 and 10 bytes, then up to the last page of 15,020.
-    assert (tmp_path / "a").stat().st_size == 15_020 // 4096 * 4096
-    os.close(descriptor)
-    assert has_ended(int(done.stdout), patience_s=60)
 
 
 def test_where_a_write_begins_is_known(covered: Covered) -> None:
