@@ -45,7 +45,8 @@ NESTED = Contract(
     source=_MEMORY,
     wrong="a containment operator matches every superset, or texts of JSON are compared",
     matters=(
-        "A search by a structured value finds too many, or none when keys come in another order."
+        "A search by a structured value finds too many, or none if its keys come in a different "
+        "order."
     ),
     fix="Compare whole values: a normal form on both sides, or in Python after reading.",
 )

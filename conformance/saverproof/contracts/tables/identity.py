@@ -30,7 +30,7 @@ TUPLE_ADDRESSES_ITSELF = Contract(
     ),
     source="`langgraph.checkpoint.memory.InMemorySaver.get_tuple`",
     wrong="the latest is returned with the caller's config, which holds no checkpoint id",
-    matters="Time travel and forks start from another state than the one that was shown.",
+    matters="Time travel and forks start from a different state than the one shown.",
     fix="Build the config of each tuple from its own row, not from the caller's config.",
 )
 

@@ -83,7 +83,7 @@ LIMIT_IS_A_PREFIX = Contract(
     source="`langgraph.checkpoint.memory.InMemorySaver.list`",
     wrong="`if limit:` takes 0 for no limit, or LIMIT is applied before the filter",
     matters=(
-        "A page of a history shows other checkpoints than the full list, or fewer than there are: "
+        "A page of a history shows different checkpoints from the full list, or too few: "
         "filtered searches seem to find nothing."
     ),
     fix=(
@@ -151,7 +151,7 @@ WRITES_SORTED = Contract(
     ),
     wrong="indexes are stored as text, so that write 10 comes before write 2",
     matters=(
-        "Results of parallel nodes are joined in another order on resume than in the first run: "
+        "Results of parallel nodes are joined in a different order on resume than at first: "
         "lists of messages change their order between runs."
     ),
     fix=(
