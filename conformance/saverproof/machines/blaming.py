@@ -10,14 +10,16 @@ from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
 from saverproof.judging.facts import OWN
 from saverproof.judging.session import Breach
+from saverproof.machines.ingredients import Ingredient, ingredients
 from saverproof.machines.patience import OutOfPatience
-from saverproof.machines.suspects import Suspect
+from saverproof.machines.suspects import Suspect, ways_without
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.machines.violations import Violation, kind_of, plain_breaches
 from saverproof.programs.shrinking import MOST_STEPS, shrink
 from saverproof.steps.definitions import OwnStep, Program, Step
 
 SAME = parity.SAME_ANSWERS.id
+_MOST_NEEDS = 5
 
 
 @dataclass(slots=True)
@@ -171,6 +173,34 @@ class Blaming:
                 return None
 
         return shrink(program, tried, most_steps), not ended
+
+    def _looked_at(
+        self, program: Program, breach: Breach
+    ) -> tuple[tuple[Ingredient, ...], frozenset[str]]:
+        """What a program needs, and what else it shows, as far as patience goes."""
+        needs: list[Ingredient] = []
+        try:
+            also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
+            for each in ingredients(program):
+                if not self._similar(self._replay(each.without(program)), breach):
+                    needs.append(each)
+                if len(needs) == _MOST_NEEDS:
+                    break
+        except OutOfPatience:
+            return (), frozenset()
+        return tuple(needs), also
+
+    def _suspect(self, contract: str, name: str, needs: tuple[Ingredient, ...]) -> None:
+        ways = ways_without(needs)
+        last = self.suspects[-1] if self.suspects else None
+        if last is not None and last.contract == contract and last.whole and not last.ways:
+            last.ways = ways
+        else:
+            names = frozenset({contract, name})
+            self.suspects.append(Suspect(contract, names.__contains__, None, ways))
+
+    def _behind(self, name: str) -> list[Suspect]:
+        return [suspect for suspect in self.suspects if suspect.may_be_behind(name)]
 
     @staticmethod
     def _first(run: ProgramRun, contract: str) -> Breach | None:

@@ -11,9 +11,7 @@ from saverproof.judging.attribution.features import asked_about
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import SAME, Blaming
 from saverproof.machines.differences import Differences, calls_in
-from saverproof.machines.ingredients import Ingredient, ingredients
-from saverproof.machines.patience import OutOfPatience
-from saverproof.machines.suspects import Suspect, ways_without
+from saverproof.machines.suspects import Suspect
 from saverproof.machines.trials import ProgramRun
 from saverproof.machines.violations import (
     Violation,
@@ -29,7 +27,6 @@ _DISMISS_AFTER = 3
 _LOOKS_AT_WHAT_IS_KNOWN = 12
 _LOOKS_ONCE_SPENT = 1
 """Looks at differences of one contract of another family, whose own items settle them."""
-_MOST_NEEDS = 5
 _LEAST_ALLOWANCE = 1_500
 """Calls that may always be spent on what was found already."""
 _LAST_ALLOWANCE = 8_000
@@ -251,34 +248,6 @@ class ProgramSearch(Blaming):
         else:
             self.found[contract] = violation
         self._suspect(contract, breach.contract, needs)
-
-    def _looked_at(
-        self, program: Program, breach: Breach
-    ) -> tuple[tuple[Ingredient, ...], frozenset[str]]:
-        """What a program needs, and what else it shows, as far as patience goes."""
-        needs: list[Ingredient] = []
-        try:
-            also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
-            for each in ingredients(program):
-                if not self._similar(self._replay(each.without(program)), breach):
-                    needs.append(each)
-                if len(needs) == _MOST_NEEDS:
-                    break
-        except OutOfPatience:
-            return (), frozenset()
-        return tuple(needs), also
-
-    def _suspect(self, contract: str, name: str, needs: tuple[Ingredient, ...]) -> None:
-        ways = ways_without(needs)
-        last = self.suspects[-1] if self.suspects else None
-        if last is not None and last.contract == contract and last.whole and not last.ways:
-            last.ways = ways
-        else:
-            names = frozenset({contract, name})
-            self.suspects.append(Suspect(contract, names.__contains__, None, ways))
-
-    def _behind(self, name: str) -> list[Suspect]:
-        return [suspect for suspect in self.suspects if suspect.may_be_behind(name)]
 
     def look_once_more(self, names: Collection[str]) -> None:
         """Whether what looked like a breach of these contracts comes from what was found."""
