@@ -10,14 +10,30 @@ from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contract
-from saverproof.families.functional.family import hunt
+from saverproof.families.functional.effort import ProgramEffort
+from saverproof.families.functional.judging import LARGE, FunctionalJudging
 from saverproof.families.registry import judged
-from saverproof.items import Outcome
+from saverproof.families.tally import Tally
+from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 
 SEEDS = range(int(os.environ.get("SAVERPROOF_SEEDS", "1")))
 EVERY_FAMILY = "SAVERPROOF_SEEDS" in os.environ
+
+
+def hunt(
+    plan: ItemPlan, target: Target, contract: str, steps: int = 20_000, *, heavy: bool = False
+) -> Outcome:
+    """Search with given programs and the random driver, until the contract is found broken.
+
+    The outcome may name other contracts that were found broken on the way. With ``heavy`` the
+    programs that take seconds are among those given.
+    """
+    effort = ProgramEffort(steps=steps, examples=0, bulk=contract == LARGE, heavy=heavy)
+    tally = Tally(plan)
+    FunctionalJudging(plan, target, tally, effort, until=contract).run()
+    return tally.outcome()
 
 
 def family_of(wrong: WrongSaver) -> str:

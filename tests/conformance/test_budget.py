@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.plugin_support import Project
-from tests.conformance.selftest_support import blamed, target_of
+from tests.conformance.selftest_support import blamed, hunt, target_of
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
@@ -22,7 +22,6 @@ from saverproof.families.atomicity.effort import EFFORTS as FAULTS
 from saverproof.families.budget import Budget
 from saverproof.families.functional import judging as functional
 from saverproof.families.functional.effort import EFFORTS
-from saverproof.families.functional.family import hunt
 from saverproof.families.registry import judged
 from saverproof.items import Outcome
 from saverproof.machines.patience import OutOfPatience, Patience

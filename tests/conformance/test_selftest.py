@@ -17,6 +17,7 @@ from tests.conformance.selftest_support import (
     allowed,
     blamed,
     blamed_everywhere,
+    hunt,
     hunted,
     judged_by_programs,
     replayed_by_programs,
@@ -25,7 +26,6 @@ from tests.conformance.selftest_support import (
 from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
-from saverproof.families.functional.family import hunt
 from saverproof.items import Outcome
 from saverproof.judging import parity
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES

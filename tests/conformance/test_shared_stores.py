@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.conformance import shared_targets
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
-from tests.conformance.selftest_support import allowed, api_of, blamed, family_of
+from tests.conformance.selftest_support import allowed, api_of, blamed, family_of, hunt
 from tests.conformance.shared_targets import ref_to, shared
 from tests.wrong_savers import WRONG, WrongSaver
 
@@ -18,7 +18,6 @@ from saverproof.families.atomicity import effort as atomicity
 from saverproof.families.concurrency import effort as concurrency
 from saverproof.families.durability import effort as durability
 from saverproof.families.functional import effort as functional
-from saverproof.families.functional.family import hunt
 from saverproof.families.registry import judged
 from saverproof.items import Outcome
 from saverproof.targets.event_loop import EventLoop

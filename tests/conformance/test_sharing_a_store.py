@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
-from tests.conformance.selftest_support import target_of
+from tests.conformance.selftest_support import hunt, target_of
 from tests.reference.saver import ReferenceSaver
 from tests.reference.store import CheckpointRow, Shelf
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
-from saverproof.families.functional.family import hunt
 from saverproof.items import Finding
 from saverproof.machines.sharing import may_share
 from saverproof.steps.definitions import (

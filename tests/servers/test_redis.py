@@ -11,7 +11,6 @@ from saverproof.families.answer import Status
 from saverproof.families.atomicity import family, scenarios, sweep
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
-from saverproof.families.functional.family import hunt
 from saverproof.items import Outcome
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import Put
@@ -20,6 +19,7 @@ from saverproof_faults.places import OUTAGES
 from saverproof_faults.servers import Redis, RedisServer, Valkey, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.conformance.selftest_support import hunt
 from tests.conformance.test_atomicity import FAMILY, found, judged, plan_for
 from tests.servers.redis_saver import RedisReference, target_of
 from tests.servers.wrong_redis_savers import (

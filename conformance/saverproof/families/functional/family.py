@@ -8,11 +8,11 @@ from typing import Any
 
 from saverproof.contracts.family_table import FamilyTable
 from saverproof.families.answer import Blame, ReplayAnswer
-from saverproof.families.functional.effort import EFFORTS, ProgramEffort
-from saverproof.families.functional.judging import LARGE, FunctionalJudging
+from saverproof.families.functional.effort import EFFORTS
+from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.functional.replay import replay
 from saverproof.families.tally import Tally
-from saverproof.items import ItemPlan, Outcome
+from saverproof.items import ItemPlan
 from saverproof.judging.attribution import answered
 from saverproof.scripts import death_reproducer
 from saverproof.steps.codec import from_json, step_from_json
@@ -44,17 +44,3 @@ class FunctionalFamily:
             program=list(journal),
             reproducer=death_reproducer(target, program, plan.api, name=contract),
         )
-
-
-def hunt(
-    plan: ItemPlan, target: Target, contract: str, steps: int = 20_000, *, heavy: bool = False
-) -> Outcome:
-    """Search with given programs and the random driver, until the contract is found broken.
-
-    The outcome may name other contracts that were found broken on the way. With ``heavy`` the
-    programs that take seconds are among those given.
-    """
-    effort = ProgramEffort(steps=steps, examples=0, bulk=contract == LARGE, heavy=heavy)
-    tally = Tally(plan)
-    FunctionalJudging(plan, target, tally, effort, until=contract).run()
-    return tally.outcome()
