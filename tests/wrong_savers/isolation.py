@@ -32,6 +32,7 @@ class KeyWithoutThread(ReferenceSaver):
         "deletion/no-ghosts",
         "deletion/prune-drops-older",
         "deletion/prune-latest",
+        "deletion/runs",
         "identity/unknown-is-none",
         "isolation/namespaces",
         "isolation/same-id-in-namespaces",

@@ -199,7 +199,12 @@ class TextEndsAtNul(MangledValues):
         return value.split("\0")[0] if type(value) is str and "\0" in value else value
 
 
-@wrong(VALUES, "`if value:` drops 0, False, '' and empty containers")
+# A prune keeps what may hold the value that the latest checkpoint seems to lack.
+@wrong(
+    VALUES,
+    "`if value:` drops 0, False, '' and empty containers",
+    also={"deletion/prune-drops-older"},
+)
 class FalsyValuesDropped(ReferenceSaver):
     def _dump_value(self, value: Any) -> Any:
         return self._dump(value) if value or value is None else None

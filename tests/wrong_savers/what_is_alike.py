@@ -110,7 +110,12 @@ class KeyJoinedWithDot(ReferenceSaver):
         return f"{thread}.{ns}"
 
 
-@wrong(HOSTILE, "prune scans keys by prefix: a prunes ab as well")
+# Where no name is odd, it is a prune that removes too much.
+@wrong(
+    HOSTILE,
+    "prune scans keys by prefix: a prunes ab as well",
+    also={"deletion/prune-latest"},
+)
 class PrunesByPrefix(ReferenceSaver):
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         named = {shelf.thread for shelf in self._all_shelves()}

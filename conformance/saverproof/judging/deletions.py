@@ -13,6 +13,7 @@ from saverproof.judging.facts import Cause, Raised
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
 from saverproof.judging.refusals import (
+    is_listed_by_limit,
     is_listed_by_namespace,
     refuses_no_namespace,
     refuses_nones,
@@ -67,7 +68,9 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
             judge_listed(context, address, item)
     asked = steps.ListTuples(thread)
     for address in set(model.listing(asked)) - set(listing.addresses):
-        # Whether a listing without a namespace shows all of them is not for this to say.
+        # Whether a listing without a namespace or a limit shows all is not for this to say.
+        if is_listed_by_limit(context, asked, address):
+            continue
         if is_listed_by_namespace(context, asked, address):
             continue
         context.facts.differ(facts.MISSING, address, "in the listing", "not in it")

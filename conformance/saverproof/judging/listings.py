@@ -208,6 +208,13 @@ def _judge_order(log: FactLog, listing: Listing, step: ListTuples) -> None:
         log.compare(facts.ORDER_OF_ALL, None, expected_all, numbers)
 
 
+def _is_start(shown: list[Address], whole: list[Address], limit: int) -> bool:
+    """Whether a limited listing is the start of a whole one: of several places, in any order."""
+    if len({address[:2] for address in whole}) <= 1:
+        return shown == whole[:limit]
+    return len(shown) == min(limit, len(whole)) and not Counter(shown) - Counter(whole)
+
+
 def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None:
     assert step.limit is not None
     limited = ask(context, step)
@@ -217,12 +224,12 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
     if step.limit == 0:
         context.facts.agree(facts.LIMIT_ZERO)
     shown, whole = limited.everything, unlimited.everything
-    places = {address[:2] for address in whole}
-    if len(places) <= 1:
-        right = shown == whole[: step.limit]
-    else:
-        count = min(step.limit, len(whole))
-        right = len(shown) == count and not Counter(shown) - Counter(whole)
+    right = _is_start(shown, whole, step.limit)
+    if not right:
+        # What is missing without a limit is not for the limited listing to leave out.
+        wanted = {*whole, *context.model.listing(replace(step, limit=None))}
+        newest_first = sorted(wanted, key=lambda address: address[2], reverse=True)
+        right = _is_start(shown, newest_first, step.limit)
     expected = [_named(a) for a in whole[: step.limit]]
     context.facts.judge(right, facts.LIMIT, None, expected, [_named(a) for a in shown])
 

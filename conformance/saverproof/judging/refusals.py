@@ -77,12 +77,17 @@ def _without_nones(context: Context, step: ListTuples) -> Any:
     return context.attempt(lambda: context.reader.list_tuples(config, given))
 
 
+def is_listed_by_limit(context: Context, step: ListTuples, address: Address) -> bool:
+    """Whether a listing without a limit would show this, if it had one."""
+    limited = replace(step, limit=_VERY_MANY)
+    return step.limit is None and address in ask(context, limited).addresses
+
+
 def is_listed_by_namespace(context: Context, step: ListTuples, address: Address) -> bool:
     """Whether a listing that names no namespace would show this, if it named that."""
     if step.thread is None or step.namespace is not None:
         return False
-    if step.limit is None and address in ask(context, replace(step, limit=_VERY_MANY)).addresses:
-        # It is left out for want of a limit.
+    if is_listed_by_limit(context, step, address):
         return False
     if step.before is not None and address in ask(context, replace(step, before=None)).addresses:
         return False

@@ -131,6 +131,20 @@ def namespaces_as_threads(program: Program) -> Program:
     return plain_threads(tuple(map(change, program)))
 
 
+def threads_for_namespaces(program: Program) -> Program:
+    """The same where each namespace of a thread but its first is in a thread of its own."""
+    first: dict[str, str] = {}
+
+    def change(step: Any) -> Step:
+        namespace = getattr(step, "namespace", None)
+        if namespace is None or first.setdefault(step.thread, namespace) == namespace:
+            return step  # type: ignore[no-any-return]
+        changed: Step = replace(step, thread=f"{step.thread}_{namespace}")
+        return changed
+
+    return plain_threads(tuple(map(change, program)))
+
+
 def plain_names(program: Program) -> Program:
     """The same with channels, nodes and task paths that nothing is odd about."""
     met = enumerate(names_of(program, "name"))

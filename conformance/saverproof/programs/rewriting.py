@@ -10,9 +10,11 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from saverproof.steps.definitions import (
+    AbandonList,
     CloseAgain,
     CopyThread,
     IdForm,
+    ListTuples,
     Program,
     Put,
     PutHistory,
@@ -41,6 +43,11 @@ def begun(program: Program) -> Program:
 def without(*kinds: type[Step]) -> Callable[[Program], Program]:
     """What leaves the steps of these kinds out."""
     return lambda program: tuple(step for step in program if not isinstance(step, kinds))
+
+
+def listed_to_the_end(program: Program) -> Program:
+    """The same where no listing is left before its end."""
+    return tuple(ListTuples(s.thread) if isinstance(s, AbandonList) else s for s in program)
 
 
 def set_up_only(program: Program) -> Program:
@@ -142,7 +149,7 @@ def put_no_nones(program: Program) -> Program:
         replace(
             step,
             changes=tuple(
-                (name, Value("text", "none") if value and value.kind == "none" else value)
+                (name, Value("text", "none") if value and value.is_none else value)
                 for name, value in step.changes
             ),
         )

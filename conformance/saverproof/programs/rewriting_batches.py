@@ -174,8 +174,7 @@ def without_nones(program: Program) -> Program:
 
     def change(step: PutWrites) -> Step:
         writes = tuple(
-            (name, Value("text", "none") if value.kind == "none" else value)
-            for name, value in step.writes
+            (name, Value("text", "none") if value.is_none else value) for name, value in step.writes
         )
         return replace(step, writes=writes)
 

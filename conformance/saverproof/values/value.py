@@ -39,6 +39,11 @@ class Value:
         """The group of its kind."""
         return CATALOGUE[self.kind].group
 
+    @property
+    def is_none(self) -> bool:
+        """Whether it is None, which more kinds than one have."""
+        return self.source() == "None"
+
     def to_json(self) -> list[Seed]:
         """`[kind, seed]`."""
         return [self.kind, self.seed]

@@ -98,13 +98,11 @@ def _is_empty_batch(step: Step) -> bool:
 
 
 def _puts_none(step: Step) -> bool:
-    return isinstance(step, Put) and any(
-        v is not None and v.kind == "none" for _, v in step.changes
-    )
+    return isinstance(step, Put) and any(v is not None and v.is_none for _, v in step.changes)
 
 
 def _writes_none(step: Step) -> bool:
-    return isinstance(step, PutWrites) and any(value.kind == "none" for _, value in step.writes)
+    return isinstance(step, PutWrites) and any(value.is_none for _, value in step.writes)
 
 
 REFUSED = frozenset({"raised", "unreadable"})
@@ -116,9 +114,7 @@ LIFE = (
     between(lifecycle.CLOSE_IDEMPOTENT.id, _is(steps.CloseAgain), rewriting.reopened_only),
     between("", _is(steps.Reopen), rewriting.set_up_only, lifecycle.REOPEN.id),
     between(lifecycle.REOPEN.id, _is(steps.Reopen), rewriting.without(steps.Reopen)),
-    between(
-        lifecycle.ABANDONED_LIST.id, _is(steps.AbandonList), rewriting.without(steps.AbandonList)
-    ),
+    between(lifecycle.ABANDONED_LIST.id, _is(steps.AbandonList), rewriting.listed_to_the_end),
     between(lifecycle.SHALLOW_CLONE.id, _is(*CLONES), rewriting.without(*CLONES)),
 )
 COMPLETE = pending_writes.COMPLETE.id
@@ -129,6 +125,11 @@ _AGAIN = (
     upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
 )
 """The contracts of a task that writes to its checkpoint again."""
+_LIKE_A_RETRY = (
+    *(serialization.WRITE_VALUES.id, deletion.NO_GHOSTS.id),
+    *(deletion.RUNS.id, deletion.PRUNE_LATEST.id),
+)
+"""What a batch written again may look like: a wrong value, or something removed that is back."""
 WRITES = (
     COMPLETE,
     INDEX,
@@ -216,7 +217,7 @@ FEATURES: tuple[Feature, ...] = (
         upsert.REGULAR_WRITE_FIRST_WINS.id,
     ),
     *(
-        between(contract, touches, rewriting_batches.written_once, serialization.WRITE_VALUES.id)
+        between(contract, touches, rewriting_batches.written_once, *_LIKE_A_RETRY)
         for contract, touches in (
             (upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id, is_mixed),
             (upsert.SPECIAL_WRITE_LAST_WINS.id, is_special),
@@ -257,6 +258,14 @@ FEATURES: tuple[Feature, ...] = (
     ),
     between(COMPLETE, is_special, rewriting_batches.special_split, COMPLETE, INDEX),
     between(INDEX, is_special, rewriting_batches.special_apart, COMPLETE, INDEX),
+    # Nobody sees an early write until its checkpoint is put.
+    between(
+        isolation.NAMESPACES.id,
+        is_in_a_namespace,
+        renaming.threads_for_namespaces,
+        COMPLETE,
+        pending_writes.EARLY_WRITES_KEPT.id,
+    ),
     between(
         pending_writes.EARLY_WRITES_KEPT.id,
         _is(PutWrites),
