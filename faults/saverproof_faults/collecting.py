@@ -13,7 +13,6 @@ traceback holds its cursor in a cycle, is all that it takes (seen: SIGSEGV in ``
 
 import gc
 import threading
-from types import TracebackType
 
 
 class _HeldOff:
@@ -36,12 +35,7 @@ class _HeldOff:
     def __enter__(self) -> None:
         """``hold_off`` has done it."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._resumes and not self._inside:

@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
-from types import TracebackType
 from typing import Any, Self
 
 from saverproof_faults.errors import NotSettled
@@ -47,12 +46,7 @@ class Handoffs:
             self._sees_aiosqlite = True
             self._exchange(core.Connection, "_execute", self._noting_execute)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._sees_aiosqlite = False
         while self._undo:
             self._undo.pop()()

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
 from saverproof_faults.armed import ArmedPlan, Report
@@ -77,12 +76,7 @@ class Injector:
             self._exit = entering.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         with self._exit:
             self.heal()
 

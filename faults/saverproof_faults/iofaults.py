@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Self
 
 from saverproof_faults.armed import ArmedPlan
@@ -34,13 +33,8 @@ class IoFaults:
         self._watch.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._watch.__exit__(kind, error, trace)
+    def __exit__(self, *exc_info: object) -> None:
+        self._watch.__exit__(*exc_info)
 
     def passed(self) -> int:
         """How many calls were seen so far: where a count begins."""

@@ -7,7 +7,6 @@ write; readable at any time.
 import json
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from saverproof_reports.errors import ReportError
@@ -45,12 +44,7 @@ class Spool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
 

@@ -1,7 +1,6 @@
 """Savers as context managers of both kinds."""
 
 import asyncio
-from types import TracebackType
 from typing import Self
 
 
@@ -15,22 +14,12 @@ class Closing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exc_info: object) -> None:
         # In a thread: it waits for what runs, and that may wait for another process's lock.
         await asyncio.to_thread(self.close)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from saverproof_faults.io import codes
@@ -47,12 +46,7 @@ class IoWatch:
         shim().add(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         shim().remove(self)
         self.check()
 

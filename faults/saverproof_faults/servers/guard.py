@@ -8,7 +8,6 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 _SOURCE = "import sys; sys.path[:] = {path!r}; from {module} import watch; watch({folder!r})"
@@ -32,12 +31,7 @@ class Guard:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._process.communicate()
 
     def watch(self, pid: int) -> None:

@@ -7,7 +7,6 @@ import threading
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from types import TracebackType
 from typing import Self
 
 from saverproof_faults.servers.server import HOST
@@ -73,12 +72,7 @@ class TcpProxy:
         self._serving.wait()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 

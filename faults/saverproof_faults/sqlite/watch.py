@@ -17,7 +17,6 @@ import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self
 
 from saverproof_faults.collecting import HELD_OFF, hold_off
@@ -56,12 +55,7 @@ class Watch:
         self._library = found
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         for listener in self._listeners:
             self.unlisten(listener)
         self._known_library.calls.sqlite3_cancel_auto_extension(hooks.opened)

@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from types import TracebackType
 
 from saverproof_faults.syscalls.reading import WatchedFolder
 from saverproof_faults.syscalls.supervisor import Supervisor
@@ -36,11 +35,6 @@ class ForkedCallWatch(CallWatch):
             finally:
                 os._exit(0)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         self._leave()
         self._stay()

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from saverproof_faults.errors import FaultsError, Unavailable
@@ -82,12 +81,7 @@ class CallWatch:
         )
         self.supervisor = self._process.pid
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         process = self._process
         assert process is not None
         self._leave()
