@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.memory import InMemorySaver
+from tests.reference.database import Database
 from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.store import Store
@@ -99,3 +101,22 @@ def test_the_reference_answers_as_in_memory_saver_does(contract: str, tmp_path: 
     found = SCENES[contract](opened_below(tmp_path / "reference", ReferenceSaver.at, "sync"))
     Store.forget(tmp_path)
     assert found == expected
+
+
+def test_a_connection_that_cannot_write_is_replaced(tmp_path: Path) -> None:
+    class Faulty(Database):
+        """SQLite opens for reading what it could not open for writing."""
+
+        mode = "ro"
+
+        def open(self) -> sqlite3.Connection:
+            mode, self.mode = self.mode, "rw"
+            address = f"{self.path.as_uri()}?mode={mode}"
+            return sqlite3.connect(address, uri=True, isolation_level=None)
+
+    Database(tmp_path).close()
+    database = Faulty(tmp_path)
+    with database.writing():
+        database.run("CREATE TABLE written (number INTEGER)")
+    assert database.rows("SELECT * FROM written") == []
+    database.close()

@@ -113,6 +113,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
         ("lifecycle", "sync"),
         ("delta-history", "sync"),
         ("graph", "sync"),
+        ("atomicity", "sync"),
         ("durability", "sync"),
         ("concurrency", "async"),
     ],

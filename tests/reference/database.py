@@ -24,6 +24,12 @@ TABLES = (
     "PRIMARY KEY (thread, ns, id, task, position))",
 )
 
+WRITES_NOTHING = "PRAGMA incremental_vacuum(0)"
+"""A statement that fails on a file which cannot be written, and leaves any other as it is.
+
+SQLite opens for reading what it could not open for writing, and not even BEGIN IMMEDIATE tells.
+"""
+
 
 class Database:
     """A connection and its lock. Every hook is a place for a mistake."""
@@ -36,6 +42,7 @@ class Database:
         self.path = folder / "checkpoints.db"
         self.lock = threading.RLock()
         self.is_closed = False
+        self.writable: sqlite3.Connection | None = None
         self.connection = self.connect()
 
     def connect(self) -> sqlite3.Connection:
@@ -44,7 +51,11 @@ class Database:
             fcntl.flock(gate, fcntl.LOCK_EX)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = self.open()
-            self.configure(connection)
+            try:
+                self.configure(connection)
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
     def open(self) -> sqlite3.Connection:
@@ -101,18 +112,20 @@ class Database:
             self.connection = self.connect()
 
     def begin(self) -> None:
-        """Take the write lock.
-
-        What SQLite could not open for writing it has opened for reading, and says so only now.
-        """
+        """Take the write lock; on a connection that cannot write, of another one instead."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        if self.connection is self.writable:
+            return
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
+            self.connection.execute(WRITES_NOTHING)
         except sqlite3.OperationalError as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
                 raise
             self.connection.close()
             self.connection = self.connect()
             self.connection.execute("BEGIN IMMEDIATE")
+        else:
+            self.writable = self.connection
 
     def commit(self) -> None:
         """Make the transaction durable."""

@@ -151,9 +151,9 @@ class ForkServer:
         def bury() -> None:
             self._forget_end(process)
             self._selector.unregister(connection)
-            connection.close()
             del self._children[process]
             _kill(process)
+            connection.close()
 
         self._selector.register(ended, selectors.EVENT_READ, tell)
         self._selector.register(connection, selectors.EVENT_READ, bury)

@@ -71,6 +71,10 @@ class ForkedChild:
             with suppress(ProcessLookupError):
                 end(self.pid, signal.SIGKILL)
         self.wait()
+        # What it was forked from still has to wait for it, and closes the connection then.
+        self._connection.shutdown(socket.SHUT_WR)
+        while self._connection.recv(fork_server.LONGEST):
+            pass
         self._connection.close()
 
 
