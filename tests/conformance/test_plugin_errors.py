@@ -31,7 +31,8 @@ def assert_one_line(result: Result, pattern: str) -> None:
     [
         (
             "sqlit",
-            r"--saver sqlit: no target has that name; did you mean sqlite\b.*Known: .*memory",
+            "--saver sqlit: no target has that name; "
+            r"did you mean sqlite\b.*module:attribute.*Known: .*memory",
         ),
         ("raising:x", r"does not import: ValueError: half configured \(.*raising.py, line 2\)"),
         ("bad.py:number", r"number is a int, expected a target \(a function decorated"),

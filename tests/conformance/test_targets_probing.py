@@ -68,7 +68,8 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
     [
         (
             "sqlit",
-            r"--saver sqlit: no target has that name; did you mean sqlite\b.*Known: .*memory",
+            "--saver sqlit: no target has that name; "
+            r"did you mean sqlite\b.*module:attribute.*Known: .*memory",
         ),
         ("nowhere:x", "--saver nowhere:x: nowhere does not import: ModuleNotFoundError"),
         ("raising:x", r"does not import: ValueError: half configured \(.*raising.py, line 2\)"),

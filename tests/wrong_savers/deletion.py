@@ -148,6 +148,17 @@ class DeletedComesBackWithAPut(ReferenceSaver):
         return super()._shelf_for_writing(thread, ns)
 
 
+@wrong("deletion/copy-complete", "rows that are marked as deleted are copied with the rest")
+class DeletedIsCopied(ReferenceSaver):
+    def _delete_shelf(self, shelf: Shelf) -> None:
+        super()._delete_shelf(shelf)
+        self.store.extra[self._shelf_key(shelf.thread, shelf.ns)] = shelf
+
+    def _shelves_to_copy(self, thread: str) -> list[Shelf]:
+        marked = [shelf for shelf in self.store.extra.values() if shelf.thread == thread]
+        return [*marked, *super()._shelves_to_copy(thread)]
+
+
 # -- runs ---------------------------------------------------------------------------------
 
 

@@ -55,6 +55,11 @@ def _put_again(step: Step) -> Program:
     return (*_two(THREAD), step, *_two(THREAD, 70), step, empty, *_reads(THREAD))
 
 
+def _copied_later(step: Step) -> Program:
+    """What was removed is not copied with what was put since."""
+    return (*_two(THREAD), step, checkpoint(THREAD, 3), CopyThread(THREAD, NEW), *_reads(NEW))
+
+
 def _deleted_in_turn(puts: Iterable[Step]) -> Program:
     return (*puts, *(DeleteForRuns((run,)) for run in _RUNS))
 
@@ -80,6 +85,7 @@ REMOVALS: tuple[Program, ...] = (
     *map(_beside_others, (Prune((THREAD,), ""), Prune((THREAD, OTHER), ""))),
     *map(_beside_a_longer_name, (DeleteThread(THREAD), _ALL_OF, CopyThread(THREAD, NEW))),
     *map(_put_again, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
+    *map(_copied_later, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
     (PutHistory(THREAD, "", 1, _MANY), DeleteForRuns(("run-2",)), ListTuples(THREAD)),
     *RUNS,
 )

@@ -117,7 +117,10 @@ def a_copied_thread(p: Probe) -> Any:
     answer = p.id_of("copy"), copied(p), p.id_of("copy")
     before = everything(p, "copy", "a")
     p.put(3, thread="copy", values={"x": 1})
-    return answer, before, p.pending("copy", "", 3)
+    p.delete("a")
+    p.put(7, values={"x": 2})
+    later = p.attempt(lambda: p.call("copy_thread", "a", "later"))
+    return answer, before, p.pending("copy", "", 3), later, everything(p, "later")
 
 
 @scene("deletion/copy-independent")
