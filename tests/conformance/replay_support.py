@@ -70,6 +70,8 @@ def assert_shown_until_mended(
     if found.reproducer:
         assert exit_of(found.reproducer, plan.family, folder) != 0
         # A right saver of another design may not have the table, or the place, of a fault or kill.
-        if plan.family in FUNCTIONAL_FAMILIES or is_repaired(wrong):
+        programs = plan.family in FUNCTIONAL_FAMILIES
+        if programs or is_repaired(wrong):
             repaired = of_the_right_saver(found.reproducer)
-            assert exit_of(repaired, plan.family, folder) == 0
+            # Mended, it may never come to where it was killed: then the script decides nothing.
+            assert exit_of(repaired, plan.family, folder) in ({0} if programs else {0, 2})
