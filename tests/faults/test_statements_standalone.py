@@ -155,6 +155,19 @@ def test_what_suspends_too_seldom_to_be_cancelled_there_shows_nothing(
     assert capsys.readouterr().out == "undecided: it suspended 1 times, and was not cancelled\n"
 
 
+def test_a_row_of_a_table_that_is_no_more_shows_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = places_of("WAL", tmp_path)
+    plan = next(plan for plan in places.plans() if plan.fault is Fault.TRIGGER_ABORT)
+    names: dict[str, Any] = {}
+    exec(source(ArmedPlan(plan), places), names)
+    with closing(sqlite3.connect(tmp_path / "mended.db")), pytest.raises(SystemExit) as ended:
+        names["Fault"].arm()
+    assert ended.value.code == UNDECIDED
+    assert capsys.readouterr().out.startswith("undecided: no row of t can be failed: no such table")
+
+
 def test_faults_that_need_the_kit_say_so() -> None:
     with pytest.raises(FaultsError, match="cannot be reproduced without"):
         source(ArmedPlan(Plan(Fault.IO_ERROR, Place(Event.WRITE))), Places())

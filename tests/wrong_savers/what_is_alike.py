@@ -31,6 +31,13 @@ class SerializerCached(ReferenceSaver):
         )
 
 
+@wrong(VALUES, "values are kept once, by json.dumps(value, default=str): a UUID and its text")
+class KeptOnceByJson(ReferenceSaver):
+    def _dump_value(self, value: Any) -> Blob:
+        known: dict[str, Blob] = self.store.extra.setdefault("by JSON", {})
+        return known.setdefault(json.dumps(value, default=str, skipkeys=True), self._dump(value))
+
+
 @wrong(VALUES, "a value that equals the parent's is taken for the parent's: 0 and False")
 class EqualTakenForUnchanged(ReferenceSaver):
     def _values_to_store(

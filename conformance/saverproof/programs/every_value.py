@@ -44,8 +44,23 @@ def _one_after_another() -> Iterator[Put]:
         yield Put(THREAD, "", number, number - 1 or None, changes=(("count", value),))
 
 
+def _printing_alike() -> Iterator[Value]:
+    """Values side by side with the texts that they print as, and a number that an enum is."""
+    for kind in (
+        *("none", "boolean", "float", "decimal", "date", "time", "datetime", "timedelta"),
+        *("uuid", "path", "text-enum", "integer-enum"),
+    ):
+        value = Value(kind, 0)
+        yield value
+        yield Value("text", str(value.make()))
+    yield Value("integer", int(Value("integer-enum", 0).make()))
+
+
+PRINTING_ALIKE = tuple(_printing_alike())
+
 EVERY_VALUE: tuple[Program, ...] = (
     *(_together(many, many) for many in _batches(values(*_OF_BOTH))),
     _together((), values("exception")),
     (*_one_after_another(), ListTuples(THREAD)),
+    _together(PRINTING_ALIKE, PRINTING_ALIKE),
 )

@@ -4,6 +4,7 @@ import re
 
 from saverproof_faults.armed import ArmedPlan
 from saverproof_faults.places import Places
+from saverproof_faults.scripted import UNDECIDED
 from saverproof_faults.standalone.frame import engine
 
 
@@ -33,10 +34,14 @@ def trigger(armed: ArmedPlan, places: Places) -> str:
 
 _ABORT = "WHEN fires() BEGIN SELECT RAISE(ABORT, 'raised on purpose'); END"
 
-_ONE_TABLE = (
-    """connection.execute('CREATE TEMP TRIGGER fault AFTER {verb} ON "{table}" '\n"""
-    f"""    "{_ABORT}")"""
-)
+_ONE_TABLE = f"""\
+try:
+    connection.execute('CREATE TEMP TRIGGER fault AFTER {{verb}} ON "{{table}}" '
+        "{_ABORT}")
+except sqlite3.OperationalError as error:
+    print(f"undecided: no row of {{table}} can be failed: {{{{error}}}}")
+    raise SystemExit({UNDECIDED}) from error
+"""
 
 _EVERY_TABLE = f"""\
 tables = "SELECT name FROM sqlite_master WHERE type = 'table'"

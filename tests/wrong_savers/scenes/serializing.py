@@ -75,7 +75,8 @@ def every_value(p: Probe) -> Any:
         found.append(typed(held) if isinstance(held, dict) else held)
     # Equal to the value before, or like it.
     parent = None
-    for number, value in enumerate((1, True, 1.0, 0, False, "[1]", b"a\0", {"": 1}), 1):
+    alike = (1, True, 1.0, 0, False, "[1]", b"a\0", {"": 1}, str(uuid.UUID(int=7)))
+    for number, value in enumerate(alike, 1):
         p.put(number, thread="d", parent=parent, values={"x": value})
         found.append(typed(p.held("d", "", number)))
         parent = number
