@@ -151,7 +151,7 @@ def test_an_operation_in_two_transactions_is_torn(tmp_path: Path) -> None:
     outcome = judged(of_class(TwoCommits), tmp_path)
     assert found(outcome) == {"all-or-nothing"}
     # One for each operation that has it.
-    torn = [finding.summary.partition(" ")[0] for finding in outcome.findings]
+    torn = sorted(finding.summary.partition(" ")[0] for finding in outcome.findings)
     assert torn == ["delete_thread", "prune"]
 
 

@@ -14,7 +14,7 @@ from tests.conformance.duckdb_savers import TransactionForEachWrite
 from tests.conformance.test_atomicity import found, judged, of_class
 from tests.reference.duckdb_value import DuckdbReference
 
-from saverproof.families.atomicity import bench, effort, family, files
+from saverproof.families.atomicity import bench, effort, family, fault_programs, files
 from saverproof.families.atomicity.scenarios import A_NEW_TASK
 from saverproof_faults.syscalls import available
 
@@ -30,7 +30,7 @@ def test_one_transaction_a_write_holds_and_two_do_not(
     few = dataclasses.replace(effort.EFFORTS["quick"], most=14, random_programs=0)
     monkeypatch.setitem(effort.EFFORTS, "quick", few)
     monkeypatch.setattr(family, "SCENARIOS", (A_NEW_TASK,))
-    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: ())
     monkeypatch.setattr(family, "shortened", lambda bench, found, *_: [found])
     outcome = judged(of_class(saver), tmp_path, operations=["put_writes"])
     assert (found(outcome), outcome.unexercised, outcome.unknown) == (breaks, {}, {})

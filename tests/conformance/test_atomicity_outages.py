@@ -11,7 +11,7 @@ from tests.reference.log_file import LogFileReference
 from tests.reference.state_file import StateFileReference
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import effort, family, scenarios
+from saverproof.families.atomicity import effort, family, fault_programs, scenarios
 from saverproof.families.atomicity.replay import replay
 from saverproof_faults.syscalls import available
 
@@ -51,7 +51,7 @@ def random_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
         few = effort.FaultEffort(most=1, slow_most=1, random_programs=programs)
         monkeypatch.setitem(effort.EFFORTS, "quick", few)
         monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[1:2])
-        monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+        monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: ())
 
     return limited
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from saverproof.families.answer import Status
-from saverproof.families.atomicity import family, scenarios, sweep
+from saverproof.families.atomicity import family, fault_programs, scenarios, sweep
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.replay import replay
 from saverproof.items import Outcome
@@ -149,7 +149,7 @@ def test_another_server_takes_the_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sweep, "injections", lambda *_: [])
-    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: ())
     monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, failovers=1))
     opening = (
         "from tests.servers.redis_saver import open_saver\n"
@@ -167,7 +167,7 @@ def test_messages_are_lost_in_random_programs(
 ) -> None:
     effort = FaultEffort(most=1, slow_most=1, random_programs=8)
     monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[1:2])
-    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: ())
     monkeypatch.setitem(EFFORTS, "quick", effort)
     outcome = judged(target_of(RedisReference), tmp_path, operations=TWO)
     assert (found(outcome), outcome.unknown) == (set(), {})
@@ -242,7 +242,7 @@ def test_what_a_full_server_refuses_has_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(family, "SCENARIOS", scenarios.SCENARIOS[2:3])
-    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: ())
+    monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: ())
     monkeypatch.setitem(EFFORTS, "quick", FaultEffort(most=1, slow_most=1, refusals=20))
     opening = (
         "from tests.servers.redis_saver import open_saver\n"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from saverproof import MariaDB, Postgres
-from saverproof.families.atomicity import bench, family, sweep
+from saverproof.families.atomicity import bench, family, fault_programs, sweep
 from saverproof.families.atomicity.effort import EFFORTS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, injections
 from saverproof.families.atomicity.scenarios import SCENARIOS
@@ -52,7 +52,7 @@ def by_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         return [one for one in found if one.plan is not None and one.plan.fault in IN_SQL]
 
     monkeypatch.setattr(sweep, "injections", of_the_server)
-    monkeypatch.setattr(family, "faults_in_a_row", lambda *_: [])
+    monkeypatch.setattr(fault_programs, "faults_in_a_row", lambda *_: [])
     monkeypatch.setattr(family, "shortened", lambda bench, found, *_: [found])
     monkeypatch.setattr(bench, "available", lambda: "not asked")
     few = [scenario for scenario in SCENARIOS if scenario.title in SHOWING]
