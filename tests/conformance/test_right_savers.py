@@ -7,11 +7,10 @@ them by the quick profile through all their APIs, under kills and by many caller
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
+from tests.conformance.a_little import accusations_in, judge_a_little
 from tests.conformance.judging_support import facts_of, plan_of
 from tests.conformance.right_targets import ref_to
 from tests.conformance.selftest_support import EVERY_FAMILY, SEEDS
@@ -20,15 +19,9 @@ from tests.right_savers import RIGHT, RightSaver
 from saverproof.contracts.contract import Level
 from saverproof.contracts.registry import TABLES, contract
 from saverproof.families.atomicity import effort as atomicity
-from saverproof.families.functional import effort as functional
-from saverproof.families.functional import judging as functional_judging
-from saverproof.families.graph import family as graphs
-from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.registry import judged
-from saverproof.items import ItemPlan, Outcome
-from saverproof.machines.registry import FUNCTIONAL_FAMILIES, MACHINES
-from saverproof.programs.axes.crossing import crossing
-from saverproof.steps.definitions import Program
+from saverproof.items import ItemPlan
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.loading import load
 
 SLOW = {"concurrency", "durability"}
@@ -36,32 +29,12 @@ SLOW = {"concurrency", "durability"}
 FAMILIES = [table.name for table in TABLES if EVERY_FAMILY or table.name not in SLOW]
 
 
-_PARTS = 8
-"""Of the programs in which the points of axes come together."""
-_THIRDS = 3
-"""Of those that each machine enumerates, and of the graphs."""
-
-
 @pytest.fixture
 def little(right: RightSaver, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What each family needs to have accused the right savers that it once accused.
-
-    Of the programs that are enumerated, and of the graphs, each saver takes a part, and all savers
-    together take all.
-    """
+    """What each family needs to have accused the right savers that it once accused."""
     if EVERY_FAMILY:
         return
-    turn = RIGHT.index(right)
-
-    def part(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Program]:
-        return islice(crossing(family, able, heavy=heavy), turn % _PARTS, None, _PARTS)
-
-    monkeypatch.setattr(functional_judging, "crossing", part)
-    for machine in MACHINES.values():
-        monkeypatch.setattr(machine, "examples", machine.examples[turn % _THIRDS :: _THIRDS])
-    monkeypatch.setattr(graphs, "SCENARIOS", SCENARIOS[turn % _THIRDS :: _THIRDS])
-    programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
-    monkeypatch.setitem(functional.EFFORTS, "quick", programs)
+    judge_a_little(RIGHT.index(right), monkeypatch)
     faults = dataclasses.replace(atomicity.EFFORTS["quick"], most=100)
     monkeypatch.setitem(atomicity.EFFORTS, "quick", faults)
 
@@ -93,29 +66,17 @@ def plans_of(right: RightSaver, folder: Path, seed: int) -> list[ItemPlan]:
     ]
 
 
-def accusations(right: RightSaver, outcome: Outcome) -> list[str]:
-    """What a saver is accused of, and what was not judged although nothing stands in the way."""
-    found = [
-        f"{finding.contract}: {finding.summary}, expected {finding.expected}, "
-        f"observed {finding.observed}, by {'; '.join(finding.steps)}"
-        for finding in outcome.findings
-        if finding.contract not in right.advice
-    ]
-    unknown = [
-        f"{name} is unknown: {why}"
-        for name, why in outcome.unknown.items()
-        if name not in right.unjudged
-    ]
-    return [*found, *unknown]
-
-
 @pytest.mark.usefixtures("little")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("right", RIGHT, ids=lambda right: right.name)
 def test_a_right_saver_is_accused_of_nothing(right: RightSaver, seed: int, tmp_path: Path) -> None:
     target = load(ref_to(right.name))
     judgements = [judged(plan, target) for plan in plans_of(right, tmp_path, seed)]
-    accused = [line for outcome in judgements for line in accusations(right, outcome)]
+    accused = [
+        line
+        for outcome in judgements
+        for line in accusations_in(outcome, right.advice, right.unjudged)
+    ]
     assert not accused, "\n".join(accused)
     checked = {name for outcome in judgements for name in outcome.checked}
     declined = {name.replace("_", "-") for name in right.declines}

@@ -1,0 +1,56 @@
+"""A little of everything, for right savers that are judged in all families."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+import pytest
+
+from saverproof.families.functional import effort as functional
+from saverproof.families.functional import judging as functional_judging
+from saverproof.families.graph import family as graphs
+from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.items import Outcome
+from saverproof.machines.registry import MACHINES
+from saverproof.programs.axes.crossing import crossing
+from saverproof.steps.definitions import Program
+
+_PARTS = 8
+"""Of the programs in which the points of axes come together."""
+_THIRDS = 3
+"""Of those that each machine enumerates, and of the graphs."""
+
+
+def judge_a_little(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the quick profile take no more programs and graphs than have once accused right savers.
+
+    Of those that are enumerated each turn takes a part, and all turns together take all.
+    """
+
+    def part(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Program]:
+        return islice(crossing(family, able, heavy=heavy), turn % _PARTS, None, _PARTS)
+
+    monkeypatch.setattr(functional_judging, "crossing", part)
+    for machine in MACHINES.values():
+        monkeypatch.setattr(machine, "examples", machine.examples[turn % _THIRDS :: _THIRDS])
+    monkeypatch.setattr(graphs, "SCENARIOS", SCENARIOS[turn % _THIRDS :: _THIRDS])
+    programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
+    monkeypatch.setitem(functional.EFFORTS, "quick", programs)
+
+
+def accusations_in(
+    outcome: Outcome, advice: Collection[str] = (), unjudged: Collection[str] = ()
+) -> list[str]:
+    """What a saver is accused of, and what was not judged although nothing stands in the way."""
+    found = [
+        f"{finding.contract}: {finding.summary}, expected {finding.expected}, "
+        f"observed {finding.observed}, by {'; '.join(finding.steps)}"
+        for finding in outcome.findings
+        if finding.contract not in advice
+    ]
+    unknown = [
+        f"{name} is unknown: {why}" for name, why in outcome.unknown.items() if name not in unjudged
+    ]
+    return [*found, *unknown]

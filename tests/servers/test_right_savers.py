@@ -1,0 +1,80 @@
+"""Right savers on real servers are accused of nothing, in any family, by a little of everything.
+
+Their servers are killed, stand still and refuse in other tests; ``make right-on-servers`` judges
+them by the whole quick profile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from saverproof.contracts.registry import TABLES
+from saverproof.families.atomicity import effort as atomicity
+from saverproof.families.atomicity import family as faults
+from saverproof.families.atomicity.effort import FaultEffort
+from saverproof.families.atomicity.scenarios import A_NEW_TASK, SCENARIOS, THE_SAME_ID
+from saverproof.families.concurrency import effort as concurrency
+from saverproof.families.concurrency.effort import SceneEffort
+from saverproof.families.durability import effort as durability
+from saverproof.families.functional.judging import SLOW_TO_OPEN_MS
+from saverproof.families.registry import judged
+from saverproof.targets.target import Target
+from saverproof_faults.servers import ServerUnavailable, serving
+from tests.conformance.a_little import accusations_in, judge_a_little
+from tests.conformance.judging_support import facts_of, plan_of
+from tests.servers import mariadb_saver, postgres_savers, redis_saver
+
+RIGHT = [postgres_savers.right, mariadb_saver.right, redis_saver.right]
+FAULTS = 20
+FAILED_IN_A_ROW = (THE_SAME_ID, A_NEW_TASK)
+SCENES = SceneEffort(shared=2, instances=1, processes=1, races=1, overtaken=True)
+KILLS = {"swept": 8, "instants": 1, "beside": 1, "graphs": 2, "servers": 0}
+IN_PROCESSES = {"atomicity", "durability", "concurrency"}
+ALL = [table.name for table in TABLES]
+UNSEEN = {"concurrency/reads-change-nothing": "what no saver shows is seen in files alone"}
+
+
+@pytest.fixture(params=range(len(RIGHT)), ids=["PostgreSQL", "MariaDB", "Redis"])
+def right(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Target]:
+    """A right saver while its server runs, and while all that is judged is a part of it."""
+    turn: int = request.param
+    judge_a_little(turn, monkeypatch)
+    part = [*SCENARIOS[turn :: len(RIGHT)], *FAILED_IN_A_ROW]
+    monkeypatch.setattr(faults, "SCENARIOS", [one for one in SCENARIOS if one in part])
+    monkeypatch.setitem(atomicity.EFFORTS, "quick", FaultEffort(most=FAULTS, slow_most=FAULTS))
+    kills = dataclasses.replace(durability.EFFORTS["quick"], **KILLS)
+    monkeypatch.setitem(durability.EFFORTS, "quick", kills)
+    monkeypatch.setitem(concurrency.EFFORTS, "quick", SCENES)
+    target = RIGHT[turn]
+    assert target.server is not None
+    try:
+        with serving(target.server):
+            yield target
+    except ServerUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.parametrize(
+    "families",
+    [[name for name in ALL if name not in IN_PROCESSES], sorted(IN_PROCESSES)],
+    ids=["by programs and graphs", "by faults, kills and callers"],
+)
+def test_a_right_saver_is_accused_of_nothing(
+    families: list[str], right: Target, tmp_path: Path
+) -> None:
+    assert right.ref is not None
+    facts = facts_of(right, tmp_path)
+    if right is not redis_saver.right:  # It reads its whole store in each call.
+        facts |= {"opens_ms": SLOW_TO_OPEN_MS}
+    accused: list[str] = []
+    for family in families:
+        api = "crossed" if family == "parity" else "sync"
+        plan = plan_of(right, family, api, tmp_path, facts=facts)
+        outcome = judged(dataclasses.replace(plan, target=right.ref.to_json()), right)
+        assert outcome.checked, family
+        accused += accusations_in(outcome, unjudged=UNSEEN)
+    assert not accused, "\n".join(accused)
