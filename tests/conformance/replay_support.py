@@ -61,14 +61,16 @@ def assert_shown_until_mended(
     """A replay and a script show the flaw of the wrong saver, and nothing on the right one."""
     assert replayed(plan, found).status is Status.FAILING
     mended = replayed(plan_for(wrong, folder, right=True), found)
+    timed = plan.family in ("concurrency", "durability")
     if is_repaired(wrong):
-        timed = plan.family in ("concurrency", "durability")
         right = {Status.FIXED, Status.NOT_SEEN} if timed else {Status.FIXED}
         assert mended.status in right, mended.said
     assert mended.status is not Status.FAILING, mended.said
     assert found.reproducer or plan.family not in FUNCTIONAL_FAMILIES
     if found.reproducer:
-        assert exit_of(found.reproducer, plan.family, folder) != 0
+        # What hangs on timing shows in most runs, not in all: the report says in how many.
+        tries = range(3 if timed else 1)
+        assert any(exit_of(found.reproducer, plan.family, folder) for _ in tries)
         # A right saver of another design may not have the table, or the place, of a fault or kill.
         programs = plan.family in FUNCTIONAL_FAMILIES
         if programs or is_repaired(wrong):
