@@ -27,6 +27,8 @@ class Facts(TypedDict):
     """Milliseconds that opening and closing the saver in a new workspace take."""
     call_ms: NotRequired[float]
     """Milliseconds that a call of the saver takes, of the usual sorts."""
+    on_server: NotRequired[bool]
+    """Whether it speaks to a server, in which it is failed and killed, too."""
     shares: NotRequired[str | None]
     """What shows that workspaces share a store; None if each has one of its own."""
     drops: bool

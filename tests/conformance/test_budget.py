@@ -26,6 +26,7 @@ from saverproof.families.registry import judged
 from saverproof.items import Outcome
 from saverproof.machines.patience import OutOfPatience, Patience
 from saverproof.machines.search import ProgramSearch
+from saverproof.plugin.summary import time_taken
 from saverproof.programs import small
 from saverproof.steps.definitions import Program
 from saverproof.suite.timing import cost_of, in_words, item_name, least_of, time_plan
@@ -69,6 +70,22 @@ def test_a_budget_that_is_more_than_all_of_it_takes_limits_nothing() -> None:
 )
 def test_times_are_said_roughly(seconds: float, said: str) -> None:
     assert in_words(seconds) == said
+
+
+def test_faults_in_a_server_are_in_the_estimate() -> None:
+    local = time_plan(facts(0.2, 5.0), PAIRS, "default", None, workers=1)
+    served = time_plan(facts(0.2, 5.0) | {"on_server": True}, PAIRS, "default", None, workers=1)
+    assert local.estimate_s < served.estimate_s < 2 * local.estimate_s
+
+
+@pytest.mark.parametrize(
+    ("took_s", "broken", "explained"),
+    [(200.0, True, True), (105.0, True, False), (200.0, False, False)],
+)
+def test_a_late_end_is_explained_by_what_is_broken(
+    took_s: float, broken: bool, explained: bool
+) -> None:
+    assert ("what is broken" in time_taken(100.0, took_s, broken)) is explained
 
 
 def test_without_a_limit_everything_is_done() -> None:

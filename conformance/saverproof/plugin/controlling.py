@@ -22,6 +22,7 @@ from saverproof.plugin.terminal import OwnSummary, printed_lines
 from saverproof.process.scratch import remove_scratch
 from saverproof.process.servers import Servers
 from saverproof.suite.planning import chosen, saver_event
+from saverproof_reports.families import with_verdict
 from saverproof_reports.github import annotations
 from saverproof_reports.junit import run_properties
 from saverproof_reports.wording import untried_phrase
@@ -255,7 +256,8 @@ class Controlling:
                 summary.write(screen, judged, ran)
         self._write_printed(terminalreporter, screen)
         duration_s = self._report["run"]["duration_s"]
-        terminalreporter.line(summary.time_taken(self._run.estimate_s, duration_s))
+        broken = any(with_verdict(judged, "violated") for judged in self._report["savers"])
+        terminalreporter.line(summary.time_taken(self._run.estimate_s, duration_s, broken))
         if self._earlier is not None:
             summary.write_comparison(terminalreporter, self._earlier, self._report, self._run)
         for line in self._results.kept:

@@ -21,6 +21,8 @@ from saverproof_reports.wording import left_out_phrase, saver_sentence
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _NO_PASS = ("unknown", "not-exercised")
 _REASON = 110
+_BEYOND = 1.3
+"""So many times its estimate takes a run whose time is explained."""
 
 
 def header(run: Run) -> list[str]:
@@ -60,9 +62,12 @@ def _time(facts: Facts, run: Run) -> str:
     )
 
 
-def time_taken(estimate_s: float, took_s: float) -> str:
-    """The estimate beside the truth."""
-    return f"time: {in_words(took_s)}, estimated {in_words(estimate_s)}"
+def time_taken(estimate_s: float, took_s: float, broken: bool) -> str:
+    """The estimate beside the truth, and why they may differ."""
+    said = f"time: {in_words(took_s)}, estimated {in_words(estimate_s)}"
+    if broken and took_s > _BEYOND * estimate_s:
+        return f"{said} (without looking into what is broken)"
+    return said
 
 
 def write(screen: Screen, whole: Mapping[str, Any], ran: Collection[str]) -> None:

@@ -147,6 +147,7 @@ def _facts(work: Survey, folder: Path) -> Facts:
         absent={str(name): reason for name, reason in absent.items()},
         opens_ms=_opening_time(work, folder),
         call_ms=round(call_ms, 3),
+        on_server=target.server is not None,
         shares=shares,
         drops=target.drop is not None,
         known=_beside(target.known, ref),
