@@ -43,8 +43,18 @@ class ConnectionPerCall(Database):
         super().__init__(folder)
         self.connection.close()
 
+    def open(self) -> sqlite3.Connection:
+        connection = super().open()
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            # Without a WAL, FULL does not sync the folder once the journal is deleted.
+            connection.execute("PRAGMA synchronous = EXTRA")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def configure(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA foreign_keys = ON")
         try:
             connection.execute("BEGIN IMMEDIATE")
             for statement in NORMALISED:

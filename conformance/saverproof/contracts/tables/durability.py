@@ -173,8 +173,9 @@ POWER_CUT_LOSES_NOTHING = Contract(
         "After a power cut the last steps that users were told are done are gone, and run again."
     ),
     fix=(
-        "Sync before you return: `synchronous=FULL` for SQLite's WAL; for files, fsync the new "
-        "file before `os.replace`, and its folder after it."
+        "Sync before you return: for SQLite `synchronous=FULL` with a WAL, and `EXTRA` with a "
+        "journal that is deleted; for files, fsync the new file before `os.replace`, and its "
+        "folder after it."
     ),
     durable=True,
 )
