@@ -82,8 +82,7 @@ def saver_sentence(judged: Judged) -> str:
     """What the run says of one saver, in one sentence without its name at the start."""
     must, should = judged["summary"]["must"], judged["summary"]["should"]
     violated, held = must.get("violated", 0), must.get("held", 0)
-    apply = applicable(must)
-    musts = _that_apply(apply, "must")
+    apply, musts = _asked(judged, "must")
     if not violated + held + must.get("known", 0):
         start = f"was judged on none of {musts}" if apply else "was judged on no contract"
     elif violated:
@@ -93,7 +92,7 @@ def saver_sentence(judged: Judged) -> str:
     else:
         start = f"keeps {held} of {musts}"
     untried = [NO_STORAGE_FAULT] if untried_phrase(judged) else []
-    left = _reservations(must, should, _not_selected(judged))
+    left = _reservations(must, should, _not_selected(judged, "must"))
     return "; ".join([start, *left, *untried, *_stale(judged), *_of_earlier_runs(judged)])
 
 
@@ -103,10 +102,10 @@ def untried_phrase(judged: Judged) -> str:
     return f"{NO_STORAGE_FAULT}: {why}." if why else ""
 
 
-def _not_selected(judged: Judged) -> int:
-    """The musts of which nothing is said because the run was not about them."""
+def _not_selected(judged: Judged, level: str) -> int:
+    """Those of a level of which nothing is said because the run was not about them."""
     return sum(
-        one["level"] == "must"
+        one["level"] == level
         and one["verdict"] == "not-exercised"
         and not one.get("selected", True)
         for one in judged["contracts"]
@@ -157,23 +156,24 @@ def _reservations(
     return said
 
 
-def applicable(counts: Mapping[str, int]) -> int:
-    """How many of the contracts of a level apply to the saver."""
-    return sum(number for verdict, number in counts.items() if verdict != "not-applicable")
+def _asked(judged: Judged, level: str) -> tuple[int, str]:
+    """How many contracts of a level something is to be said of, and the same in words."""
+    counts, not_selected = judged["summary"][level], _not_selected(judged, level)
+    apply = sum(number for verdict, number in counts.items() if verdict != "not-applicable")
+    number = apply - not_selected
+    if not_selected:
+        return number, count_of(number, level)
+    return number, f"{count_of(number, level)} that {'applies' if number == 1 else 'apply'}"
 
 
 def advice_sentence(judged: Judged) -> str:
     """What the run says of the contracts that good savers keep; "" if none of them applies."""
-    should = judged["summary"]["should"]
-    apply, broken = applicable(should), should.get("violated", 0)
+    broken = judged["summary"]["should"].get("violated", 0)
+    apply, shoulds = _asked(judged, "should")
     if not apply:
         return ""
     verb = "are" if broken > 1 else "is"
-    return f"{broken or 'none'} of {_that_apply(apply, 'should')} {verb} broken (advice)"
-
-
-def _that_apply(number: int, level: str) -> str:
-    return f"{count_of(number, level)} that {'applies' if number == 1 else 'apply'}"
+    return f"{broken or 'none'} of {shoulds} {verb} broken (advice)"
 
 
 def _stale(judged: Judged) -> list[str]:

@@ -1,5 +1,6 @@
 """A run of a part updates its part of the report, and leaves the rest as it was found before."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,12 @@ def test_another_saver_of_the_same_name_is_another_saver(project: Project) -> No
     )
     result = project.judge("--saver-families=filter")
     assert broken(result) == {"filter/equality": False}
+
+
+def test_the_terminal_and_the_report_count_alike(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.script(**FLAWS)
+    result = project.judge(BOTH)
+    (counted,) = set(re.findall(r"toy breaks (\d+ of \d+ musts)", result.output))
+    text = (tmp_path / ".saverproof" / "report.md").read_text()
+    assert f"toy breaks {counted}" in text.partition("\n\n## ")[0]

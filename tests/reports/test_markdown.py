@@ -59,7 +59,7 @@ def test_a_violation_shows_all_that_is_needed_to_believe_it() -> None:
         (lambda events: events[:1], "The run was cut short. No saver was judged."),
         (
             lambda events: [*events[:2], {"event": "end"}],
-            "sqlite was judged on none of 56 musts that apply; 56 not selected",
+            "sqlite was judged on no contract; 56 not selected",
         ),
     ],
 )

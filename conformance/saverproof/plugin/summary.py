@@ -71,13 +71,17 @@ def time_taken(estimate_s: float, took_s: float, broken: bool) -> str:
 
 
 def write(screen: Screen, whole: Mapping[str, Any], ran: Collection[str]) -> None:
-    """Everything about one saver, of the families that ``ran`` and the contracts of others that
-    they found broken.
+    """Everything about one saver, of the families that ``ran`` and the contracts of others of which
+    they found something.
 
     Where something fails, what to fix comes first, and what did not fail is only counted.
     """
     terminal = screen.terminal
-    contracts = [one for one in whole["contracts"] if one["family"] in ran or one["violations"]]
+    contracts = [
+        one
+        for one in whole["contracts"]
+        if one["family"] in ran or one["violations"] or one["verdict"] == "unknown"
+    ]
     judged = {**whole, "contracts": contracts, "summary": summarise(contracts)}
     red = bool(judged["summary"]["must"]["violated"])
     terminal.line(f"{judged['saver']['name']} {saver_sentence(judged)}", bold=True, red=red)
