@@ -69,10 +69,16 @@ class Servers:
         """
         for dsn in self._dsns:
             if dsn in self._unused:
-                scheme = one_line(dsn.partition("://")[0], 40)
+                scheme, found, _ = dsn.partition("://")
+                if not found:
+                    # What was given is not shown: a password may be in it.
+                    raise SaverproofError(
+                        f"{OPTION}: found no scheme, expected a URL such as "
+                        "postgresql://user@127.0.0.1:5432/name"
+                    )
                 raise SaverproofError(
-                    f"{OPTION} {scheme}://...: no target of this run takes such a server "
-                    "(target(server=...))"
+                    f"{OPTION} {one_line(scheme, 40)}://...: no target of this run takes such a "
+                    "server (target(server=...))"
                 )
 
     def end(self) -> list[str]:
