@@ -22,6 +22,7 @@ Contents: TypeAlias = Mapping[str, Any]
 
 UNREADABLE = "unreadable"
 LATEST = "latest"
+AMONG_ALL = "entry in list(None)"
 _TIMES = "times"
 
 
@@ -154,8 +155,8 @@ ShownFacts: TypeAlias = dict[str, str]
 
 
 def fact(thread: str, namespace: str, checkpoint: str, kind: str, of: str = "") -> str:
-    """The name of one fact about one checkpoint: its "checkpoint", "metadata", "parent", or the
-    "writes" of one task; or of the "latest" checkpoint of a namespace.
+    """The name of one fact about one checkpoint: its "checkpoint", "metadata", "parent", the
+    "writes" of one task, or its "entry in list(None)"; or of the "latest" of a namespace.
     """
     return json.dumps([thread, namespace, checkpoint, kind, of])
 
@@ -185,6 +186,18 @@ def listed_facts(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
                     None if latest is None else contents_of(latest)[0][2]
                 )
     return shown
+
+
+def facts_among_all(driver: ApiDriver, threads: Iterable[str]) -> ShownFacts:
+    """Which checkpoints of these threads a listing over all threads has. Nothing is said of one
+    that raises: whether it should answer is not for those to say who only look.
+    """
+    wanted = {*threads}
+    try:
+        addresses = [contents_of(found)[0] for found in driver.list_tuples(None, {})]
+    except Exception:  # noqa: BLE001 - a saver may raise anything
+        return {}
+    return {fact(*at, AMONG_ALL): canonical(True) for at in addresses if at[0] in wanted}
 
 
 def facts_of(found: Any) -> ShownFacts:

@@ -69,7 +69,8 @@ _NO_LOOKS = Looks()
 
 class KillScript:
     """A program as a function of a script, in which ``after`` is told of each step that is done.
-    ``also`` are threads that are looked at beside those that it names. Where the last step has
+    ``also`` are threads that are looked at beside those that it names, ``listed`` are other configs
+    to list, as source. Where the last step has
     removed a thread, the puts of ``back`` are made again, to see what comes back with them.
 
     Raises:
@@ -85,8 +86,10 @@ class KillScript:
         looks: Looks = _NO_LOOKS,
         also: Sequence[str] = (),
         back: Program = (),
+        listed: Sequence[str] = (),
     ) -> None:
         self.opening, self.program, self.name, self.also = opening, program, name, also
+        self.listed = listed
         self.calls = CallSource(api, opening.managed)
         self.writer = ScriptWriter(self.calls, looks, Manner("list"))
         self.writer.helpers.add("opened")
@@ -105,7 +108,8 @@ class KillScript:
         # The root, or every namespace where there are more.
         at = () if any(getattr(step, "namespace", "") for step in self.program) else ("",)
         configs = [self.writer.config(thread, *at) for thread in threads]
-        listings = ", ".join(f"*{self.writer.listing(config)}" for config in configs)
+        listed = (*configs, *self.listed)
+        listings = ", ".join(f"*{self.writer.listing(config)}" for config in listed)
         latest = ", ".join(self.writer.ask("get_tuple", config) for config in configs)
         wait, define = self.calls.wait, self.calls.define
         return [

@@ -6,7 +6,7 @@ Every function is called by ``saverproof_faults.kill`` as 'module:function' with
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
@@ -15,7 +15,7 @@ from saverproof.errors import describe
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.own_ids import ids_for
 from saverproof.execution.settled_calls import Calls, SettledCall, perform
-from saverproof.execution.view import listed_facts
+from saverproof.execution.view import ShownFacts, facts_among_all, listed_facts
 from saverproof.families.durability.integrity import wrong_with
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
 from saverproof.families.durability.kill_points import places
@@ -80,15 +80,21 @@ def rehearse(acks: Acks, arguments: Arguments) -> dict[str, Any]:
         return {"versions": versions, "places": [encode(place) for place in passed.found]}
 
 
+def shown_facts(driver: ApiDriver, threads: Sequence[str]) -> ShownFacts:
+    """What a saver shows of these threads: of each, and where the store is its own, among all."""
+    shown = listed_facts(driver, threads)
+    return shown if driver.ids else shown | facts_among_all(driver, threads)
+
+
 def watch_states(acks: Acks, arguments: Arguments) -> dict[str, Any]:
     """A clean run, and what the saver shows before and after each operation."""
     threads = arguments["threads"]
     with saver_for(arguments) as (driver, _):
         calls, versions = settled(driver, arguments)
-        states = [listed_facts(driver, threads)]
+        states = [shown_facts(driver, threads)]
         for call in calls:
             perform(driver, call)
-            states.append(listed_facts(driver, threads))
+            states.append(shown_facts(driver, threads))
         return {"versions": versions, "states": states}
 
 
@@ -185,7 +191,7 @@ def look(arguments: Arguments) -> dict[str, Any]:
             stage = "reading"
             driver.get_tuple({"configurable": {"thread_id": UNRELATED, "checkpoint_ns": ""}})
             seen["first_answer_ms"] = (time.perf_counter() - began) * 1_000
-            seen["shown"] = listed_facts(driver, arguments["threads"])
+            seen["shown"] = shown_facts(driver, arguments["threads"])
             problems = wrong_with(target, workspace_of(arguments))
             if problems:
                 seen["integrity"] = problems[:5]

@@ -40,8 +40,9 @@ class KilledRun:
 class KillVerdict:
     """``lost`` are the positions of acknowledged operations of which something is gone, ``later``
     those after them that are there all the same. ``wrong`` are the facts that are as they never
-    should be, ``torn`` those that show the operation in flight to be there in part; ``doubtful``
-    says that what is gone may have been lost before it as well.
+    should be, ``torn`` those that show the operation in flight to be there in part, ``unchanged``
+    those that are as before it; ``doubtful`` says that what is gone may have been lost before it as
+    well.
     """
 
     outcome: KillOutcome
@@ -49,6 +50,7 @@ class KillVerdict:
     later: tuple[int, ...] = ()
     wrong: tuple[str, ...] = ()
     torn: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
     doubtful: bool = False
 
     @property
@@ -184,7 +186,8 @@ class _Sorting:
             outcome = KillOutcome.GAP if later else KillOutcome.LOST
             return KillVerdict(outcome, lost, later, tuple(self.lost), tuple(torn))
         if torn or self.lost:
-            return KillVerdict(KillOutcome.TORN, torn=(*torn, *self.lost))
+            unchanged = tuple(self.old)
+            return KillVerdict(KillOutcome.TORN, torn=(*torn, *self.lost), unchanged=unchanged)
         return KillVerdict(KillOutcome.WHOLE if self.new else KillOutcome.ABSENT)
 
     def _settle_revealed(self) -> None:

@@ -69,7 +69,9 @@ def _observed(contract: str, trial: KillTrial) -> str:
     if contract == REOPENS:
         return trial.trouble
     if contract == ATOMIC:
-        return f"in part: {'; '.join(map(_fact, verdict.torn))}"
+        said = f"in part: {'; '.join(map(_fact, verdict.torn))}"
+        unchanged = "; ".join(map(_fact, verdict.unchanged))
+        return f"{said}; as before: {unchanged}" if unchanged else said
     gone = "; ".join(describe(program[position]) for position in verdict.lost)
     later = "; ".join(describe(program[position]) for position in verdict.later)
     return f"gone: {gone}" + (f"; there: {later}" if verdict.outcome is KillOutcome.GAP else "")

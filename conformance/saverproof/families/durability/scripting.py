@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from saverproof.execution.view import AMONG_ALL, parts_of
 from saverproof.families.durability.kill_source import deaths
 from saverproof.families.durability.record import REOPENS, KillTrial
 from saverproof.scripts.kill_script import KillScript
@@ -26,10 +27,19 @@ def reproducer(target: Target, contract: str, trials: Sequence[KillTrial], api: 
         done = begun + 1 if trial.flying else begun
         for death in deaths(trial.place):
             try:
-                run = KillScript(opening, trial.run.program, api, target.name)
+                run = KillScript(
+                    opening, trial.run.program, api, target.name, listed=_listed(trial)
+                )
             except (NoScriptError, KeyError):
                 return ""
             check, server = contract == REOPENS, trial.place.server
             text = run.killed(contract, death, begun, done, check=check, server=server)
             texts[text] = None
     return first_to_complain(list(texts)[:_MOST_TRIED], contract)
+
+
+def _listed(trial: KillTrial) -> tuple[str, ...]:
+    """What is to be listed beside the threads, as source: all of them, where only that shows it."""
+    verdict = trial.verdict
+    sides = ([parts_of(name)[3] for name in names] for names in (verdict.torn, verdict.unchanged))
+    return ("None",) if any({*kinds} == {AMONG_ALL} for kinds in sides) else ()
