@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from tests.reference.database import Database
-from tests.reference.sqlite import PLACE, CheckpointRows, SqliteReference
+from tests.reference.sqlite import PLACE, SqliteReference
 from tests.reference.store import CheckpointRow, WriteRow
 from tests.wrong_savers.registry import wrong
 from tests.wrong_savers.transactions import CommittingLater
@@ -165,35 +165,6 @@ class LatestNotedApart(SqliteReference):
             if rows:
                 return rows[0]
         return super()._find(config)
-
-
-class Noting(Database):
-    def configure(self, connection: sqlite3.Connection) -> None:
-        super().configure(connection)
-        connection.execute("CREATE TABLE IF NOT EXISTS noted (thread TEXT PRIMARY KEY)")
-
-
-@wrong(IN_FLIGHT, "which threads list(None) shows is noted in a transaction of its own")
-class ThreadsNotedApart(SqliteReference):
-    database_class = Noting
-
-    def put(self, config: Any, *arguments: Any) -> Any:
-        answer = super().put(config, *arguments)
-        self._note(self._thread_of(config))
-        return answer
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        super().copy_thread(source_thread_id, target_thread_id)
-        self._note(target_thread_id)
-
-    def _note(self, thread: str) -> None:
-        with self.database.writing():
-            self.database.run("INSERT OR IGNORE INTO noted VALUES (?)", thread)
-
-    def _selected(self, config: Any) -> CheckpointRows:
-        if config is None:
-            return self._rows("thread IN (SELECT thread FROM noted)")
-        return super()._selected(config)
 
 
 @wrong(IN_FLIGHT, "the first row of a batch is committed apart from the others", also={POWER})

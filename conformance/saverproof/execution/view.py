@@ -5,7 +5,8 @@ process saw can be compared in another.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -31,21 +32,32 @@ class Snapshot:
     """What reads by key (``by_key``; None where nothing was found) and listings (``listed``) gave.
 
     A read that raised is shown as ``{"unreadable": its error}``. ``listed`` is None if nothing
-    was listed, and its threads are those that were asked for.
+    was listed, and its threads are those that were asked for; ``among_all`` are the checkpoints of
+    these that a listing over all threads has, None if it was not asked for or raised.
     """
 
     by_key: dict[Key, Contents | None] = field(default_factory=dict)
     listed: dict[str, dict[Key, Contents]] | None = None
+    among_all: frozenset[Key] | None = None
 
     def thread(self, thread: str) -> Snapshot:
         """What is shown of one thread."""
-        listed = None if self.listed is None else {thread: self.listed.get(thread, {})}
-        return Snapshot({k: shown for k, shown in self.by_key.items() if k[0] == thread}, listed)
+        return self.of_threads((thread,))
+
+    def of_threads(self, threads: Sequence[str]) -> Snapshot:
+        """What is shown of some threads."""
+        listed, among_all = self.listed, self.among_all
+        return Snapshot(
+            {key: shown for key, shown in self.by_key.items() if key[0] in threads},
+            None if listed is None else {thread: listed.get(thread, {}) for thread in threads},
+            None if among_all is None else frozenset(k for k in among_all if k[0] in threads),
+        )
 
     def agrees(self, reference: Snapshot) -> bool:
         """Whether all that is shown here is as it is shown there."""
         return all(shown == reference.by_key.get(key) for key, shown in self.by_key.items()) and (
-            self.listed is None or reference.listed is None or self.listed == reference.listed
+            _same_or_unasked(self.listed, reference.listed)
+            and _same_or_unasked(self.among_all, reference.among_all)
         )
 
     def at(self, key: Key) -> Contents | None:
@@ -68,6 +80,10 @@ class Snapshot:
             *(s for t in (self.listed or {}).values() for s in t.values()),
         ]
         return next((str(s[UNREADABLE]) for s in shown if s is not None and UNREADABLE in s), None)
+
+
+def _same_or_unasked(shown: object, reference: object) -> bool:
+    return shown is None or reference is None or shown == reference
 
 
 def contents_of(found: Any) -> tuple[Key, Contents]:
@@ -101,11 +117,12 @@ def raised(error: BaseException) -> Contents:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is to be read: checkpoints by id, the latest ones by no id, and listings of whole
-    threads.
+    threads; and whether these are to be looked up in a listing over all threads, too.
     """
 
     keys: tuple[Key, ...] = ()
     threads: tuple[str, ...] | None = None
+    among_all: bool = False
 
 
 def latest_key(thread: str, namespace: str) -> Key:
@@ -147,6 +164,12 @@ async def _snapshot(api: Api, saver: Any, wanted: Wanted) -> Snapshot:
                 seen.listed[thread] = _by_key(map(contents_of, listing))
             except Exception as error:  # noqa: BLE001 - a saver may raise anything
                 seen.listed[thread] = {(thread, "", ""): raised(error)}
+    if wanted.threads is not None and wanted.among_all:
+        # Whether such a listing must answer is not for those to say who only look.
+        with suppress(Exception):
+            everything = await api.ask_items(saver, "list", every, None)
+            found = {contents_of(one)[0] for one in everything}
+            seen.among_all = frozenset(key for key in found if key[0] in wanted.threads)
     return seen
 
 

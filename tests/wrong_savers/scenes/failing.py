@@ -167,7 +167,7 @@ def survivors(open_at: Callable[[Path], Any], moment: Path) -> Any:
     ]
     latest = saver.get_tuple({"configurable": {"thread_id": "a"}})
     saver.close()
-    if latest is not None and found and latest.checkpoint["id"][-1] != found[0][0]:
+    if latest is not None and latest.checkpoint["id"][-1] not in [id for id, *_ in found[:1]]:
         return "the latest checkpoint is not the newest of the list"
     return found
 

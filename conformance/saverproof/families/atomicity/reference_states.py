@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Flag
 
 from saverproof.execution.settled_calls import Key
@@ -45,13 +45,13 @@ class References:
         return {group: self._state(group, snapshot, viewpoint) for group in self.groups}
 
     def _state(self, group: Group, snapshot: Snapshot, viewpoint: Viewpoint) -> ReferenceStates:
-        own = _of(group, snapshot)
+        own = snapshot.of_threads(group)
         found = ReferenceStates.NEITHER
         for state, observation in (
             (ReferenceStates.BEFORE, self.before),
             (ReferenceStates.AFTER, self.after),
         ):
-            if own.agrees(_of(group, observation.snapshots[viewpoint])):
+            if own.agrees(observation.snapshots[viewpoint].of_threads(group)):
                 found |= state
         return found
 
@@ -75,15 +75,6 @@ class References:
         """Whether a later look shows what it must after a first one with these states."""
         seen = self.states(observation.snapshots[viewpoint], viewpoint)
         return all(seen[group] & state for group, state in committed.items())
-
-
-def _of(group: Group, snapshot: Snapshot) -> Snapshot:
-    listed = snapshot.listed
-    return replace(
-        snapshot,
-        by_key={key: shown for key, shown in snapshot.by_key.items() if key[0] in group},
-        listed=None if listed is None else {t: listed.get(t, {}) for t in group},
-    )
 
 
 def apart(

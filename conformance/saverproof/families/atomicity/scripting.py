@@ -35,21 +35,26 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     looks = looks_of(target, (scenario.step,), calls)
     database = next(iter(found.sweep.store.databases), "")
     promise = f"{found.verdict.contract}: {statement}"
-    texts: list[str] = []
-    for fault in plain_faults(injection, found.sweep.counted.places, database, scenario.step):
-        writer = ScriptWriter(calls, looks, Manner("list"))
-        if len(opening.expression) > _WIDEST:
-            writer.helpers.add("opened")
-        try:
-            lines = _Body(writer, opening, found, fault, database).lines()
-        except (NoScriptError, KeyError):
-            return ""
-        body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
-        body = [*top_of(fault, opening), *helpers(writer, opening), *body]
-        texts.append(script(promise, target.name, opening, body, writer.imports))
-    # The plainest fault comes first, and a short script before any that is not.
-    texts.sort(key=lambda text: text.count("\n") > LONGEST)
-    return first_to_complain(texts[:_MOST_TRIED], found.contract)
+    faults = [*plain_faults(injection, found.sweep.counted.places, database, scenario.step)]
+    # What the thread's own listing does not show, one over all threads may.
+    for body_class in (_Body, _BodyOverAllThreads):
+        texts: list[str] = []
+        for fault in faults:
+            writer = ScriptWriter(calls, looks, Manner("list"))
+            if len(opening.expression) > _WIDEST:
+                writer.helpers.add("opened")
+            try:
+                lines = body_class(writer, opening, found, fault, database).lines()
+            except (NoScriptError, KeyError):
+                return ""
+            body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
+            body = [*top_of(fault, opening), *helpers(writer, opening), *body]
+            texts.append(script(promise, target.name, opening, body, writer.imports))
+        # The plainest fault comes first, and a short script before any that is not.
+        texts.sort(key=lambda text: text.count("\n") > LONGEST)
+        if text := first_to_complain(texts[:_MOST_TRIED], found.contract):
+            return text
+    return ""
 
 
 def top_of(fault: PlainFault, opening: Opening) -> tuple[str, ...]:
@@ -139,6 +144,13 @@ class _Body:
     def _used(self, listing: str) -> list[str]:
         """Read, let another connection commit, and write."""
         return [listing, *other_commits(self.database), *other_thread(self.writer)]
+
+
+class _BodyOverAllThreads(_Body):
+    """The same, in which all threads are listed at once."""
+
+    def _listing(self, thread: str) -> str:
+        return self.writer.listing("None")
 
 
 def _working(lines: list[str]) -> list[str]:

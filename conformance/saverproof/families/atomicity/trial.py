@@ -65,7 +65,7 @@ class FaultTrial:
                 self._close(stack)
             self.bench.worker.say("opening a fresh saver")
             observation.snapshots[Viewpoint.CLOSED] = self._freshly(
-                workspace, Wanted(self.store.latest, self._threads), ()
+                workspace, self._listed(self.store.latest), ()
             )
         return observation
 
@@ -171,7 +171,7 @@ class FaultTrial:
         self._try("an unrelated write", settled.unrelated)
         also = (UNRELATED, ELSEWHERE)
         latest = (*self.store.latest, *(latest_key(thread, "") for thread in also))
-        self._own(Viewpoint.OWN_LATER, Wanted(latest, (*self._threads, *also)))
+        self._own(Viewpoint.OWN_LATER, Wanted(latest, (*self._threads, *also), self._among_all))
         if self.wrong(observation):
             if self.bench.fresh:
                 observation.snapshots[Viewpoint.FRESH_LATER] = self._freshly(
@@ -217,7 +217,7 @@ class FaultTrial:
 
     def _own(self, viewpoint: Viewpoint, wanted: Wanted) -> None:
         self.bench.worker.say(f"reading by {viewpoint}")
-        self.bench.calls += len(wanted.keys) + len(wanted.threads or ())
+        self.bench.calls += len(wanted.keys) + len(wanted.threads or ()) + wanted.among_all
         self.observation.snapshots[viewpoint] = snapshot(self.driver, wanted)
 
     def _try(self, what: str, calls: tuple[SettledCall, ...]) -> None:
@@ -270,4 +270,13 @@ class FaultTrial:
 
     @property
     def _all(self) -> Wanted:
-        return Wanted(self._keys, self._threads)
+        return self._listed(self._keys)
+
+    def _listed(self, keys: tuple[Key, ...]) -> Wanted:
+        return Wanted(keys, self._threads, self._among_all)
+
+    @property
+    def _among_all(self) -> bool:
+        """Whether the store holds nothing but its own workspace's."""
+        ref = self.bench.target.ref
+        return ref is None or not ref.shares_store

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from saverproof.execution.settled_calls import Key
 from saverproof.execution.view import UNREADABLE, Contents, Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, Viewpoint
@@ -38,10 +40,22 @@ def portrait(references: References, snapshot: Snapshot, like: Viewpoint) -> str
         else:
             text = f"as after the whole operation ({_shape(key, shown)})"
         lines.append(f"{place(key)}: {text}")
+    lines += _among_all(snapshot, before, after)
     if not lines:
         return "no difference"
     more = f"; and {len(lines) - _MOST} more" if len(lines) > _MOST else ""
     return "; ".join(lines[:_MOST]) + more
+
+
+def _among_all(snapshot: Snapshot, before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """The checkpoints that list(None) has not as each listing of a thread has them."""
+    clean = (before.among_all, after.among_all)
+    if snapshot.among_all is None or None in clean or snapshot.among_all in clean:
+        return
+    listed = {key for shown in (snapshot.listed or {}).values() for key in shown}
+    for key in sorted(listed ^ snapshot.among_all):
+        there = "shown" if key in snapshot.among_all else "not shown"
+        yield f"{place(key)}: {there} by list(None)"
 
 
 def wanted_portrait(
