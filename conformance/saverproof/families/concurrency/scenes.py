@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from saverproof.capability import Capability
 from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.families.concurrency import child, firstuse, iteration, read_side_effects
 from saverproof.families.concurrency.bench import CallerBench
@@ -202,15 +203,26 @@ def race(
         files = [path.relative_to(folder) for path in sqlite_files(folder)]
     meeting.unlink()
     record.scenes["races for a new store"] += 1
-    record.saw(_judged_race(results, last, record, one_more=file is not None), scene)
+    # Without a history, those before the newest need not be there.
+    keeps_all = Capability.HISTORY in bench.plan.facts["capabilities"]
+    lasting = range(10 if keeps_all else 10 + RACERS - 1, 10 + RACERS)
+    problems = _judged_race(results, last, record, lasting, one_more=file is not None)
+    record.saw(problems, scene)
     met = any(one.died_by is DiedBy.FINISHED and one.value["met"] for one in results)
     return files[0] if files and met else None
 
 
 def _judged_race(
-    results: Iterable[TrialResult], last: View, record: SceneRecord, *, one_more: bool
+    results: Iterable[TrialResult],
+    last: View,
+    record: SceneRecord,
+    lasting: Container[int],
+    *,
+    one_more: bool,
 ) -> list[Problem]:
-    """What is wrong with how the processes of a race ended, and with what is there afterwards."""
+    """What is wrong with how the processes of a race ended, and with which of the checkpoints that
+    are ``lasting`` are there afterwards.
+    """
     problems: list[Problem] = []
     events: list[TimedCall] = []
     for result in results:
@@ -226,7 +238,9 @@ def _judged_race(
             events += [decode(TimedCall, event) for event in result.value["events"]]
     record.tally.operations += len(events)
     if last.died_by is DiedBy.FINISHED and not last.value["trouble"]:
-        problems += _lost_in_race(events, [decode(TimedCall, e) for e in last.value["events"]])
+        after = [decode(TimedCall, event) for event in last.value["events"]]
+        kept = [event for event in events if event.operation.number in lasting]
+        problems += _lost_in_race(kept, after)
     else:
         record.tally.unknown[PROCESSES] = "what a race left could not be read"
     return problems
