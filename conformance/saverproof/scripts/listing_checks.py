@@ -26,7 +26,8 @@ def check_listing(step: steps.ListTuples, writer: ScriptWriter, breach: Breach) 
         case "selection":
             listed = f"sorted({_addresses(writer, unlimited)})"
             if writer.by_id:
-                say(writer, listed, f"[{', '.join(writer.id(n) for *_, n in sorted(expected))}]")
+                ids = map(writer.id, sorted(number for *_, number in expected))
+                say(writer, listed, f"[{', '.join(ids)}]")
             else:
                 say(writer, listed, names(writer, sorted(expected)))
             complain(writer, "observed != expected")
