@@ -103,9 +103,19 @@ def list_arguments(
     config = None
     if thread is not None:
         config = address_config(thread, step.namespace, step.number, step.id_form, step.extras)
-    before = None if step.before is None else {"configurable": {"checkpoint_id": mint(step.before)}}
     filter_ = None if step.filter is None else copied(step.filter)
-    return config, {"filter": filter_, "before": before, "limit": step.limit}
+    return config, {"filter": filter_, "before": _bound(step, thread), "limit": step.limit}
+
+
+def _bound(step: steps.ListTuples, thread: str | None) -> Config | None:
+    """What is listed lies before this: in a thread it is a snapshot's whole config, as users pass
+    it on; over all threads, of which there is none, a bare id.
+    """
+    if step.before is None or thread is None:
+        return (
+            None if step.before is None else {"configurable": {"checkpoint_id": mint(step.before)}}
+        )
+    return address_config(thread, step.namespace or "", step.before, steps.IdForm.ABSENT)
 
 
 def prune_arguments(step: steps.Prune) -> dict[str, str]:

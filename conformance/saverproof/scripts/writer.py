@@ -137,7 +137,10 @@ class ScriptWriter:
             arguments = [
                 self.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
             ]
-        before = None if step.before is None else self.config(None, number=step.before)
+        before = None
+        if step.before is not None:
+            root = None if step.thread is None else step.namespace or ""
+            before = self.config(step.thread, root, step.before)
         filter_ = None if step.filter is None else literal(step.filter)
         for name, given in (("filter", filter_), ("before", before), ("limit", step.limit)):
             if given is not None or self.manner.via == "nones":
