@@ -29,7 +29,7 @@ from saverproof.values.metadata import (
     METADATA_VALUES,
 )
 
-KEPT = ("plain", "falsy", "scalar", "container", "object", "message", "large")
+KEPT = ("plain", "falsy", "scalar", "container", "object", "message", "wide", "large")
 # LangGraph's serializer keeps a bytearray only where it stands alone.
 LOST = {"bytearray-inside"}
 

@@ -191,6 +191,12 @@ class FirstRunOnly(ReferenceSaver):
         return super()._ids_of_runs(shelf, run_ids[:1])
 
 
+@wrong("deletion/runs", "only the last run id is used")
+class LastRunOnly(ReferenceSaver):
+    def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:
+        return super()._ids_of_runs(shelf, run_ids[-1:])
+
+
 @wrong("deletion/runs", "LIKE 'run%': a run id that begins alike is deleted too")
 class RunsByPrefix(ReferenceSaver):
     def _ids_of_runs(self, shelf: Shelf, run_ids: Sequence[str]) -> list[str]:

@@ -35,6 +35,21 @@ class FirstKeyOnly(ReferenceSaver):
         return super()._matches(metadata, dict([next(iter(filter.items()))]))
 
 
+@wrong("filter/equality", "an index of two keys, and the rest of the filter is forgotten")
+class FirstTwoKeysOnly(ReferenceSaver):
+    def _matches(self, metadata: Metadata, filter: Metadata) -> bool:
+        return super()._matches(metadata, dict([*filter.items()][:2]))
+
+
+@wrong("filter/equality", "a column of 255 characters for the value")
+class FilterValuesCut(ReferenceSaver):
+    def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:
+        found = metadata.get(key)
+        if isinstance(found, str) and isinstance(value, str):
+            return found[:255] == value[:255]
+        return super()._equals(metadata, key, value)
+
+
 @wrong("filter/equality", "LIKE for =, and LIKE has no case")
 class FilterWithoutCase(ReferenceSaver):
     def _equals(self, metadata: Metadata, key: str, value: Any) -> bool:

@@ -89,6 +89,38 @@ class MetadataTextCut(MetadataAs):
         }
 
 
+@wrong("serialization/metadata", "an unsigned column for the step")
+class StepsFromZero(MetadataAs):
+    def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        return {k: max(v, 0) if k == "step" else v for k, v in metadata.items()}
+
+
+@wrong("serialization/metadata", "a SMALLINT column for the step")
+class StepsOfTwoBytes(MetadataAs):
+    def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        if not -(2**15) <= metadata.get("step", 0) < 2**15:
+            raise OverflowError("smallint out of range")
+        return metadata
+
+
+@wrong("serialization/metadata", "of the parents of a nested call, the root's alone is stored")
+class RootParentOnly(MetadataAs):
+    def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        def root(key: str, value: Any) -> Any:
+            return {"": value[""]} if key == "parents" and len(value) > 1 else value
+
+        return {key: root(key, value) for key, value in metadata.items()}
+
+
+@wrong("serialization/metadata", "a list of one item comes back as the item, as from XML")
+class SingleItemsUnwrapped(MetadataAs):
+    def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: value[0] if isinstance(value, list) and len(value) == 1 else value
+            for key, value in metadata.items()
+        }
+
+
 @wrong("serialization/metadata", "keys are lower-cased for the index", also=FILTERS)
 class MetadataKeysWithoutCase(MetadataAs):
     def _stored_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:

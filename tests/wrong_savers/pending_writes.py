@@ -200,6 +200,13 @@ class WritesOfTheFirstListedOnly(ReferenceSaver):
             yield found if at == 0 else found._replace(pending_writes=[])
 
 
+@wrong("pending-writes/same-in-list", "writes are read for the first page of a listing", heavy=True)
+class WritesOfTheFirstPageOnly(ReferenceSaver):
+    def list(self, config: Any, **narrowing: Any) -> Any:
+        for at, found in enumerate(super().list(config, **narrowing)):
+            yield found if at < 100 else found._replace(pending_writes=[])
+
+
 # A saver that is not told the path cannot sort by it.
 PATHS = {"ordering/writes-sorted", "pending-writes/one-task-two-paths"}
 

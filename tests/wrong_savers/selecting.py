@@ -144,6 +144,12 @@ class ListOfAllIsEmpty(ReferenceSaver):
         return [] if config is None else super()._selected(config)
 
 
+@wrong("identity/list-selects", "an OR of no conditions: an empty filter fits nothing")
+class EmptyFilterFitsNothing(ReferenceSaver):
+    def _filtered(self, rows: Rows, filter: dict[str, Any] | None) -> Rows:
+        return [] if filter == {} else super()._filtered(rows, filter)
+
+
 @wrong("identity/list-selects", "the search engine's own limit of ten, where none was asked")
 class TenByDefault(ReferenceSaver):
     def _limited(self, rows: Rows, limit: int | None) -> Rows:

@@ -124,6 +124,33 @@ class TimedeltasAsSeconds(MangledValues):
         return value.total_seconds() if isinstance(value, datetime.timedelta) else value
 
 
+@wrong(VALUES, "a list has a thousand items at most")
+class ListsCutAtAThousand(MangledValues):
+    def changed(self, value: Any) -> Any:
+        return value[:1_000] if type(value) is list and len(value) > 1_000 else value
+
+
+@wrong(VALUES, "what is nested deeper than thirty levels becomes text")
+class DeepValuesAsText(MangledValues):
+    depth = 0
+
+    def mangled(self, value: Any) -> Any:
+        if self.depth > 30:
+            return str(value)
+        self.depth += 1
+        try:
+            return super().mangled(value)
+        finally:
+            self.depth -= 1
+
+
+@wrong(VALUES, "a table of messages with columns for the usual fields")
+class MessageExtrasDropped(MangledValues):
+    def changed(self, value: Any) -> Any:
+        extras = {"additional_kwargs": {}, "response_metadata": {}}
+        return value.model_copy(update=extras) if hasattr(value, "response_metadata") else value
+
+
 @wrong(VALUES, "models become dicts, and stay dicts")
 class ModelsAsDicts(MangledValues):
     def changed(self, value: Any) -> Any:

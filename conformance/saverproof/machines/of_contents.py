@@ -15,7 +15,16 @@ from saverproof.contracts.tables import (
     upsert,
 )
 from saverproof.machines.machine import SaverMachine
-from saverproof.programs.directed import LONG_PATHS, NAMES, OWN_CHANNELS, SPECIAL_LISTS, TASKS, TIES
+from saverproof.programs.directed import (
+    BESIDE_A_HISTORY,
+    LONG_PATHS,
+    MANY,
+    NAMES,
+    OWN_CHANNELS,
+    SPECIAL_LISTS,
+    TASKS,
+    TIES,
+)
 from saverproof.programs.every_value import EVERY_VALUE
 from saverproof.programs.lookalikes import METADATA
 from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
@@ -109,7 +118,7 @@ class PendingWritesMachine(SaverMachine):
 
     enforces = pending_writes.TABLE.contracts
     themes = _pending_writes()
-    examples = (*TASKS, *OWN_CHANNELS, questions(limit=None))
+    examples = (*TASKS, *OWN_CHANNELS, *BESIDE_A_HISTORY, questions(limit=None))
 
 
 def _identity() -> tuple[Theme, ...]:
@@ -140,7 +149,7 @@ class IdentityMachine(SaverMachine):
 
     enforces = identity.TABLE.contracts
     themes = _identity()
-    examples = (*TIES, LISTS, questions(limit=None))
+    examples = (*TIES, *MANY, LISTS, questions(limit=None))
 
 
 _STORED: Weights = {checkpoints.put: 8, batches.writes: 6, reads.get: 2, reads.list_: 1}

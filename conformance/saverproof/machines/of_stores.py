@@ -40,7 +40,7 @@ from saverproof.programs.names import (
     NESTED,
 )
 from saverproof.programs.questions import questions
-from saverproof.programs.removals import ALIKE, REMOVALS
+from saverproof.programs.removals import ALIKE, MANY, REMOVALS
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
 from saverproof.steps.definitions import (
@@ -188,7 +188,7 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
-    examples = REMOVALS
+    examples = (*REMOVALS, *MANY)
 
 
 def _delta_history() -> tuple[Theme, ...]:

@@ -107,6 +107,16 @@ TIES: tuple[Program, ...] = (
 )
 """Ids that stand in several threads, as copies have them, where pages may end."""
 
+_MANY = range(1, 106)
+MANY: tuple[Program, ...] = (
+    (*(checkpoint(f"thread {number}", number) for number in _MANY), ListTuples(None)),
+    (
+        *(checkpoint(THREAD, number, namespace=f"node{number}") for number in _MANY),
+        ListTuples(THREAD),
+    ),
+)
+"""More than a page of threads, and of namespaces."""
+
 FILTERS: tuple[Program, ...] = tuple(
     (
         checkpoint(THREAD, 1),
@@ -163,6 +173,17 @@ TASKS: tuple[Program, ...] = (
 """Tasks whose ids have all but the end in common, and others that have the end in common; and
 more writes on one checkpoint than a page of a hundred.
 """
+
+BESIDE_A_HISTORY: tuple[Program, ...] = (
+    (
+        checkpoint(THREAD, 1),
+        batch(THREAD, 1, 1, 2),
+        PutHistory(THREAD, "", 2, 104),
+        ListTuples(THREAD),
+        ListTuples(None),
+    ),
+)
+"""Writes of the oldest checkpoint of more than a page."""
 
 _LONG_PATH = "~__pregel_push, ~__pregel_push, ~__pregel_pull, agent, 0000000001, {:010}"
 LONG_PATHS: tuple[Program, ...] = (

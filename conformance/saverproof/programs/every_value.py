@@ -60,6 +60,7 @@ PRINTING_ALIKE = tuple(_printing_alike())
 
 EVERY_VALUE: tuple[Program, ...] = (
     *(_together(many, many) for many in _batches(values(*_OF_BOTH))),
+    _together(values("wide"), values("wide")),
     _together((), values("exception")),
     (*_one_after_another(), ListTuples(THREAD)),
     _together(PRINTING_ALIKE, PRINTING_ALIKE),

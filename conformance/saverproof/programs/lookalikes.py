@@ -7,6 +7,7 @@ from typing import Any
 
 from saverproof.programs.small import THREAD
 from saverproof.steps.definitions import ListTuples, Program, Put
+from saverproof.steps.identifiers import mint
 from saverproof.values.metadata import FILTER_VALUES, LONG_TEXT, METADATA_KEYS, METADATA_VALUES
 
 _KEY = "user_id"
@@ -33,8 +34,10 @@ def _looked_for(values: tuple[Any, ...]) -> Program:
     return (*_all_of(values), *asked)
 
 
+_LONG = tuple("long " * 100 + end for end in ("", "a", "b"))
+
 FILTER_VALUES_ALIKE: tuple[Program, ...] = tuple(
-    map(_looked_for, (_NUMBERS, _BOOLEANS, _TEXTS, _PATTERNS))
+    map(_looked_for, (_NUMBERS, _BOOLEANS, _TEXTS, _PATTERNS, _LONG))
 )
 """Values that print alike, or that one may be a pattern of, each among the others."""
 
@@ -70,6 +73,21 @@ _KEYS = (
     "Caf\u00e9",
     "a/b",
 )
+
+
+def _as_the_loop_notes() -> Iterator[Put]:
+    """An input before the first step, a long run, and a fork in a call in a call."""
+    parents = {"": mint(1), "child": mint(2), "child|grandchild": mint(3)}
+    notes: tuple[dict[str, Any], ...] = (
+        {"source": "input", "step": -1, "parents": {}},
+        {"source": "loop", "step": 100_000, "parents": {}},
+        {"source": "update", "step": 3, "parents": parents},
+        {"source": "fork", "step": 4, "parents": parents},
+    )
+    for number, noted in enumerate(notes, 1):
+        yield Put(THREAD, "", number, number - 1 or None, metadata=noted)
+
+
 METADATA: tuple[Program, ...] = (
     (
         Put(THREAD, "", 1, metadata={key: n for n, key in enumerate(_KEYS)}),
@@ -78,5 +96,6 @@ METADATA: tuple[Program, ...] = (
     ),
     (*_all_of((*METADATA_VALUES, *_NUMBERS, *_BOOLEANS, *_PATTERNS)), ListTuples(THREAD)),
     (Put(THREAD, "", 1, metadata={"note": LONG_TEXT}), ListTuples(THREAD)),
+    (*_as_the_loop_notes(), ListTuples(THREAD)),
 )
-"""Every key of metadata, all together and alone, and every value."""
+"""Every key of metadata, all together and alone, every value, and what the loop notes."""

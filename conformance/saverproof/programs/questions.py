@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from saverproof.programs.small import OTHER, THREAD, batch, checkpoint
 from saverproof.steps.definitions import ListTuples, Program, Step
@@ -39,7 +40,14 @@ _PLACES = (
     ListTuples(THREAD, _NESTED),
     ListTuples(THREAD, "", 3),
 )
-_FILTERS = (None, {"user_id": "ann"}, {"user_id": "bob", "source": "loop"}, {"user_id": "nobody"})
+_FILTERS: tuple[dict[str, Any] | None, ...] = (
+    None,
+    {},
+    {"user_id": "ann"},
+    {"user_id": "bob", "source": "loop"},
+    {"source": "loop", "user_id": "bob", "step": 3},
+    {"user_id": "nobody"},
+)
 _BEFORES = (None, 3, 6)
 
 

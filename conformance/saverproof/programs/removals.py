@@ -87,9 +87,44 @@ REMOVALS: tuple[Program, ...] = (
     *map(_put_again, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
     *map(_copied_later, (DeleteThread(THREAD), DeleteForRuns(("run-1",)), _ALL_OF)),
     (PutHistory(THREAD, "", 1, _MANY), DeleteForRuns(("run-2",)), ListTuples(THREAD)),
+    (*_PUTS, DeleteForRuns(_RUNS[1:-1]), ListTuples(THREAD)),
+    (*_PUTS, GetTuple(THREAD), DeleteForRuns(_RUNS[-1:]), GetTuple(THREAD)),
     *RUNS,
 )
 """Each way to remove, and to copy: with what was read before, and what is put afterwards."""
+
+_PLACES = range(1, _MANY + 1)
+
+
+def _many_threads() -> Program:
+    """Only the last one has something to prune."""
+    threads = tuple(f"thread {number}" for number in _PLACES)
+    puts = (checkpoint(thread, number) for number, thread in enumerate(threads, 1))
+    newest = checkpoint(threads[-1], _MANY + 1, _MANY)
+    return (*puts, newest, Prune(threads, "keep_latest"))
+
+
+def _many_namespaces() -> Program:
+    puts = (checkpoint(THREAD, number, namespace=f"node{number}") for number in _PLACES)
+    return (*puts, CopyThread(THREAD, NEW), DeleteThread(THREAD))
+
+
+def _many_writes() -> Program:
+    """What was deleted is put again, without its writes."""
+    put = checkpoint(THREAD, 1)
+    writes = (batch(THREAD, 1, task, 12) for task in range(1, 10))
+    deleted = (DeleteThread(THREAD), put, GetTuple(THREAD))
+    return (put, *writes, CopyThread(THREAD, NEW), GetTuple(NEW), *deleted)
+
+
+def _many_runs() -> Program:
+    runs = tuple(f"a run {number}" for number in _PLACES)
+    puts = (checkpoint(THREAD, number, run=run) for number, run in enumerate(runs, 1))
+    return (*puts, DeleteForRuns(runs))
+
+
+MANY: tuple[Program, ...] = (_many_threads(), _many_namespaces(), _many_writes(), _many_runs())
+"""More than a page of threads, namespaces, writes and runs."""
 
 _STORED = tuple(step for n, thread in enumerate(_ALIKE) for step in _two(thread, 10 * n))
 ALIKE: tuple[Program, ...] = (

@@ -199,6 +199,17 @@ _CONTAINERS = (
     ),
 )
 
+_WIDE = (
+    chosen("wide", "long-list", "[*range(<n>, <n> + 1_100)]"),
+    chosen("wide", "long-dict", "{f'key {n}': n for n in range(1_100 + <n>)}"),
+    chosen(
+        "wide",
+        "deep-list",
+        "reduce(lambda inner, _: [inner], range(60), <n>)",
+        "reduce(lambda inner, _: {'in': inner}, range(60), <n>)",
+        imports=("from functools import reduce",),
+    ),
+)
 
 _GROWING = "b'/'.join(bytes(range(256)) * n for n in range({}))"
 _SPECIAL = (
@@ -241,15 +252,16 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             *_CONTAINERS,
             *OBJECTS,
             *MESSAGES,
+            *_WIDE,
             *_SPECIAL,
         )
     }
 )
 """Kind by name.
 
-Values of the groups plain, falsy, scalar, container, object, message, medium, large and huge come
-back through every saver whose serializer keeps them; non-finite and nul are judged by contracts of
-their own; exception is for pending writes alone; unserializable must be refused.
+Values of the groups plain, falsy, scalar, container, object, message, wide, medium, large and huge
+come back through every saver whose serializer keeps them; non-finite and nul are judged by
+contracts of their own; exception is for pending writes alone; unserializable must be refused.
 """
 
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(kind.group for kind in CATALOGUE.values()))

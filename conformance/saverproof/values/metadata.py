@@ -40,6 +40,7 @@ METADATA_VALUES: tuple[Any, ...] = (
     "long " * 250 + "end",
     [],
     {},
+    ["only"],
     [1, "a", None, True, 0.5, []],
     {"a": {"b": [1, {"c": None}]}},
     {"": 0, "a.b": False, "\u00fc": [[]]},

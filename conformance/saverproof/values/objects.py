@@ -63,6 +63,7 @@ MESSAGES = (
         "ai-message",
         "AIMessage(content='answer <n>')",
         "AIMessage(content='', tool_calls=[{'name': 'f', 'args': {'x': <n>}, 'id': 'call'}])",
+        "AIMessage(content='', additional_kwargs={'n': <n>}, response_metadata={'model': 'm'})",
         imports=(_MESSAGES.format("AIMessage"),),
     ),
     chosen(

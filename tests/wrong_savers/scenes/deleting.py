@@ -12,7 +12,11 @@ from tests.wrong_savers.scenes.threads import everything, two_threads
 @scene("deletion/thread-all")
 def a_deleted_thread(p: Probe) -> Any:
     two_threads(p)
-    answers = [p.delete("z"), p.id_of(), p.delete("a")]
+    for number in range(1, 102):
+        p.put(number, thread="many", ns=f"n{number}")
+    p.delete("many")
+    many = p.places(p.config("many", None))
+    answers = [many, p.delete("z"), p.id_of(), p.delete("a")]
     left = p.places(p.config("a", None)), p.id_of(), p.id_of("a", "n:1"), p.places(None)
     return answers, left, everything(p, "b", "ab")
 
@@ -27,7 +31,11 @@ def the_same_ids_after_a_delete(p: Probe) -> Any:
         p.delete("c")
         p.versions.clear()
         p.put(1, thread="c", values=values)
-    return everything(p, "a", "c")
+    p.put(1, thread="d")
+    p.write(1, [("x", n) for n in range(101)], thread="d")
+    p.delete("d")
+    p.put(1, thread="d")
+    return everything(p, "a", "c", "d")
 
 
 def delete_runs(p: Probe, *runs: str) -> Any:
@@ -53,6 +61,10 @@ def deleted_runs(p: Probe) -> Any:
     answers += [delete_runs(p, "r_5"), p.ids(p.config("like"))]
     answers += [delete_runs(p, "r6"), p.ids(p.config("like"))]
     p.put(1, ns="n:1", values={"x": 9})
+    runs = [f"run {number}" for number in range(1, 102)]
+    for number, run in enumerate(runs, 1):
+        p.put(number, thread="runs", metadata={"run_id": run})
+    answers += [delete_runs(p, *runs), p.ids(p.config("runs"))]
     return answers, left, p.pending("a", "n:1", 1)
 
 
@@ -81,7 +93,8 @@ def pruned_of_the_older(p: Probe) -> Any:
     two_threads(p)
     p.put(2, ns="n:1", values={"x": 2}, parent=1)
     prune(p, "a")
-    return p.places(p.config("a", None))
+    prune(p, *(f"t{number}" for number in range(100)), "b")
+    return [p.places(p.config(thread, None)) for thread in "ab"]
 
 
 def delta_thread(p: Probe) -> None:
@@ -114,6 +127,7 @@ def copied(p: Probe) -> Any:
 @scene("deletion/copy-complete")
 def a_copied_thread(p: Probe) -> Any:
     two_threads(p)
+    p.write(2, [("x", n) for n in range(101)], "t7")
     answer = p.id_of("copy"), copied(p), p.id_of("copy")
     before = everything(p, "copy", "a")
     p.put(3, thread="copy", values={"x": 1})

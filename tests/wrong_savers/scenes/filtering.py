@@ -20,7 +20,7 @@ def filters_on_scalars(p: Probe) -> Any:
     kinds: list[Any] = [*texts, 1, 16777216, 16777217, 0, 0.5, -1]
     for number, kind in enumerate([*kinds, True, False], 1):
         p.put(number, metadata={"kind": kind, "source": "input" if number % 2 else "loop"})
-    wanted = [{"kind": kind} for kind in kinds]
+    kinds_wanted = [{"kind": kind} for kind in kinds]
     both = [{"kind": "fork", "source": "loop"}, {"source": "input", "kind": "fork"}]
     p.put(20, thread="b", metadata={"done": True})
     p.put(21, thread="b", metadata={"done": False})
@@ -32,7 +32,15 @@ def filters_on_scalars(p: Probe) -> Any:
     p.put(22, thread="c", metadata={"kind": ["fork"]})
     held = p.ids(p.config("c"), filter={"kind": "fork"})
     beside = [p.places(c, filter={"kind": "Fork"}) for c in (None, p.config("a", "", 1))]
-    found = listed(p, [*wanted, *both, {"kind": "nothing"}, {"missing": "x"}])
+    for number in (23, 24):
+        p.put(
+            number,
+            thread="d",
+            metadata={"a": 1, "b": 1, "c": number, "long": f"{'x' * 300}{number}"},
+        )
+    three = [{"a": 1, "b": 1, "c": 23}, {"long": f"{'x' * 300}23"}]
+    beside += [p.ids(p.config("d"), filter=wanted) for wanted in three]
+    found = listed(p, [*kinds_wanted, *both, {"kind": "nothing"}, {"missing": "x"}])
     return found, done, first, held, beside
 
 

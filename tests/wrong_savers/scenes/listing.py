@@ -212,7 +212,10 @@ def narrowed_lists(p: Probe) -> Any:
         p.put(number, thread="b")
         p.put(number, thread="c")
     configs = [None, p.config("a", None), p.config(), p.config("a", "n:1"), p.config("a", "", 3)]
-    return [sorted(p.ids(c)) for c in [*configs, p.config("a", None, 13)]]
+    found = [sorted(p.ids(c)) for c in [*configs, p.config("a", None, 13)]]
+    for number in range(101):
+        p.put(number, thread=f"t{number}")
+    return found, p.ids(p.config("b"), filter={}), len(p.ids(None))
 
 
 class Opaque:

@@ -9,6 +9,7 @@ import enum
 import math
 import threading
 import uuid
+from functools import reduce
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -53,6 +54,8 @@ VALUES: tuple[Any, ...] = (
     datetime.datetime(2026, 1, 2, 3, 4, 5, 6, datetime.UTC),
     datetime.date(2026, 1, 2),
     *(Color.RED, Level.HIGH, Model(name="m"), Record("r"), HumanMessage("hi", id="1")),
+    AIMessage("hi", additional_kwargs={"a": 1}, response_metadata={"b": 2}),
+    *([*range(1_001)], reduce(lambda inner, _: [inner], range(40), 1)),
 )
 
 
@@ -132,13 +135,16 @@ def odd_metadata(p: Probe) -> Any:
         "list": [1, "a", None],
         "dict": {"a": {"b": 1}},
         "step": 0,
+        "parents": {"": "1", "n:1": "2"},
+        "tags": ["only"],
         "lines": "a\r\nb",
         "long": "x" * 70_000,
         "k" * 70: 1,
     }
     p.put(1, metadata=metadata)
     stored = p.tuple().metadata
-    return {key: typed(stored.get(key, "absent")) for key in metadata}
+    steps = [(p.put(2, metadata={"step": step}), p.tuple().metadata) for step in (-1, 100_000)]
+    return {key: typed(stored.get(key, "absent")) for key in metadata}, steps
 
 
 @scene("serialization/config-metadata-merged")

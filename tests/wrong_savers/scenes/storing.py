@@ -157,7 +157,13 @@ def writes_in_both_reads(p: Probe) -> Any:
         p.write(number, [("x", 1), ("__error__", "e"), ("y", 2)])
         p.write(number, [("x", 3)], "t0")
     got = [p.pending("a", "", number) for number in (2, 1)]
-    return [[item.pending_writes for item in p.tuples(c)] == got for c in (p.config(), None)]
+    same = [[item.pending_writes for item in p.tuples(c)] == got for c in (p.config(), None)]
+    # One more than a page of a hundred.
+    p.put(1, thread="long")
+    p.write(1, [("x", 1)], thread="long")
+    for number in range(2, 102):
+        p.put(number, thread="long")
+    return same, p.tuples(p.config("long"))[-1].pending_writes
 
 
 @scene("pending-writes/accepts-task-path")

@@ -134,7 +134,12 @@ def extras_of(contract: str, name: str) -> Feature:
     return Feature(contract, touches, _each(change))
 
 
-def metadata_keys(contract: str, wanted: Callable[[str], bool], *never_for: str) -> Feature:
+def metadata_keys(
+    contract: str,
+    wanted: Callable[[str], bool],
+    *never_for: str,
+    only_for: frozenset[str] = frozenset(),
+) -> Feature:
     """A feature that is certain keys of the metadata."""
 
     def touches(step: Step) -> bool:
@@ -146,7 +151,8 @@ def metadata_keys(contract: str, wanted: Callable[[str], bool], *never_for: str)
         kept = {key: value for key, value in step.metadata.items() if not wanted(key)}
         return replace(step, metadata=kept)
 
-    return Feature(contract, touches, _each(change), never_for=frozenset(never_for))
+    never = frozenset(never_for)
+    return Feature(contract, touches, _each(change), only_for=only_for, never_for=never)
 
 
 def between(

@@ -289,6 +289,11 @@ FEATURES: tuple[Feature, ...] = (
     ),
     values_of(serialization.WRITE_VALUES.id, PutWrites, lambda group: group not in _PLAIN_GROUPS),
     metadata_keys(serialization.METADATA.id, lambda key: key not in _PLAIN_KEYS, *_LISTS),
+    metadata_keys(
+        serialization.METADATA.id,
+        lambda key: key in _PLAIN_KEYS,
+        only_for=frozenset({identity.PUT_RETURNS_ADDRESS.id}),
+    ),
 )
 """In the order in which they are tried: what an author would name first comes first."""
 EVIDENCE = {
