@@ -26,8 +26,8 @@ def check_listing(step: steps.ListTuples, writer: ScriptWriter, breach: Breach) 
         case "selection":
             listed = f"sorted({_addresses(writer, unlimited)})"
             if writer.by_id:
-                ids = map(writer.id, sorted(number for *_, number in expected))
-                say(writer, listed, f"[{', '.join(ids)}]")
+                numbers = sorted(number for *_, number in expected)
+                say(writer, listed, f"[{', '.join(map(writer.id, numbers))}]")
             else:
                 say(writer, listed, names(writer, sorted(expected)))
             complain(writer, "observed != expected")
