@@ -105,6 +105,14 @@ class BeforeIgnored(ReferenceSaver):
         return True
 
 
+@wrong("ordering/before-is-exclusive", "every key of the bound's config narrows the listing")
+class BeforeInItsNamespace(ReferenceSaver):
+    def _before(self, rows: Rows, before: Any) -> Rows:
+        namespace = (before or {}).get("configurable", {}).get("checkpoint_ns")
+        asked = [row for row in rows if namespace in (None, row.ns)]
+        return super()._before(asked, before)
+
+
 @wrong("ordering/before-is-exclusive", "looks the bound up first; one not stored bounds nothing")
 class BeforeMustBeStored(ReferenceSaver):
     def _before(self, rows: Rows, before: Any) -> Rows:

@@ -57,7 +57,9 @@ def list_below_bounds(p: Probe) -> Any:
     bounds = [p.config("a", "", n) for n in (0, 1, 2, 3, 4, 9)] + [p.config("a", "n", 3)]
     bounds += [{"configurable": {"checkpoint_id": p.id(3)}}, p.config("b", "", 5)]
     beside = p.ids(p.config(), before=bounds[3], filter={"source": "loop"})
-    return [sorted(p.ids(p.config(), before=bound)) for bound in bounds], sorted(beside)
+    anywhere = p.ids(p.config("a", None), before=bounds[5])
+    found = [sorted(p.ids(p.config(), before=bound)) for bound in bounds]
+    return found, sorted(beside), sorted(anywhere)
 
 
 @scene("ordering/limit-zero")
