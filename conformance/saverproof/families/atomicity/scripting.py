@@ -36,8 +36,9 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     database = next(iter(found.sweep.store.databases), "")
     promise = f"{found.verdict.contract}: {statement}"
     faults = [*plain_faults(injection, found.sweep.counted.places, database, scenario.step)]
-    # What the thread's own listing does not show, one over all threads may.
-    for body_class in (_Body, _BodyOverAllThreads):
+    # What the thread's own listing does not show, one over all threads may, where no other is used.
+    torn = found.verdict.outcome == "torn"
+    for body_class in (_Body, _BodyOverAllThreads) if torn else (_Body,):
         texts: list[str] = []
         for fault in faults:
             writer = ScriptWriter(calls, looks, Manner("list"))
