@@ -97,3 +97,9 @@ class Budget:
                 for what, (done, planned) in self.left_out.items()
             ],
         }
+
+
+def parted(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in order, ``size`` at a time, or what is left of them."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

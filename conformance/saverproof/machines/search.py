@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +10,7 @@ from saverproof.judging.attribution.features import asked_about
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import SAME, Blaming
 from saverproof.machines.differences import Differences, calls_in
+from saverproof.machines.looks import Looks
 from saverproof.machines.suspects import Suspect
 from saverproof.machines.trials import ProgramRun
 from saverproof.machines.violations import (
@@ -21,14 +21,6 @@ from saverproof.machines.violations import (
 )
 from saverproof.steps.definitions import Program
 
-MOST_CAUSES = 5
-"""Findings of different causes that are shown for one contract."""
-_DISMISS_AFTER = 3
-_LOOKS_AT_WHAT_IS_KNOWN = 12
-_LOOKS_ONCE_SPENT = 1
-"""Looks at differences of one contract of another family, whose own items settle them."""
-_LEAST_ALLOWANCE = 1_500
-"""Calls that may always be spent on what was found already."""
 _LAST_ALLOWANCE = 8_000
 """Calls that may be spent in the end on what other families' items settle."""
 _STEPS_TO_BLAME = 1_000
@@ -48,11 +40,7 @@ class ProgramSearch(Blaming):
     differences: Differences = field(default_factory=Differences)
     examples: dict[str, Program] = field(default_factory=dict)
     """Contract that a difference was first blamed on -> the shortest program that showed one."""
-    _dismissed: Counter[str] = field(default_factory=Counter)
-    _explained: Counter[str] = field(default_factory=Counter)
-    _looks_beyond: Counter[str] = field(default_factory=Counter)
-    _spent: int = 0
-    """Calls spent on follow-ups of what was found already, and of other families' contracts."""
+    looks: Looks = field(default_factory=Looks)
 
     @property
     def violations(self) -> list[Violation]:
@@ -85,7 +73,7 @@ class ProgramSearch(Blaming):
             else:
                 self._look_into(run.program[: breach.position], breach)
             if not own:
-                self._spent += self.trials.calls - before
+                self.looks.spent += self.trials.calls - before
 
     def _note(self, run: ProgramRun) -> None:
         """Count what a run showed; what came after saver and model had parted, as what parted
@@ -103,12 +91,11 @@ class ProgramSearch(Blaming):
 
     def _concerns(self, breach: Breach, program: Program) -> bool:
         name = breach.contract
-        if self._dismissed[name] >= _DISMISS_AFTER:
+        if self.looks.is_given_up(name):
             return False
         if name in self.found:
             return self._may_have_another_cause(name)
-        others = self._exhausted and name not in self.wanted
-        if self._explained[name] >= (_LOOKS_ONCE_SPENT if others else _LOOKS_AT_WHAT_IS_KNOWN):
+        if self.looks.is_explained(name, once=self._exhausted and name not in self.wanted):
             return False
         return (
             name in self.wanted
@@ -118,14 +105,13 @@ class ProgramSearch(Blaming):
 
     def _may_have_another_cause(self, contract: str) -> bool:
         """Whether to go on looking for breaches of a contract that was found broken."""
-        causes = sum(violation.contract == contract for violation in self.further)
-        looks = self._looks_beyond[contract]
-        return not self._exhausted and causes + 1 < MOST_CAUSES and looks < _LOOKS_AT_WHAT_IS_KNOWN
+        causes = 1 + sum(violation.contract == contract for violation in self.further)
+        return not self._exhausted and self.looks.may_go_beyond(contract, causes)
 
     @property
     def _exhausted(self) -> bool:
         """Whether enough was spent on what was found already."""
-        return self._spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self._spent) // 2)
+        return self.looks.are_spent(self.trials.calls)
 
     def _ours(self, program: Program, name: str) -> Iterator[Feature]:
         """The features that may be behind a breach, and whose contracts are wanted."""
@@ -142,8 +128,8 @@ class ProgramSearch(Blaming):
         finding needs.
         """
         behind = self._behind(name)
-        self._looks_beyond[name] += 1
-        left = self._without(behind, program, self._looks_beyond[name])
+        self.looks.beyond[name] += 1
+        left = self._without(behind, program, self.looks.beyond[name])
         if left is None:
             return
         run = self._replay_once(left)
@@ -151,13 +137,13 @@ class ProgramSearch(Blaming):
         if again is not None:
             self._look_into(run.program[: again.position], again)
         else:
-            self._explained[name] += 1
+            self.looks.explained[name] += 1
             self.differences.explain(name, {suspect.contract for suspect in behind})
 
     def _look_into(self, program: Program, breach: Breach) -> None:
         thorough = self._replay(program)
         if not thorough.breaches:
-            self._unsteady(program, breach)
+            self._unsteady(program, breach.contract)
             return
         shown = {b.contract: b for b in reversed(plain_breaches(thorough))}
         for name in shown:
@@ -167,27 +153,28 @@ class ProgramSearch(Blaming):
             # Looked at more closely, the program shows first what this came from.
             alike = {b.contract for b in plain_breaches(thorough) if is_alike(b, breach)}
             self._explain_if_steady(program, breach.contract, alike or {*shown})
-            self._dismissed[breach.contract] += 1
+            self.looks.dismissed[breach.contract] += 1
 
     def _explain_if_steady(self, program: Program, name: str, others: set[str]) -> None:
         """What does not show again, looked at as it was, is unknown, and explained by nothing."""
         if self._first(self._replay(program, thorough=False), name) is not None:
             self.differences.explain(name, others)
 
-    def _unsteady(self, program: Program, breach: Breach) -> None:
-        """A look at everything hides the flaw: replay as it was. What does not show again is
-        unknown, with the program.
+    def _unsteady(self, program: Program, name: str) -> None:
+        """A look at everything hides the flaw, or chance decides whether a shorter program shows
+        it: replay it as it was. What does not show again is unknown, with the program.
         """
-        if breach.contract in self.wanted:
-            again = self._first(self._replay(program, thorough=False), breach.contract)
+        if name in self.wanted:
+            runs = (self._replay(program, thorough=thorough) for thorough in (False, True))
+            again = next((seen for run in runs if (seen := self._first(run, name))), None)
             if again is not None:
-                self.found.setdefault(breach.contract, Violation(breach.contract, program, breach))
+                self.found.setdefault(name, Violation(name, program, again, shortened=False))
                 return
-        self._dismissed[breach.contract] += 1
+        self.looks.dismissed[name] += 1
 
     def _settle(self, program: Program, name: str) -> None:
         """Shorten a program for one breach, then ask which of its features is to blame."""
-        behind, turn = self._behind(name), self._looks_beyond[name]
+        behind, turn = self._behind(name), self.looks.beyond[name]
 
         def without_found(candidate: Program) -> Program:
             left = self._without(behind, candidate, turn)
@@ -196,14 +183,18 @@ class ProgramSearch(Blaming):
         attempt = self._attempt(name, without_found)
         left = self._unexplained(program, name, behind, attempt)
         if left is None or self._another_familys(left, name):
-            self._explained[name] += 1
+            self.looks.explained[name] += 1
             return
         short, shortened = self.shrunk(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
-        contract = name if breach is None else self.blamed(short, breach)
+        if breach is None:
+            self.differences.explain(name, {name})
+            self._unsteady(left, name)
+            return
+        contract = self.blamed(short, breach)
         self.differences.explain(name, {contract})
-        if breach is None or contract not in self.wanted:
-            self._dismissed[name] += 1
+        if contract not in self.wanted:
+            self.looks.dismissed[name] += 1
             return
         self._keep(contract, short, breach, shortened)
 
@@ -218,7 +209,7 @@ class ProgramSearch(Blaming):
         shown = attempt(program)
         if shown is None:
             # One is taken out at a time: two findings together may hide a third flaw.
-            plain, turn = self._attempt(name), self._looks_beyond[name]
+            plain, turn = self._attempt(name), self.looks.beyond[name]
             alone = {
                 suspect.contract
                 for suspect in behind
@@ -241,7 +232,7 @@ class ProgramSearch(Blaming):
         )
         known = [v for v in self.violations if v.contract == contract]
         if any(has_cause_of(violation, other) for other in known):
-            self._dismissed[breach.contract] += breach.contract not in self.found
+            self.looks.dismissed[breach.contract] += breach.contract not in self.found
             return
         if known:
             self.further.append(violation)

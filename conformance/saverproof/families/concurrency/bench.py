@@ -80,4 +80,8 @@ class CallerBench:
 
     def looked(self, body: Body, arguments: Mapping[str, Any]) -> View:
         """Do something in one more process, before or after the others."""
-        return self.harness.look(body, arguments, deadline_s=DEADLINE_S)
+        return self.looked_at_each(body, [arguments])[0]
+
+    def looked_at_each(self, body: Body, each: Sequence[Mapping[str, Any]]) -> list[View]:
+        """The same with each of these arguments, all at once."""
+        return self.harness.looks(body, each, deadline_s=DEADLINE_S)

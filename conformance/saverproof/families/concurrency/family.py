@@ -12,6 +12,7 @@ from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.axes import tell_of_axes
+from saverproof.families.budget import parted
 from saverproof.families.concurrency.agreeing import Reader, agree
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
@@ -26,11 +27,14 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
 from saverproof.families.concurrency.histories import (
+    AT_ONCE,
     CallPlan,
+    Played,
     Sharing,
     ended,
     locked,
     play,
+    play_at_once,
     rehearsal,
     script_of,
 )
@@ -199,33 +203,41 @@ class ConcurrencyJudging:
         contract_of_loss = THREADS if sharing is Sharing.SHARED else PROCESSES
         broken = judged = slow = 0
         why = ""
-        left_out = f"histories by {sharing.value}"
-        for turn in self.tally.budget.within(range(number), left_out, _SHARES[sharing]):
-            script = script_of(sharing, turn, f"{self.plan.seed}:{self.plan.api}", able, effort)
-            played = play(bench, script)
-            self.record.scenes[sharing.value] += 1
+        name = f"{self.plan.seed}:{self.plan.api}"
+        scripts = [script_of(sharing, turn, name, able, effort) for turn in range(number)]
+        batches = list(parted(scripts, AT_ONCE[sharing]))
+        left_out = f"batches of {AT_ONCE[sharing]} histories by {sharing.value}"
+        for batch in self.tally.budget.within(batches, left_out, _SHARES[sharing]):
+            all_played = play_at_once(bench, batch)
             self.tally.beat()
-            problems = ended(played)
-            if not problems and (played.trouble or played.slow):
-                why = played.trouble or played.slow
-                slow += bool(played.slow)
-                self.tally.note(f"{sharing.value}: {why}"[:300])
-            else:
-                judged += 1
-                judgement = judge_history(
-                    played.events, shared=sharing is Sharing.SHARED, semantics=semantics
-                )
-                self._count(judgement, contract_of_loss)
-                problems = problems or self.of_callers(judgement.problems)
-                if self.wrong_alone:
-                    problems = self._of_many(bench, script, problems, semantics)
-            self.record.saw(problems, {"scene": "history", **script.to_json()})
-            broken += bool(problems)
+            for played in all_played:
+                self.record.scenes[sharing.value] += 1
+                problems = ended(played)
+                if not problems and (played.trouble or played.slow):
+                    why = played.trouble or played.slow
+                    slow += bool(played.slow)
+                    self.tally.note(f"{sharing.value}: {why}"[:300])
+                else:
+                    judged += 1
+                    problems = self._wrong_in(bench, played, semantics)
+                self.record.saw(problems, {"scene": "history", **played.script.to_json()})
+                broken += bool(problems)
             # What hangs or dies costs its watchdog, once.
-            if played.hung or played.died or slow >= 2 or broken >= ENOUGH:
+            over = any(played.hung or played.died for played in all_played)
+            if over or slow >= 2 or broken >= ENOUGH:
                 break
         if number and not judged and not self.tally.checked[contract_of_loss]:
             self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
+
+    def _wrong_in(self, bench: CallerBench, played: Played, semantics: Semantics) -> list[Problem]:
+        """What is wrong with how a history ended, or with its answers."""
+        shared = played.script.sharing is Sharing.SHARED
+        judgement = judge_history(played.events, shared=shared, semantics=semantics)
+        self._count(judgement, THREADS if shared else PROCESSES)
+        problems = ended(played) or self.of_callers(judgement.problems)
+        if self.wrong_alone:
+            return self._of_many(bench, played.script, problems, semantics)
+        return problems
 
     def _of_many(
         self, bench: CallerBench, script: CallPlan, problems: list[Problem], semantics: Semantics

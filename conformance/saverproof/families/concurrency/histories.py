@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from random import Random
 from typing import Any
 
@@ -53,6 +54,9 @@ PATIENCE_S = {
     Sharing.LOCKED: 11.0,
 }
 """Longer than the common patience of a database whose lock is held by another."""
+
+AT_ONCE = {Sharing.SHARED: 5, Sharing.INSTANCES: 5, Sharing.PROCESSES: 2}
+"""How many histories are played side by side: a harness runs eight processes at once."""
 
 THEMES = {
     Sharing.SHARED: (RIVALS, DELETING, WRITES, MIXED, DELETING, LONG, PUTS, RIVALS),
@@ -188,15 +192,27 @@ def rehearsal(seed: str, able: Able, effort: SceneEffort) -> CallPlan:
 
 def play(bench: CallerBench, script: CallPlan) -> Played:
     """Play a script on a new store."""
-    with bench.store() as store:
-        arguments = store | script.arguments()
-        if script.sharing is not Sharing.PROCESSES:
-            return gathered(script, [bench.played(child.share, arguments)])
-        first = bench.looked(child.begin, arguments)
-        each = [arguments | {"caller": n} for n in range(len(script.callers))]
-        results = bench.together(child.take_part, each)
-        last = bench.looked(child.end, arguments)
-        return gathered(script, [first, *results, last])
+    return play_at_once(bench, [script])[0]
+
+
+def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played]:
+    """Play scripts of one way of sharing side by side, each on a new store of its own.
+
+    Most of the time that one takes its callers wait, for each other or for a lock.
+    """
+    with ExitStack() as stack:
+        each = [stack.enter_context(bench.store()) | script.arguments() for script in scripts]
+        if scripts[0].sharing is not Sharing.PROCESSES:
+            alone = bench.together(child.share, each)
+            return [gathered(script, [one]) for script, one in zip(scripts, alone, strict=True)]
+        first = bench.looked_at_each(child.begin, each)
+        parts = [one | {"caller": n} for one in each for n in range(len(one["callers"]))]
+        results = iter(bench.together(child.take_part, parts))
+        last = bench.looked_at_each(child.end, each)
+        return [
+            gathered(script, [before, *islice(results, len(script.callers)), after])
+            for script, before, after in zip(scripts, first, last, strict=True)
+        ]
 
 
 def gathered(script: CallPlan, results: Sequence[TrialResult | View]) -> Played:

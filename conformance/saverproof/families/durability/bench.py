@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from saverproof.errors import NoCleanRunError
 from saverproof.execution.calls import checkpoint_format
+from saverproof.families.budget import parted
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
@@ -26,8 +27,6 @@ from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, V
 from saverproof_faults.servers import Lease, Need, ServerError, serving_apart
 from saverproof_faults.servers.keeping import announced
 from saverproof_faults.servers.orders import WantedPlace
-
-T = TypeVar("T")
 
 DEADLINE_S = 15.0
 CHILDREN = (child, graph_child, power_child)
@@ -253,12 +252,6 @@ class KillBench:
     def hangs_too_often(self) -> bool:
         """Whether so many processes hung that no more are to be waited for."""
         return self.hangs >= MOST_HANGS
-
-
-def parted(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in order, ``size`` at a time, or what is left of them."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 def kill_at(place: KillPlace) -> KillAt:

@@ -14,8 +14,9 @@ from typing import Any
 
 from saverproof.contracts.tables import durability
 from saverproof.errors import NoCleanRunError
+from saverproof.families.budget import parted
 from saverproof.families.durability import graph_child
-from saverproof.families.durability.bench import DEADLINE_S, SIDE_BY_SIDE, KillBench, parted
+from saverproof.families.durability.bench import DEADLINE_S, SIDE_BY_SIDE, KillBench
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer

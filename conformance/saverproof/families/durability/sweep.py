@@ -10,7 +10,8 @@ from random import Random
 from typing import Any
 
 from saverproof.errors import NoCleanRunError
-from saverproof.families.durability.bench import SIDE_BY_SIDE, KillBench, parted
+from saverproof.families.budget import parted
+from saverproof.families.durability.bench import SIDE_BY_SIDE, KillBench
 from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.kill_choice import chosen, phased
 from saverproof.families.durability.kill_places import OPENING, KillPlace, PlaceKind
