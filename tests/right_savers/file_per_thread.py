@@ -17,10 +17,12 @@ class FilePerThread(StateFileReference):
     """What the files hold, by thread."""
 
     def catch_up(self) -> None:
-        self.store.shelves = {}
+        self.store.shelves, self.before = {}, {}
         for file in sorted(self.folder.glob("*.json")):
-            self.store.shelves |= state_from(file.read_text(encoding="utf-8")).shelves
-        self.before = self._texts()
+            text = file.read_text(encoding="utf-8")
+            shelves = state_from(text).shelves
+            self.store.shelves |= shelves
+            self.before |= {thread: text for thread, _ in shelves}
 
     def store_all(self) -> None:
         after = self._texts()

@@ -169,9 +169,12 @@ class ClearedTooEarly(SqliteReference):
             return super()._find(config)
         key = (self._thread_of(config), self._get_ns(config))
         cache = self._cache()
-        if key not in cache:
-            cache[key] = super()._find(config)
-        return cache[key]
+        try:
+            return cache[key]
+        except KeyError:
+            # Not read from it again: another thread may clear it in between.
+            found = cache[key] = super()._find(config)
+            return found
 
     def put(self, *args: Any, **options: Any) -> Any:
         self._cache().clear()

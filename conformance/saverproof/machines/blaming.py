@@ -20,6 +20,8 @@ from saverproof.steps.definitions import OwnStep, Program, Step
 
 SAME = parity.SAME_ANSWERS.id
 _MOST_NEEDS = 5
+_LONG = 60
+"""More steps than random programs have: to look at everything after each takes their square."""
 
 
 @dataclass(slots=True)
@@ -113,11 +115,23 @@ class Blaming:
     def _attempt(
         self, name: str, rewritten: Callable[[Program], Program] = tuple
     ) -> Callable[[Program], Program | None]:
-        """Runs a program, rewritten, as far as its first breach of a contract."""
+        """Runs a program, rewritten, as far as its first breach of a contract.
+
+        A long one is looked at closely, step by step, only if its own questions show nothing.
+        """
+        shows_by_itself = False
 
         def attempt(candidate: Program) -> Program | None:
-            run = self._replay(rewritten(candidate), until=name)
-            breach = self._first(run, name)
+            nonlocal shows_by_itself
+            taken = rewritten(candidate)
+            long, breach = len(taken) > _LONG, None
+            if long:
+                run = self._replay(taken, thorough=False, until=name)
+                breach = self._first(run, name)
+                shows_by_itself |= breach is not None
+            if not (long and shows_by_itself):
+                run = self._replay(taken, until=name)
+                breach = self._first(run, name)
             return None if breach is None else run.program[: breach.position]
 
         return attempt
