@@ -83,9 +83,19 @@ def test_a_paused_listing_is_shown_where_it_stands() -> None:
     assert "a_listing: yield 1" in position_of(listing)
 
 
-def test_pauses_let_another_thread_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        Schedule("0", statements=1.0, pause_s=60.0),
+        Schedule("0", overtaken=1.0, pause_s=60.0),
+    ],
+    ids=["some steps", "some answers"],
+)
+def test_pauses_let_another_thread_go_first(
+    schedule: Schedule, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(schedules, "_LONGEST_S", 60.0)
-    pauses = Pauses(Schedule("0", statements=1.0, pause_s=60.0))
+    pauses = Pauses(schedule)
     pauses.on = True
     order: list[str] = []
 
@@ -106,3 +116,22 @@ def test_pauses_let_another_thread_go_first(monkeypatch: pytest.MonkeyPatch) -> 
     for thread in threads:
         thread.join()
     assert order == ["the other one", "the one that paused"]
+
+
+def test_who_is_overtaken_waits_for_answers_and_not_for_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(schedules, "_LONGEST_S", 60.0)
+    pauses = Pauses(Schedule("0", overtaken=1.0, pause_s=60.0))
+    pauses.on = True
+    thread = threading.Thread(target=lambda: pauses.at(1.0), daemon=True)
+    thread.start()
+    while not pauses.threads:
+        pass
+    pauses.on = False
+    for _ in range(20):
+        pauses.at(1.0)
+    assert thread.is_alive()
+    for _ in range(3):
+        pauses.moved()
+    thread.join()

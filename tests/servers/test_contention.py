@@ -16,7 +16,7 @@ from tests.conformance.test_concurrency import blamed, judged
 from tests.servers import contending_savers
 
 FEW = SceneEffort(shared=3, instances=0, processes=0, races=0)
-UNTIL_CAUGHT = SceneEffort(shared=120, instances=0, processes=0, races=0)
+UNTIL_CAUGHT = SceneEffort(shared=240, instances=0, processes=0, races=0)
 
 
 @pytest.fixture(scope="module", autouse=True)

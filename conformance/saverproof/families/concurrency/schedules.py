@@ -33,7 +33,9 @@ class Schedule:
     ``switch_s`` is the interpreter's switch interval. At a share of the database's calls
     (``statements``) and of the saver's own lines (``lines``), a thread stands still until others
     have moved, at most for ``pause_s`` if none of them can; ``most`` pauses are made. With
-    ``alone`` it cannot tell, and waits about as long in any case, as between processes.
+    ``alone`` it cannot tell, and waits about as long in any case, as between processes. At a share
+    of the database's calls (``overtaken``) it waits until up to three calls were answered: what it
+    has read before may be old then.
     """
 
     seed: str
@@ -43,6 +45,7 @@ class Schedule:
     pause_s: float = 0.003
     most: int = 300
     alone: bool = False
+    overtaken: float = 0.0
 
     def describe(self) -> str:
         """One line for people."""
@@ -55,6 +58,8 @@ class Schedule:
             if share
         ]
         pauses = f"; threads pause at {' and '.join(places)}" if places else ""
+        if self.overtaken:
+            pauses += f"; threads are overtaken at {self.overtaken:.0%} of the database's calls"
         return f"a switch interval of {self.switch_s:g} s{pauses}"
 
 
@@ -63,6 +68,8 @@ def schedule_of(number: int, seed: str) -> Schedule:
     match number % 6:
         case 1 | 3:
             return Schedule(seed, 1e-5, lines=0.2)
+        case 2:
+            return Schedule(seed, 1e-5, overtaken=0.05, pause_s=0.01)
         case 5:
             return Schedule(seed, 1e-6)
         case _:
@@ -74,7 +81,7 @@ class Pauses:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self._moves = 0
+        self._moves = self._answers = 0
         self._local = threading.local()
         self.threads = 0
         """How many have come to where one may pause."""
@@ -85,8 +92,8 @@ class Pauses:
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
         sys.setswitchinterval(self.schedule.switch_s)
-        if self.schedule.statements:
-            pause_around_calls(lambda: self.at(self.schedule.statements))
+        if share := self.schedule.statements + self.schedule.overtaken:
+            pause_around_calls(lambda: self.at(share))
 
     def trace(self, saver: Any) -> None:
         """Let threads that start from now on pause between lines of the saver's own modules."""
@@ -94,8 +101,9 @@ class Pauses:
             threading.settrace(self._tracer(folders_of(saver)))
 
     def moved(self) -> None:
-        """Say that the calling thread has got somewhere."""
+        """Say that a caller was answered."""
         self._moves += 1
+        self._answers += 1
 
     def at(self, share: float) -> None:
         """Perhaps stand still here."""
@@ -109,10 +117,17 @@ class Pauses:
         if self.schedule.alone:
             time.sleep(choose.uniform(0.2, 1.0) * self.schedule.pause_s)
             return
-        # Some steps of others, a few or as many as an operation takes.
-        enough = self._moves + choose.randint(1, 10)
+        if self.schedule.overtaken:
+            answered = self._answers + choose.randint(1, 3)
+            self._stand_still(lambda: self._answers >= answered)
+        else:
+            # Some steps of others, a few or as many as an operation takes.
+            enough = self._moves + choose.randint(1, 10)
+            self._stand_still(lambda: self._moves >= enough)
+
+    def _stand_still(self, is_over: Callable[[], bool]) -> None:
         began = time.perf_counter()
-        while self._moves < enough:
+        while not is_over():
             time.sleep(_NAP_S)
             waited = time.perf_counter() - began
             if waited > _LONGEST_S or (waited > self.schedule.pause_s and not _others_could_run()):
