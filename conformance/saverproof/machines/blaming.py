@@ -117,7 +117,8 @@ class Blaming:
     ) -> Callable[[Program], Program | None]:
         """Runs a program, rewritten, as far as its first breach of a contract.
 
-        A long one is looked at closely, step by step, only if its own questions show nothing.
+        Once the questions of a long one have shown it, no other long one is looked at closely,
+        step by step.
         """
         shows_by_itself = False
 

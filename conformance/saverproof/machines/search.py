@@ -10,7 +10,7 @@ from saverproof.judging.attribution.features import asked_about
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import SAME, Blaming
 from saverproof.machines.differences import Differences, calls_in
-from saverproof.machines.looks import Looks
+from saverproof.machines.follow_up_limits import FollowUpLimits
 from saverproof.machines.suspects import Suspect
 from saverproof.machines.trials import ProgramRun
 from saverproof.machines.violations import (
@@ -40,7 +40,7 @@ class ProgramSearch(Blaming):
     differences: Differences = field(default_factory=Differences)
     examples: dict[str, Program] = field(default_factory=dict)
     """Contract that a difference was first blamed on -> the shortest program that showed one."""
-    looks: Looks = field(default_factory=Looks)
+    limits: FollowUpLimits = field(default_factory=FollowUpLimits)
 
     @property
     def violations(self) -> list[Violation]:
@@ -73,7 +73,7 @@ class ProgramSearch(Blaming):
             else:
                 self._look_into(run.program[: breach.position], breach)
             if not own:
-                self.looks.spent += self.trials.calls - before
+                self.limits.spent += self.trials.calls - before
 
     def _note(self, run: ProgramRun) -> None:
         """Count what a run showed; what came after saver and model had parted, as what parted
@@ -91,11 +91,11 @@ class ProgramSearch(Blaming):
 
     def _concerns(self, breach: Breach, program: Program) -> bool:
         name = breach.contract
-        if self.looks.is_given_up(name):
+        if self.limits.is_given_up(name):
             return False
         if name in self.found:
             return self._may_have_another_cause(name)
-        if self.looks.is_explained(name, once=self._exhausted and name not in self.wanted):
+        if self.limits.is_explained(name, once=self._exhausted and name not in self.wanted):
             return False
         return (
             name in self.wanted
@@ -106,12 +106,12 @@ class ProgramSearch(Blaming):
     def _may_have_another_cause(self, contract: str) -> bool:
         """Whether to go on looking for breaches of a contract that was found broken."""
         causes = 1 + sum(violation.contract == contract for violation in self.further)
-        return not self._exhausted and self.looks.may_go_beyond(contract, causes)
+        return not self._exhausted and self.limits.may_go_beyond(contract, causes)
 
     @property
     def _exhausted(self) -> bool:
         """Whether enough was spent on what was found already."""
-        return self.looks.are_spent(self.trials.calls)
+        return self.limits.is_exhausted(self.trials.calls)
 
     def _ours(self, program: Program, name: str) -> Iterator[Feature]:
         """The features that may be behind a breach, and whose contracts are wanted."""
@@ -128,8 +128,8 @@ class ProgramSearch(Blaming):
         finding needs.
         """
         behind = self._behind(name)
-        self.looks.beyond[name] += 1
-        left = self._without(behind, program, self.looks.beyond[name])
+        self.limits.beyond[name] += 1
+        left = self._without(behind, program, self.limits.beyond[name])
         if left is None:
             return
         run = self._replay_once(left)
@@ -137,7 +137,7 @@ class ProgramSearch(Blaming):
         if again is not None:
             self._look_into(run.program[: again.position], again)
         else:
-            self.looks.explained[name] += 1
+            self.limits.explained[name] += 1
             self.differences.explain(name, {suspect.contract for suspect in behind})
 
     def _look_into(self, program: Program, breach: Breach) -> None:
@@ -153,7 +153,7 @@ class ProgramSearch(Blaming):
             # Looked at more closely, the program shows first what this came from.
             alike = {b.contract for b in plain_breaches(thorough) if is_alike(b, breach)}
             self._explain_if_steady(program, breach.contract, alike or {*shown})
-            self.looks.dismissed[breach.contract] += 1
+            self.limits.dismissed[breach.contract] += 1
 
     def _explain_if_steady(self, program: Program, name: str, others: set[str]) -> None:
         """What does not show again, looked at as it was, is unknown, and explained by nothing."""
@@ -170,11 +170,11 @@ class ProgramSearch(Blaming):
             if again is not None:
                 self.found.setdefault(name, Violation(name, program, again, shortened=False))
                 return
-        self.looks.dismissed[name] += 1
+        self.limits.dismissed[name] += 1
 
     def _settle(self, program: Program, name: str) -> None:
         """Shorten a program for one breach, then ask which of its features is to blame."""
-        behind, turn = self._behind(name), self.looks.beyond[name]
+        behind, turn = self._behind(name), self.limits.beyond[name]
 
         def without_found(candidate: Program) -> Program:
             left = self._without(behind, candidate, turn)
@@ -183,7 +183,7 @@ class ProgramSearch(Blaming):
         attempt = self._attempt(name, without_found)
         left = self._unexplained(program, name, behind, attempt)
         if left is None or self._another_familys(left, name):
-            self.looks.explained[name] += 1
+            self.limits.explained[name] += 1
             return
         short, shortened = self.shrunk(left, attempt)
         breach = self._first(self._replay(short, until=name), name)
@@ -194,7 +194,7 @@ class ProgramSearch(Blaming):
         contract = self.blamed(short, breach)
         self.differences.explain(name, {contract})
         if contract not in self.wanted:
-            self.looks.dismissed[name] += 1
+            self.limits.dismissed[name] += 1
             return
         self._keep(contract, short, breach, shortened)
 
@@ -209,12 +209,12 @@ class ProgramSearch(Blaming):
         shown = attempt(program)
         if shown is None:
             # One is taken out at a time: two findings together may hide a third flaw.
-            plain, turn = self._attempt(name), self.looks.beyond[name]
+            turn = self.limits.beyond[name]
             alone = {
                 suspect.contract
                 for suspect in behind
                 if (left := self._without([suspect], program, turn)) is not None
-                and plain(left) is None
+                and self._attempt(name)(left) is None
             }
             self.differences.explain(name, alone or {suspect.contract for suspect in behind})
         return shown
@@ -232,7 +232,7 @@ class ProgramSearch(Blaming):
         )
         known = [v for v in self.violations if v.contract == contract]
         if any(has_cause_of(violation, other) for other in known):
-            self.looks.dismissed[breach.contract] += breach.contract not in self.found
+            self.limits.dismissed[breach.contract] += breach.contract not in self.found
             return
         if known:
             self.further.append(violation)

@@ -16,7 +16,7 @@ _LEAST_ALLOWANCE = 1_500
 
 
 @dataclass(slots=True)
-class Looks:
+class FollowUpLimits:
     """What was looked into, by the contract that it seemed to break.
 
     ``dismissed`` are looks that found nothing to show, ``explained`` those that led to what was
@@ -29,7 +29,7 @@ class Looks:
     beyond: Counter[str] = field(default_factory=Counter)
     spent: int = 0
 
-    def are_spent(self, calls: int) -> bool:
+    def is_exhausted(self, calls: int) -> bool:
         """Whether enough of all ``calls`` was spent on what was found already."""
         return self.spent > max(_LEAST_ALLOWANCE, (calls - self.spent) // 2)
 
