@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,8 @@ from saverproof import target
 from saverproof.capability import Capability
 from saverproof.contracts.registry import contract, contracts
 from saverproof.facts import METHODS
-from saverproof.families.concurrency import reporting
+from saverproof.families.concurrency import family, reporting
+from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
     INSTANCES,
     ITERATION,
@@ -34,6 +36,7 @@ from saverproof.families.concurrency.contract_ids import (
 )
 from saverproof.families.concurrency.effort import EFFORTS, SceneEffort
 from saverproof.families.concurrency.family import ConcurrencyFamily, ConcurrencyJudging
+from saverproof.families.concurrency.histories import CallPlan, Played, play_at_once
 from saverproof.families.concurrency.judging import judge_history
 from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
@@ -239,6 +242,32 @@ def test_a_store_elsewhere_is_asked_what_another_saver_shows_of_it(
     outcome = judged(f"{here}:elsewhere", tmp_path, api, monkeypatch, SCENES_ALONE, NOTHING)
     assert "not in files of its workspace" in outcome.unknown[NOTHING]
     assert outcome.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("where", "slow", "at_once"),
+    [
+        (BUNDLED, False, {5, 2}),
+        (BUNDLED, True, {1}),
+        # What is not in files may be in a server, whose connections are numbered.
+        ("tests.conformance.test_concurrency:elsewhere", False, {1}),
+    ],
+)
+def test_histories_are_played_at_once_where_stores_have_nothing_in_common(
+    where: str, slow: bool, at_once: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: set[int] = set()
+
+    def counted(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played]:
+        sizes.add(len(scripts))
+        return play_at_once(bench, scripts)
+
+    monkeypatch.setattr(family, "play_at_once", counted)
+    if slow:
+        monkeypatch.setattr(family, "SLOW_CALL_MS", 0.0)
+    few = SceneEffort(shared=5, instances=0, processes=2, races=0)
+    judged(where, tmp_path, "sync", monkeypatch, few, only=THREADS if slow else None)
+    assert sizes == at_once
 
 
 @pytest.mark.parametrize("deleting", [True, False])

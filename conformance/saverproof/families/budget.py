@@ -99,7 +99,7 @@ class Budget:
         }
 
 
-def parted(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def batched(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """The items in order, ``size`` at a time, or what is left of them."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

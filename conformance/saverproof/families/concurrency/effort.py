@@ -32,5 +32,8 @@ EFFORTS = {
     ),
 }
 
+SLOW_CALL_MS = 20.0
+"""A saver whose calls take longer has one history played at a time, so that none is cut off."""
+
 SLOW = SceneEffort(shared=3, instances=2, processes=1, races=2)
 """Where each process is a fresh interpreter."""

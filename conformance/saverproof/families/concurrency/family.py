@@ -12,7 +12,7 @@ from saverproof.contracts.registry import contract
 from saverproof.contracts.tables.concurrency import TABLE
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.axes import tell_of_axes
-from saverproof.families.budget import parted
+from saverproof.families.budget import batched
 from saverproof.families.concurrency.agreeing import Reader, agree
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import (
@@ -25,7 +25,7 @@ from saverproof.families.concurrency.contract_ids import (
     THREADS,
     TORN,
 )
-from saverproof.families.concurrency.effort import EFFORTS, SLOW, SceneEffort
+from saverproof.families.concurrency.effort import EFFORTS, SLOW, SLOW_CALL_MS, SceneEffort
 from saverproof.families.concurrency.histories import (
     AT_ONCE,
     CallPlan,
@@ -107,6 +107,8 @@ class ConcurrencyJudging:
     """Whether answers fit no order of the calls even where one caller makes them all."""
     wrong_alone: bool = False
     """Whether anything else is wrong with the answers to one caller alone."""
+    apart: bool = False
+    """Whether stores have nothing in common, so that several can be worked on at once."""
 
     def run(self) -> None:
         """Play every scene, each in processes of its own: one that hangs stops no other."""
@@ -175,6 +177,9 @@ class ConcurrencyJudging:
         """What the saver makes of the same calls by one caller; None if that is wrong already."""
         script = rehearsal(f"{self.plan.seed}:{self.plan.api}", able, effort)
         played = play(bench, script)
+        facts = self.plan.facts
+        quick = facts.get("call_ms", 0.0) < SLOW_CALL_MS
+        self.apart = played.in_files and quick and not facts.get("on_server", False)
         semantics = semantics_of(played.events)
         judgement = judge_history(played.events, shared=True, semantics=semantics)
         wrong = next(iter(judgement.problems), None)
@@ -205,8 +210,10 @@ class ConcurrencyJudging:
         why = ""
         name = f"{self.plan.seed}:{self.plan.api}"
         scripts = [script_of(sharing, turn, name, able, effort) for turn in range(number)]
-        batches = list(parted(scripts, AT_ONCE[sharing]))
-        left_out = f"batches of {AT_ONCE[sharing]} histories by {sharing.value}"
+        at_once = AT_ONCE[sharing] if self.apart else 1
+        batches = list(batched(scripts, at_once))
+        batch_of = f"batches of {at_once} " if at_once > 1 else ""
+        left_out = f"{batch_of}histories by {sharing.value}"
         for batch in self.tally.budget.within(batches, left_out, _SHARES[sharing]):
             all_played = play_at_once(bench, batch)
             self.tally.beat()

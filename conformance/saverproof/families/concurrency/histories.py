@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice, zip_longest
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -56,7 +57,10 @@ PATIENCE_S = {
 """Longer than the common patience of a database whose lock is held by another."""
 
 AT_ONCE = {Sharing.SHARED: 5, Sharing.INSTANCES: 5, Sharing.PROCESSES: 2}
-"""How many histories are played side by side: a harness runs eight processes at once."""
+"""How many histories may be played side by side: a harness runs eight processes at once.
+
+Only those of stores that have nothing in common: a server's connections are numbered.
+"""
 
 THEMES = {
     Sharing.SHARED: (RIVALS, DELETING, WRITES, MIXED, DELETING, LONG, PUTS, RIVALS),
@@ -108,7 +112,7 @@ class CallPlan:
 class Played:
     """What came of a script. ``trouble`` is why a part of it could not be played; ``hung`` are the
     stacks where it never ended; ``died`` how the process was ended by a call; ``slow`` why it was
-    cut off.
+    cut off. ``in_files`` says whether anything was in files of the store's own folder then.
     """
 
     script: CallPlan
@@ -117,6 +121,7 @@ class Played:
     hung: str = ""
     slow: str = ""
     died: str = ""
+    in_files: bool = False
 
 
 def script_of(
@@ -204,7 +209,10 @@ def play_at_once(bench: CallerBench, scripts: Sequence[CallPlan]) -> list[Played
         each = [stack.enter_context(bench.store()) | script.arguments() for script in scripts]
         if scripts[0].sharing is not Sharing.PROCESSES:
             alone = bench.together(child.share, each)
-            return [gathered(script, [one]) for script, one in zip(scripts, alone, strict=True)]
+            return [
+                replace(gathered(script, [one]), in_files=any(Path(store["path"]).iterdir()))
+                for script, one, store in zip(scripts, alone, each, strict=True)
+            ]
         first = bench.looked_at_each(child.begin, each)
         parts = [one | {"caller": n} for one in each for n in range(len(one["callers"]))]
         results = iter(bench.together(child.take_part, parts))

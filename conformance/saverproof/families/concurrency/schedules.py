@@ -33,9 +33,9 @@ class Schedule:
     ``switch_s`` is the interpreter's switch interval. At a share of the database's calls
     (``statements``) and of the saver's own lines (``lines``), a thread stands still until others
     have moved, at most for ``pause_s`` if none of them can; ``most`` pauses are made. With
-    ``alone`` it cannot tell, and waits about as long in any case, as between processes. At a share
-    of the database's calls (``overtaken``) it waits until up to three calls were answered: what it
-    has read before may be old then.
+    ``alone`` it cannot tell, and waits about as long in any case, as between processes. With
+    ``overtaken`` it waits until up to three calls were answered: what it has read before may be
+    old then.
     """
 
     seed: str
@@ -45,7 +45,7 @@ class Schedule:
     pause_s: float = 0.003
     most: int = 300
     alone: bool = False
-    overtaken: float = 0.0
+    overtaken: bool = False
 
     def describe(self) -> str:
         """One line for people."""
@@ -57,9 +57,8 @@ class Schedule:
             )
             if share
         ]
-        pauses = f"; threads pause at {' and '.join(places)}" if places else ""
-        if self.overtaken:
-            pauses += f"; threads are overtaken at {self.overtaken:.0%} of the database's calls"
+        wait = "are overtaken" if self.overtaken else "pause"
+        pauses = f"; threads {wait} at {' and '.join(places)}" if places else ""
         return f"a switch interval of {self.switch_s:g} s{pauses}"
 
 
@@ -69,7 +68,7 @@ def schedule_of(number: int, seed: str) -> Schedule:
         case 1 | 3:
             return Schedule(seed, 1e-5, lines=0.2)
         case 2:
-            return Schedule(seed, 1e-5, overtaken=0.05, pause_s=0.01)
+            return Schedule(seed, 1e-5, statements=0.05, pause_s=0.01, overtaken=True)
         case 5:
             return Schedule(seed, 1e-6)
         case _:
@@ -92,8 +91,8 @@ class Pauses:
     def install(self) -> None:
         """Set the switch interval, and hook into the database drivers that are loaded."""
         sys.setswitchinterval(self.schedule.switch_s)
-        if share := self.schedule.statements + self.schedule.overtaken:
-            pause_around_calls(lambda: self.at(share))
+        if self.schedule.statements:
+            pause_around_calls(lambda: self.at(self.schedule.statements))
 
     def trace(self, saver: Any) -> None:
         """Let threads that start from now on pause between lines of the saver's own modules."""

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from saverproof.errors import NoCleanRunError
 from saverproof.execution.calls import checkpoint_format
-from saverproof.families.budget import parted
+from saverproof.families.budget import batched
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
@@ -221,7 +221,7 @@ class KillBench:
 
         None stands for a store that was not looked at, as looking has hung too often by then.
         """
-        return self._looked(list(parted(stores, max(1, -(-len(stores) // SIDE_BY_SIDE)))))
+        return self._looked(list(batched(stores, max(1, -(-len(stores) // SIDE_BY_SIDE)))))
 
     def looked_in_turn(self, stores: Sequence[dict[str, Any]]) -> list[View | None]:
         """The same, one after the other, of stores that may be one and the same."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from saverproof.contracts.tables import durability
 from saverproof.errors import NoCleanRunError
-from saverproof.families.budget import parted
+from saverproof.families.budget import batched
 from saverproof.families.durability import graph_child
 from saverproof.families.durability.bench import DEADLINE_S, SIDE_BY_SIDE, KillBench
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
@@ -66,7 +66,7 @@ class Resuming:
             places = range(1, show.places + 1)
             share = max(1, round(self.most * show.share / whole))
             chosen = sorted(choose.sample(places, min(share, len(places))))
-            some_each = list(parted(chosen, SIDE_BY_SIDE))
+            some_each = list(batched(chosen, SIDE_BY_SIDE))
             for some in self.record.tally.budget.within(some_each, "pairs of kills of graphs"):
                 if self.bench.hangs_too_often:
                     self.record.cut_off((RESUME, NO_RERUN), self.bench.hangs)

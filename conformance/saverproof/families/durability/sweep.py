@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from saverproof.errors import NoCleanRunError
-from saverproof.families.budget import parted
+from saverproof.families.budget import batched
 from saverproof.families.durability.bench import SIDE_BY_SIDE, KillBench
 from saverproof.families.durability.effort import KillEffort
 from saverproof.families.durability.kill_choice import chosen, phased
@@ -66,7 +66,7 @@ class KillSweep:
         self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
         budget = self.record.tally.budget
         chosen = budget.ordered(chosen, lambda pair: (pair[0].workload.name, pair[1].operation))
-        batches = list(parted(list(enumerate(chosen)), _BATCH))
+        batches = list(batched(list(enumerate(chosen)), _BATCH))
         for batch in budget.within(batches, f"batches of {_BATCH} kills", share=0.5):
             self._kill(batch)
             if self.bench.hangs_too_often:
@@ -142,7 +142,7 @@ class KillSweep:
         stores: list[dict[str, Any]] = []
         afresh: list[bool] = []
         with ExitStack() as stack:
-            for some in parted(batch, SIDE_BY_SIDE):
+            for some in batched(batch, SIDE_BY_SIDE):
                 given = [
                     stack.enter_context(self.bench.store_for(one.workload, one.versions))
                     for _, (one, _) in some
