@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from tests.reference.duckdb_value import DuckDatabase, DuckdbReference
-from tests.reference.store import Shelf, WriteRow
 
 from saverproof import Workspace, target
+from saverproof.reference.store import Shelf, WriteRow
 
 
 class CommittingBetween(DuckDatabase):

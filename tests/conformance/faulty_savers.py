@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import WriteRow
 
+from saverproof.reference.store import WriteRow
 from saverproof.targets.target import Target
 
 Place = tuple[str, str, str]

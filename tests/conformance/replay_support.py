@@ -10,7 +10,6 @@ from tests.conformance.replay_targets import ref_to
 from tests.conformance.reproducer_support import of_the_right_saver
 from tests.conformance.script_runs import ended
 from tests.conformance.selftest_support import api_of, family_of
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WrongSaver
@@ -20,6 +19,7 @@ from saverproof.families.handlers import replay
 from saverproof.families.requests import Recorded
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.targets.loading import load
 
 

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
 
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import Shelf, Store
 from tests.wrong_savers.registry import opener
 
 from saverproof import target
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Shelf, Store
 from saverproof.targets.reference import TargetRef
 from saverproof.workspace import Workspace
 

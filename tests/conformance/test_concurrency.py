@@ -14,7 +14,6 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.reference.database import Database
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.wrong_savers import WRONG, WrongSaver, opener
 from tests.wrong_savers.concurrency import NoLock
@@ -42,6 +41,7 @@ from saverproof.families.concurrency.record import Problem, SceneRecord
 from saverproof.families.concurrency.records import CallKind, Operation, TimedCall
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan, Outcome
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.targets.loading import load
 from saverproof.targets.reference import TargetRef
 

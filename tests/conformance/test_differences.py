@@ -8,18 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.reference.saver import ReferenceSaver
-from tests.reference.store import Store
-from tests.wrong_savers.deletion import DeleteLeavesWrites
-from tests.wrong_savers.isolation import (
-    LatestOfAnyNamespace,
-    LatestOfAnyThread,
-    OneStoreForAll,
-)
-from tests.wrong_savers.ordering import BeforeByInsertion
-from tests.wrong_savers.pending_writes import BatchCutAtTen
 from tests.wrong_savers.registry import opener
-from tests.wrong_savers.write_places import WritesByTaskId
 
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import (
@@ -34,6 +23,17 @@ from saverproof.judging import facts
 from saverproof.judging.facts import Fact
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
+from saverproof.mistakes.deletion import DeleteLeavesWrites
+from saverproof.mistakes.isolation import (
+    LatestOfAnyNamespace,
+    LatestOfAnyThread,
+    OneStoreForAll,
+)
+from saverproof.mistakes.ordering import BeforeByInsertion
+from saverproof.mistakes.pending_writes import BatchCutAtTen
+from saverproof.mistakes.write_places import WritesByTaskId
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
 from saverproof.steps.definitions import (
     CallOnLoop,
     CheckFiles,

@@ -13,12 +13,12 @@ import pytest
 from tests.conformance.test_durability import BUNDLED, blamed, judged
 from tests.reference.lmdb_value import LmdbReference
 from tests.reference.log_file import LogFileReference
-from tests.reference.saver import ReferenceSaver
 from tests.reference.state_file import StateFileReference, sync_folder
 
 from saverproof import Workspace, target
 from saverproof.families.durability import kill_points, power, power_reporting, sweep
 from saverproof.families.durability.workloads import workloads
+from saverproof.reference.saver import ReferenceSaver
 from saverproof_faults.syscalls import available
 
 HERE = "tests.conformance.test_durability_files"

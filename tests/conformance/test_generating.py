@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
@@ -16,6 +15,7 @@ from saverproof.model.store import Model
 from saverproof.programs.generating import next_step
 from saverproof.programs.legality import objection
 from saverproof.programs.theme import Theme
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import Program, Put, PutWrites
 from saverproof.targets.event_loop import EventLoop

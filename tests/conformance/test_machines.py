@@ -14,7 +14,6 @@ from hypothesis import Phase, seed, settings
 from hypothesis.stateful import rule, run_state_machine_as_test
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 from tests.conformance.selftest_support import target_of
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
@@ -25,6 +24,7 @@ from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.model.store import Model
 from saverproof.programs.makers import batches, checkpoints
 from saverproof.programs.theme import Theme
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.steps.definitions import DeleteThread, Put, PutWrites
 from saverproof.targets.event_loop import EventLoop
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import seed, settings
 from hypothesis.database import InMemoryExampleDatabase
 from hypothesis.stateful import run_state_machine_as_test
-from tests.reference.saver import ReferenceSaver
 
 from saverproof import (
     ContractBroken,
@@ -27,6 +26,7 @@ from saverproof import (
     tasks,
     threads,
 )
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.scripts import reproducers
 from saverproof.steps.codec import from_json, to_json
 from saverproof.steps.definitions import OwnStep, Put, PutWrites

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.selftest_support import hunt
-from tests.reference.saver import ReferenceSaver
 
 from saverproof import Target, Workspace
+from saverproof.reference.saver import ReferenceSaver
 
 
 class UnspeakableError(Exception):

@@ -10,7 +10,6 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.plugin_support import TOY, Project
 from tests.conformance.selftest_support import target_of
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
@@ -21,6 +20,7 @@ from saverproof.families.functional.effort import ProgramEffort
 from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
 from saverproof.items import Outcome
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import GetTuple, Program, Put
 from saverproof_reports import artefact

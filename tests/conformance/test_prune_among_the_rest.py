@@ -10,14 +10,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.reference.saver import ReferenceSaver
-from tests.reference.store import CheckpointRow, Shelf
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
 from saverproof.machines.trials import Trials
 from saverproof.programs.makers import whole_threads
 from saverproof.programs.weights import EVERYTHING
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import CheckpointRow, Shelf
 from saverproof.steps.definitions import (
     CopyThread,
     DeleteThread,

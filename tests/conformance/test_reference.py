@@ -13,11 +13,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.reference.database import Database
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import Store
 from tests.wrong_savers.scenes.everything import SCENES
 from tests.wrong_savers.scenes.probe import Probe
+
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
 
 REFERENCES: dict[str, Callable[[Path], Any]] = {
     "dictionaries": ReferenceSaver.at,

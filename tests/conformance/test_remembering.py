@@ -10,7 +10,6 @@ import pytest
 from hypothesis.database import DirectoryBasedExampleDatabase
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.selftest_support import target_of
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
@@ -21,6 +20,7 @@ from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import MACHINES
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.steps.definitions import Put
 
 WRONG_ONE = target_of(next(wrong for wrong in WRONG if wrong.name == "insert-only"))

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_cases import CASES, CROSSED, Case
 from tests.conformance.reproducer_support import of_the_right_saver, target_of, wrong_saver
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof.families.durability.scripting import KillScript
 from saverproof.judging.session import Breach
 from saverproof.machines.trials import Trials
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.scripts import reproducer, verification
 from saverproof.scripts.opening import opening_of
 from saverproof.steps.definitions import Program, Put

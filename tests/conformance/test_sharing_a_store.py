@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
 from tests.conformance.selftest_support import hunt, target_of
-from tests.reference.saver import ReferenceSaver
-from tests.reference.store import CheckpointRow, Shelf
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.registry import opener
 
 from saverproof.items import Finding
 from saverproof.machines.sharing import may_share
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import CheckpointRow, Shelf
 from saverproof.steps.definitions import (
     DeleteForRuns,
     GetTuple,

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
-from tests.reference.saver import ReferenceSaver
-from tests.wrong_savers import deletion, filter, hostile, ordering, ownership, selecting, values
 from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.registry import contract
@@ -16,6 +14,8 @@ from saverproof.families.answer import Status
 from saverproof.families.functional import effort
 from saverproof.families.registry import family, judged
 from saverproof.items import Finding
+from saverproof.mistakes import deletion, filter, hostile, ordering, ownership, selecting, values
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.targets.target import Target
 
 Saver = type[ReferenceSaver]

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.reference.saver import ReferenceSaver
 from tests.wrong_savers.registry import opener
 
 from saverproof.contracts.tables import channels, ordering
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun, Trials
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.steps.definitions import ListTuples, Program, Put
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target

@@ -10,9 +10,9 @@ from typing import Any
 
 from langgraph.checkpoint.base import Checkpoint
 
+from saverproof.reference.store import Blob, CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import CheckpointRows, SqliteReference
-from tests.reference.store import Blob, CheckpointRow
 
 BLOB = "thread = ? AND ns = ? AND channel = ? AND version = ?"
 

@@ -14,8 +14,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from tests.reference.saver import ReferenceSaver
-from tests.reference.store import CheckpointRow, Shelf, Store, WriteRow
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import CheckpointRow, Shelf, Store, WriteRow
 
 Event: TypeAlias = list[Any]
 

@@ -19,10 +19,10 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from tests.reference.asynchronous import AsyncTwins
+from saverproof.reference.asynchronous import AsyncTwins
+from saverproof.reference.reading import Blobs, Reading
+from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
 from tests.reference.database import Database
-from tests.reference.reading import Blobs, Reading
-from tests.reference.store import CheckpointRow, Shelf, WriteRow
 
 CheckpointRows: TypeAlias = list[CheckpointRow]
 WriteRows: TypeAlias = list[WriteRow]

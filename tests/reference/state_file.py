@@ -11,9 +11,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Self
 
-from tests.reference.saver import ReferenceSaver
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
 from tests.reference.state_text import read_state, state_of
-from tests.reference.store import Store
 
 
 def _changing(name: str) -> Callable[..., Any]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from saverproof.reference.store import WriteRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import WriteRow
 from tests.right_savers.registry import right
 
 

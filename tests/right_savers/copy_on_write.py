@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from tests.reference.saver import ReferenceSaver
-from tests.reference.store import Shelf, Store
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Shelf, Store
 from tests.right_savers.registry import right
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
+from saverproof.reference.store import CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import CheckpointRow
 from tests.right_savers.registry import right
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tests.reference.store import Store
+from saverproof.reference.store import Store
 from tests.wrong_savers.registry import BOTH, Opener, WorkspaceLike, opener
 
 SaverClass = TypeVar("SaverClass", bound=type)

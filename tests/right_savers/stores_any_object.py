@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from saverproof.reference.store import Blob
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import Blob
 from tests.right_savers.registry import right
 
 MARK = {"\0a plain object": True}

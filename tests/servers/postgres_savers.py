@@ -13,10 +13,10 @@ from typing import Any, Self
 import psycopg
 
 from saverproof import Postgres, Workspace
+from saverproof.reference.store import CheckpointRow, WriteRow
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from tests.reference.sqlite import PUT, SqliteReference
-from tests.reference.store import CheckpointRow, WriteRow
 
 TABLES = (
     'CREATE TABLE IF NOT EXISTS checkpoints (thread TEXT COLLATE "C", ns TEXT COLLATE "C", '

@@ -18,13 +18,13 @@ from redis.backoff import NoBackoff
 from redis.client import Pipeline
 from redis.retry import Retry
 
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults.servers import Redis
-from tests.reference.saver import ReferenceSaver
 from tests.reference.state_text import state_from, state_of
-from tests.reference.store import Store
 
 REDIS = Redis()
 SHELVES = "shelves"

@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from saverproof.reference.store import Blob, CheckpointRow
 from tests.reference.blobs import BLOB, InlineScalars, WithBlobs
-from tests.reference.store import Blob, CheckpointRow
 from tests.wrong_savers.registry import wrong
 
 WHOLE = "atomicity/all-or-nothing"

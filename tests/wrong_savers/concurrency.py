@@ -9,9 +9,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from saverproof.reference.store import WriteRow
 from tests.reference.database import TABLES, Database
 from tests.reference.sqlite import PLACE, SqliteReference
-from tests.reference.store import WriteRow
 from tests.wrong_savers.in_threads import InThreads
 from tests.wrong_savers.registry import wrong
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from saverproof.reference.store import Blob, CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import Blob, CheckpointRow
 from tests.wrong_savers.registry import wrong
 
 ENCRYPTED = "serialization/encrypted-at-rest"

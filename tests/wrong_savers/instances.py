@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from saverproof.reference.store import CheckpointRow
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import CheckpointRow
 from tests.wrong_savers.registry import wrong
 
 INSTANCES = "concurrency/instances-agree"

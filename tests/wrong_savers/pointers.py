@@ -7,9 +7,9 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
+from saverproof.reference.store import CheckpointRow
 from tests.reference.database import Database
 from tests.reference.sqlite import PLACE, SqliteReference
-from tests.reference.store import CheckpointRow
 from tests.wrong_savers.registry import wrong
 
 WHOLE = "atomicity/all-or-nothing"

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from saverproof.reference.saver import ReferenceSaver
 from tests.reference.database import Database
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_text import read_state, write_state
 from tests.wrong_savers.registry import wrong

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from saverproof.reference.store import CheckpointRow
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import CheckpointRow
 from tests.wrong_savers.registry import wrong
 
 ACKNOWLEDGED = "durability/acknowledged-survives"

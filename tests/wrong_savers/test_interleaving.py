@@ -11,9 +11,9 @@ from unittest import mock
 
 import pytest
 
-from tests.reference.saver import ReferenceSaver
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import Store
 from tests.wrong_savers import WRONG
 from tests.wrong_savers.concurrency import (
     BusyIsSwallowed,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from saverproof.contracts import contracts
-from tests.reference.saver import ReferenceSaver
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
 from tests.reference.sqlite import SqliteReference
-from tests.reference.store import Store
 from tests.wrong_savers import WRONG, WrongSaver
 from tests.wrong_savers.scenes.everything import SCENES
 from tests.wrong_savers.scenes.probe import Probe

@@ -10,9 +10,9 @@ from unittest import mock
 
 import pytest
 
+from saverproof.reference.saver import ReferenceSaver
 from saverproof_faults.syscalls import CallKind, CallWatch
 from tests.reference.log_file import LogFileReference
-from tests.reference.saver import ReferenceSaver
 from tests.reference.sqlite import SqliteReference
 from tests.reference.state_file import StateFileReference
 from tests.wrong_savers import WrongSaver

@@ -1,0 +1,82 @@
+"""Known mistakes of savers: each a saver class that is right but for one thing.
+
+They serve twice: the self-test demands that the kit catches each and blames the contract it breaks,
+and a red run asks which of them, put together, answer exactly as the saver under test does.
+"""
+
+from __future__ import annotations
+
+from saverproof.mistakes import (
+    channels,
+    clocks,
+    deletion,
+    delta_history,
+    filter,
+    hostile,
+    identifiers,
+    identity,
+    interface,
+    isolation,
+    leaving,
+    lifecycle,
+    metadata,
+    names,
+    ordering,
+    ownership,
+    pages,
+    parity,
+    pending_writes,
+    pruning,
+    selecting,
+    serialization,
+    sizes,
+    upsert,
+    values,
+    what_is_alike,
+    what_is_asked,
+    what_is_left,
+    what_is_named,
+    write_order,
+    write_places,
+)
+from saverproof.mistakes.registry import REGISTERED, Mistake, mistake, opener
+
+__all__ = [
+    "MISTAKES",
+    "Mistake",
+    "channels",
+    "clocks",
+    "deletion",
+    "delta_history",
+    "filter",
+    "hostile",
+    "identifiers",
+    "identity",
+    "interface",
+    "isolation",
+    "leaving",
+    "lifecycle",
+    "metadata",
+    "mistake",
+    "names",
+    "opener",
+    "ordering",
+    "ownership",
+    "pages",
+    "parity",
+    "pending_writes",
+    "pruning",
+    "selecting",
+    "serialization",
+    "sizes",
+    "upsert",
+    "values",
+    "what_is_alike",
+    "what_is_asked",
+    "what_is_left",
+    "what_is_named",
+    "write_order",
+    "write_places",
+]
+
+MISTAKES: tuple[Mistake, ...] = tuple(REGISTERED)

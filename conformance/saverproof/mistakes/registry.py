@@ -1,0 +1,141 @@
+"""What a known mistake is, and the decorator that registers one.
+
+A mistake is a subclass of the reference saver that overrides a hook or two. Alone it is a wrong
+saver, which the self-test demands to be caught; several together predict what a saver with all of
+them answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from saverproof.reference.store import Store
+
+BOTH = ("sync", "async")
+
+
+class WorkspaceLike(Protocol):
+    """What an opener needs of a workspace."""
+
+    @property
+    def path(self) -> Path:
+        """The folder of the store."""
+
+
+class Openable(Protocol):
+    """A saver class that can be opened on a folder."""
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """Open the saver on the store of a folder."""
+
+    def setup(self) -> None:
+        """Prepare the store."""
+
+    def close(self) -> None:
+        """Give the store up."""
+
+
+Opener: TypeAlias = Callable[[WorkspaceLike], AbstractContextManager[BaseCheckpointSaver[Any]]]
+SaverClass = TypeVar("SaverClass", bound=type)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A saver class with one mistake.
+
+    Attributes:
+        name: the class name in kebab case.
+        breaks: the contract that the mistake breaks, and that is to be blamed.
+        note: the mistake in a phrase, as its author would tell it.
+        saver: the class.
+        make: opens the class on a workspace, as a target does.
+        apis: the APIs that show it.
+        also: the contracts that follow from the mistake and may be blamed beside it.
+        hangs: whether a call never returns by itself.
+        heavy: whether it shows only beyond a size that takes seconds to reach.
+        setup: whether the opener sets the saver up.
+    """
+
+    name: str
+    breaks: str
+    note: str
+    saver: Any
+    make: Opener
+    apis: tuple[str, ...] = BOTH
+    also: frozenset[str] = frozenset()
+    hangs: bool = False
+    heavy: bool = False
+    setup: bool = True
+
+    def drop(self, workspace: WorkspaceLike) -> None:
+        """Forget what the workspace held in memory."""
+        Store.forget(workspace.path)
+
+
+REGISTERED: list[Mistake] = []
+
+
+def opener(saver: Any, *, setup: bool = True) -> Opener:
+    """Return the target function of a saver class: a context manager that takes a workspace.
+
+    Without ``setup`` the saver is opened as it is.
+    """
+
+    @contextmanager
+    def opened(workspace: WorkspaceLike) -> Iterator[BaseCheckpointSaver[Any]]:
+        opened_saver = saver.at(workspace.path)
+        if setup:
+            opened_saver.setup()
+        try:
+            yield opened_saver
+        finally:
+            opened_saver.close()
+
+    return opened
+
+
+def mistake(
+    breaks: str,
+    note: str,
+    *,
+    also: Collection[str] = (),
+    apis: tuple[str, ...] = BOTH,
+    hangs: bool = False,
+    heavy: bool = False,
+    setup: bool = True,
+) -> Callable[[SaverClass], SaverClass]:
+    """Register a saver class as a mistake; see :class:`Mistake` for the arguments.
+
+    Raises:
+        ValueError: another class has the same name.
+    """
+
+    def register(saver: SaverClass) -> SaverClass:
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", saver.__name__).lower()
+        if any(known.name == name for known in REGISTERED):
+            raise ValueError(f"mistake: found {name!r} twice, expected a name of its own")
+        REGISTERED.append(
+            Mistake(
+                name=name,
+                breaks=breaks,
+                note=note,
+                saver=saver,
+                make=opener(saver, setup=setup),
+                apis=apis,
+                also=frozenset(also),
+                hangs=hangs,
+                heavy=heavy,
+                setup=setup,
+            )
+        )
+        return saver
+
+    return register

@@ -1,0 +1,214 @@
+"""Savers that treat the second write of a key wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from saverproof.mistakes.registry import mistake
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import CheckpointRow, Shelf, WriteRow
+
+# A saver that keeps two rows of one id, or refuses the second, cannot replace it either.
+REPLACES = {"upsert/put-replaces"}
+MIXED = {"upsert/special-write-last-wins-mixed"}
+
+BY_STALE_METADATA = {"deletion/runs", "filter/dotted-key", "filter/equality", "filter/nested"}
+"""What looks at metadata goes by what the first put gave."""
+
+
+@mistake("upsert/put-is-idempotent", "INSERT without a conflict clause", also=REPLACES)
+class InsertOnly(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if row.id in shelf.checkpoints:
+            raise ValueError(f"UNIQUE constraint failed: checkpoints.checkpoint_id {row.id}")
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake(
+    "upsert/put-is-idempotent",
+    "no unique key, so each put appends a row",
+    also=REPLACES | {"deletion/runs"},
+)
+class AppendOnly(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if old := shelf.checkpoints.get(row.id):
+            shelf.checkpoints[f" {len(shelf.checkpoints)} {row.id}"] = old
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake(
+    "upsert/put-is-idempotent", "the saver numbers the steps itself, by its puts", also=REPLACES
+)
+class CountsPutsAsSteps(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if old := shelf.checkpoints.get(row.id):
+            steps = self._load_metadata(old.metadata).get("step", 0) + 1
+            metadata = {**self._load_metadata(row.metadata), "step": steps}
+            row = replace(row, metadata=self._dump_metadata(metadata))
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake("upsert/put-replaces", "ON CONFLICT DO NOTHING", also=BY_STALE_METADATA)
+class FirstPutWins(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        shelf.checkpoints.setdefault(row.id, row)
+
+
+@mistake(
+    "upsert/put-replaces",
+    "DO UPDATE SET names the checkpoint and forgets the metadata",
+    also=BY_STALE_METADATA,
+)
+class MetadataNotReplaced(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if old := shelf.checkpoints.get(row.id):
+            row = replace(row, metadata=old.metadata)
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake("upsert/put-replaces", "DO UPDATE SET names the metadata and forgets the checkpoint")
+class OnlyMetadataReplaced(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if old := shelf.checkpoints.get(row.id):
+            row = replace(old, metadata=row.metadata)
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake("upsert/put-replaces", "the document database merges the metadata into the old one")
+class MetadataMerged(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if old := shelf.checkpoints.get(row.id):
+            merged = {**self._load_metadata(old.metadata), **self._load_metadata(row.metadata)}
+            row = replace(row, metadata=self._dump_metadata(merged))
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake("upsert/put-replaces", "channels that the second put no longer has stay from the first")
+class ChannelsMerged(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if old := shelf.checkpoints.get(row.id):
+            row = replace(row, versions={**old.versions, **row.versions})
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake(
+    "upsert/reput-keeps-writes", "INSERT OR REPLACE deletes the row, ON DELETE CASCADE its writes"
+)
+class ReputCascades(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if row.id in shelf.checkpoints:
+            shelf.writes.pop(row.id, None)
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake("upsert/reput-keeps-writes", "a put clears the regular writes, taken for those of a retry")
+class ReputDropsRegularWrites(ReferenceSaver):
+    def _store_checkpoint(self, shelf: Shelf, row: CheckpointRow) -> None:
+        if row.id in shelf.checkpoints:
+            writes = shelf.writes.get(row.id, {})
+            shelf.writes[row.id] = {key: w for key, w in writes.items() if w.index < 0}
+        super()._store_checkpoint(shelf, row)
+
+
+@mistake("upsert/regular-write-first-wins", "INSERT OR REPLACE for every write")
+class RegularWriteReplaced(ReferenceSaver):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        stored[self._write_key(row)] = row
+
+
+@mistake(
+    "upsert/regular-write-first-wins",
+    "a task that has writes is taken for done",
+    also={"pending-writes/complete"},
+)
+class OneBatchPerTask(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.get(checkpoint_id, {})
+        done = {row.task_id for row in stored.values() if row.index >= 0}
+        rows = [row for row in rows if row.index < 0 or row.task_id not in done]
+        super()._store_batch(shelf, checkpoint_id, rows)
+
+
+@mistake("upsert/regular-write-first-wins", "a retry deletes what the task wrote before")
+class RetryReplacesBatch(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.setdefault(checkpoint_id, {})
+        tasks = {row.task_id for row in rows if row.index >= 0}
+        for key, old in list(stored.items()):
+            if old.index >= 0 and old.task_id in tasks:
+                del stored[key]
+        super()._store_batch(shelf, checkpoint_id, rows)
+
+
+@mistake("upsert/regular-write-first-wins", "INSERT without OR IGNORE refuses the retry")
+class RetryRefused(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.get(checkpoint_id, {})
+        if any(row.index >= 0 and self._write_key(row) in stored for row in rows):
+            raise ValueError("UNIQUE constraint failed: writes.task_id, writes.idx")
+        super()._store_batch(shelf, checkpoint_id, rows)
+
+
+@mistake("upsert/special-write-last-wins", "INSERT OR IGNORE for every write", also=MIXED)
+class SpecialWriteFirstWins(ReferenceSaver):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        stored.setdefault(self._write_key(row), row)
+
+
+@mistake("upsert/special-write-last-wins", "special writes have no key and pile up", also=MIXED)
+class SpecialWritesPileUp(ReferenceSaver):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        if row.index < 0:
+            stored[(row.task_id, row.index, len(stored))] = row
+        else:
+            super()._store_write(stored, row)
+
+
+@mistake(
+    "upsert/special-write-last-wins", "only errors were thought of as written twice", also=MIXED
+)
+class OnlyErrorsReplaced(ReferenceSaver):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        key = self._write_key(row)
+        if row.index == -1 or key not in stored:
+            stored[key] = row
+
+
+@mistake(
+    "upsert/special-write-last-wins-mixed", "one statement a batch, replacing if all are special"
+)
+class MixedBatchIgnores(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.setdefault(checkpoint_id, {})
+        replaces = all(row.index < 0 for row in rows)
+        for row in rows:
+            if replaces or self._write_key(row) not in stored:
+                stored[self._write_key(row)] = row
+
+
+@mistake(
+    "upsert/special-write-last-wins-mixed",
+    "one statement a batch, replacing if any is special",
+    also={"pending-writes/complete", "upsert/regular-write-first-wins"},
+)
+class MixedBatchReplaces(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.setdefault(checkpoint_id, {})
+        replaces = any(row.index < 0 for row in rows)
+        for row in rows:
+            if replaces or self._write_key(row) not in stored:
+                stored[self._write_key(row)] = row
+
+
+@mistake(
+    "upsert/special-write-last-wins-mixed",
+    "the first write of a batch decides for all",
+    also={"pending-writes/complete", "upsert/regular-write-first-wins"},
+)
+class FirstWriteDecides(ReferenceSaver):
+    def _store_batch(self, shelf: Shelf, checkpoint_id: str, rows: list[WriteRow]) -> None:
+        stored = shelf.writes.setdefault(checkpoint_id, {})
+        for row in rows:
+            if rows[0].index < 0 or self._write_key(row) not in stored:
+                stored[self._write_key(row)] = row

@@ -1,0 +1,95 @@
+"""Savers that give pending writes in a wrong order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saverproof.mistakes.registry import mistake
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import WriteRow
+
+# The order within one batch is promised by pending-writes/complete too.
+BATCH = {"pending-writes/complete"}
+# What sorts no path at all cannot sort the two paths of one task.
+PATHS = {"pending-writes/one-task-two-paths"}
+
+
+@mistake("ordering/writes-sorted", "rows come as they were inserted", also={*BATCH, *PATHS})
+class WritesByInsertion(ReferenceSaver):
+    def _ordered_writes(self, rows: Any) -> list[WriteRow]:
+        return list(rows)
+
+
+@mistake(
+    "ordering/writes-sorted", "ORDER BY task_id, idx: from before the path was stored", also=PATHS
+)
+class WritesWithoutPath(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.task_id, row.index)
+
+
+@mistake("ordering/writes-sorted", "ORDER BY idx", also=PATHS)
+class WritesByIndexOnly(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return row.index
+
+
+@mistake(
+    "ordering/writes-sorted", "a key-value store: the index is text, and 10 is below 2", also=BATCH
+)
+class WriteIndexAsText(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.path, row.task_id, str(row.index))
+
+
+@mistake("ordering/writes-sorted", "a column that compares text without case", also=PATHS)
+class WritePathWithoutCase(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.path.lower(), row.task_id, row.index)
+
+
+@mistake(
+    "ordering/writes-sorted",
+    "the path's numbers are compared as numbers, as a person would",
+    also=PATHS,
+)
+class WritePathNaturally(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        parts = [part.strip() for part in row.path.split(",")]
+        numbered = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+        return (numbered, row.task_id, row.index)
+
+
+@mistake("ordering/writes-sorted", "a locale's collation leaves punctuation out", also=PATHS)
+class WritePathByCollation(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        letters = "".join(filter(str.isalnum, row.path)).casefold()
+        return (letters, row.path, row.task_id, row.index)
+
+
+@mistake("ordering/writes-sorted", "ORDER BY task_id, task_path, idx", also=PATHS)
+class WritesByTaskFirst(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.task_id, row.path, row.index)
+
+
+@mistake(
+    "ordering/writes-sorted", "special writes are kept apart and put behind the others", also=BATCH
+)
+class SpecialWritesLast(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return (row.path, row.task_id, row.index < 0, row.index)
+
+
+@mistake("ordering/writes-sorted", "by path alone, which a parallel task can share", also=BATCH)
+class WritesByPathOnly(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return row.path
+
+
+@mistake(
+    "ordering/writes-sorted", "the path's first sixty-four characters are in the index", also=PATHS
+)
+class PathsCut(ReferenceSaver):
+    def _write_order(self, row: WriteRow) -> Any:
+        return row.path[:64], row.task_id, row.index
