@@ -4,7 +4,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from saverproof.facts import Facts
 
@@ -73,6 +73,19 @@ class Finding:
         return cls(**{**data, **{name: tuple(data.get(name, ())) for name in rows}})
 
 
+class Unsettled(TypedDict):
+    """Differences that may break a contract, and that no finding explains."""
+
+    times: int
+    """How many were seen."""
+    why: str
+    """Why they could not be settled, in one sentence."""
+    steps: list[str]
+    """The shortest program that shows one, one line a step, for people; empty if there is none."""
+    program: Any
+    """The same program as JSON, for an artefact; None if there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What judging one item came to."""
@@ -92,9 +105,19 @@ class Outcome:
     total_s: float
     extra: dict[str, Any] = field(default_factory=dict)
     """Sections for report.json: "faults", "crash", "power"."""
+    unsettled: dict[str, Unsettled] = field(default_factory=dict)
+    """Contract id, of whatever family -> the differences in whose question it is. One that is in
+    ``findings`` or ``handed`` as well counts as violated.
+    """
+    handed: tuple[Finding, ...] = ()
+    """The violations of contracts of other families, which this item saw: they count where the
+    run judges those, too, and their own items did not find them.
+    """
 
     def about(self, contracts: Collection[str] | None) -> Self:
-        """The same without what it says of other contracts; None: of all."""
+        """The same without what it says of other contracts; None: of all. What it hands to other
+        families stays: the report tells of it even where nobody asked.
+        """
         if contracts is None:
             return self
         return replace(
@@ -104,10 +127,14 @@ class Outcome:
             unknown={name: why for name, why in self.unknown.items() if name in contracts},
             inapplicable={n: why for n, why in self.inapplicable.items() if n in contracts},
             unexercised={n: why for n, why in self.unexercised.items() if n in contracts},
+            unsettled={name: seen for name, seen in self.unsettled.items() if name in contracts},
         )
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """The outcome that ``asdict`` gave."""
-        findings = tuple(Finding.from_json(finding) for finding in data["findings"])
-        return cls(**{**data, "findings": findings})
+        found = {
+            name: tuple(Finding.from_json(finding) for finding in data.get(name, ()))
+            for name in ("findings", "handed")
+        }
+        return cls(**{**data, **found})
