@@ -15,15 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.conformance.judging_support import EVERY_OPERATION, facts_from
-from tests.crowds.flawed import Flaw, api_of
-from tests.wrong_savers.test_misbehaviour import answers
-
 from saverproof.contracts.registry import contract
 from saverproof.mistakes import MISTAKES, Mistake, opener
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Store
 from saverproof.targets.target import Target
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from
+from tests.crowds.flawed import Flaw, api_of
+from tests.wrong_savers.test_misbehaviour import answers
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from random import Random
 
-from tests.crowds.composing import Crowd, candidates, composed, grown
-
 from saverproof.mistakes import Mistake
+from tests.crowds.composing import Crowd, candidates, composed, grown
 
 WITHIN = ("ordering", "upsert", "identity", "filter", "deletion")
 """Families whose mistakes are tried with each other."""

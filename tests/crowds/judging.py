@@ -10,9 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.conformance.judging_support import plan_of
-from tests.crowds.flawed import Flaw, FlawedSaver, api_of, families_of
-
 from saverproof.errors import SaverproofError
 from saverproof.facts import Facts
 from saverproof.families.registry import judged
@@ -20,6 +17,8 @@ from saverproof.items import Finding, Outcome
 from saverproof.suite.planning import saver_event
 from saverproof_reports import report_of
 from saverproof_reports.causes import by_cause
+from tests.conformance.judging_support import plan_of
+from tests.crowds.flawed import Flaw, FlawedSaver, api_of, families_of
 
 
 class Told(StrEnum):
@@ -125,13 +124,13 @@ def _judgement(
 
 def _events(facts: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> list[dict[str, Any]]:
     """The events of a run, as the plugin writes them."""
-    known: Facts = {  # type: ignore[typeddict-item]
+    known: Facts = {
         "name": "crowd",
         "ref": {},
         "saver_class": "crowd",
         "distribution": None,
         "version": None,
-        **facts,
+        **facts,  # type: ignore[typeddict-item]
     }
     items = [
         {

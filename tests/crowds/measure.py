@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,11 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+import click
+
+from saverproof.mistakes import MISTAKES
 from tests.crowds.composing import Crowd
 from tests.crowds.drawing import sets, standing_pairs
 from tests.crowds.judging import Judgement, Told, judge
-
-from saverproof.mistakes import MISTAKES
 
 SETS = 20
 """Sets of a size that are drawn unless a sample is asked for."""
@@ -79,21 +79,19 @@ def tell(what: str, found: Iterable[Measured], *, details: bool) -> None:
         sums.update(told for _, _, told, _ in one.told)
         wrong = [each for each in one.told if each[2] is not Told.BY_ITS_CONTRACT]
         if details and wrong:
-            print(f"{one.name}: {'green' if one.green else 'red'}, beside {list(one.falsely)}")
+            click.echo(f"{one.name}: {'green' if one.green else 'red'}, beside {list(one.falsely)}")
             for flaw, broken, told, why in wrong:
-                print(f"    {told}: {flaw} ({broken}) {why[:160]}")
-            sys.stdout.flush()
+                click.echo(f"    {told}: {flaw} ({broken}) {why[:160]}")
     flaws = sums.total()
     if not flaws:
-        print(f"{what}: none")
+        click.echo(f"{what}: none")
         return
-    told = sums[Told.BY_ITS_CONTRACT]
-    print(
-        f"{what}: {savers} savers, {flaws} flaws; {told} told by their own contract "
-        f"({100 * told / flaws:.1f} %), {sums[Told.HELD]} falsely held, {sums[Told.OPEN]} open, "
+    right = sums[Told.BY_ITS_CONTRACT]
+    click.echo(
+        f"{what}: {savers} savers, {flaws} flaws; {right} told by their own contract "
+        f"({100 * right / flaws:.1f} %), {sums[Told.HELD]} falsely held, {sums[Told.OPEN]} open, "
         f"{sums[Told.OPEN_IN_GREEN]} open in a green run; {green} runs green; "
         f"{seconds:.0f} s of judging, {time.perf_counter() - started:.0f} s in all",
-        flush=True,
     )
 
 
