@@ -56,6 +56,8 @@ def _judged(judged: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
     whole["saver"]["name"] = one_line(judged["saver"]["name"], _NAME_LIMIT)
     saver = whole["saver"]["name"]
     contracts = [_contract(contract, saver, names) for contract in judged["contracts"]]
+    beside = [_violation(one, saver, one["contract"], names) for one in judged.get("beside", ())]
+    whole |= {"beside": beside} if beside else {}
     return {
         "saver": whole.pop("saver"),
         "summary": summarise(contracts),

@@ -24,6 +24,15 @@ def excused(earlier: Contract | None, api: str) -> bool:
     return api in broken or not earlier["checked"].get(api)
 
 
+def excused_unsettled(earlier: Contract | None) -> bool:
+    """Whether it is nothing worse than ``earlier`` that something of a contract is not settled: it
+    was not settled before, or the contract was broken, or not known.
+    """
+    if earlier is None:
+        return True
+    return earlier["verdict"] in ("violated", "known") or bool(earlier.get("unsettled"))
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """What an earlier report excuses: for each saver of the new run, contract id to what it says.
@@ -47,12 +56,18 @@ class Baseline:
         contracts = self.savers.get(saver)
         return contracts is not None and excused(contracts.get(contract), api)
 
+    def excuses_unsettled(self, saver: str, contract: str) -> bool:
+        """Whether it is no worse than it was that something is not settled of ``contract``."""
+        contracts = self.savers.get(saver)
+        return contracts is not None and excused_unsettled(contracts.get(contract))
+
 
 def _told(contracts: Iterable[Contract]) -> dict[str, Any]:
     return {
         contract["id"]: {
             "verdict": contract["verdict"],
             "checked": contract["checked"],
+            "unsettled": "unsettled" in contract,
             "violations": [{"api": violation["api"]} for violation in contract["violations"]],
         }
         for contract in contracts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from saverproof_reports.baseline import excused
+from saverproof_reports.baseline import excused, excused_unsettled
 from saverproof_reports.comparing import (
     Figure,
     SettingDifference,
@@ -37,11 +37,12 @@ class VerdictChange(StrEnum):
 
 
 MEANINGS = {
-    VerdictChange.WORSE: "broken now, and not in the old report, which knew the contract",
+    VerdictChange.WORSE: "broken now, listed as known or not, or no longer certain to hold since "
+    "wrong answers could not be settled; not so in the old report, which knew the contract",
     VerdictChange.STILL: "broken in both: nothing got worse by that",
     VerdictChange.ADVICE: "a contract of level should is broken now: it fails nothing",
-    VerdictChange.BETTER: "was broken, and holds now",
-    VerdictChange.LISTED: "broken, and now in the known-violations file",
+    VerdictChange.BETTER: "was broken or unsettled, and holds now",
+    VerdictChange.LISTED: "broken in both, and now in the known-violations file",
     VerdictChange.ADDED: "the old report did not have the contract: nothing got worse by that",
     VerdictChange.REMOVED: "the new report does not have the contract any more",
     VerdictChange.NEWLY_EXERCISED: "was not judged before, and holds now or is known",
@@ -182,28 +183,42 @@ def _change(old: Contract | None, new: Contract | None) -> Change | None:
         told["statement"],
         old["verdict"] if old else None,
         new["verdict"] if new else None,
-        violation["summary"] if violation else told["reason"] or "",
+        _note(told, violation),
         violation["reproducer"] if violation else None,
     )
+
+
+def _note(contract: Contract, violation: Mapping[str, Any] | None) -> str:
+    if violation is None:
+        return contract["reason"] or ""
+    return f"{violation['summary']}{' (listed as known)' if contract['verdict'] == 'known' else ''}"
 
 
 def _kind(old: Contract | None, new: Contract | None) -> VerdictChange | None:
     if old is None or new is None:
         return VerdictChange.ADDED if old is None else VerdictChange.REMOVED
     before, after = old["verdict"], new["verdict"]
+    must = new["level"] == "must"
     if after == "violated":
-        must = new["level"] == "must"
         if all(excused(old, violation["api"]) for violation in new["violations"]):
             return VerdictChange.STILL if must else None
         return VerdictChange.WORSE if must else VerdictChange.ADVICE
+    if _is_unsettled(new) and not excused_unsettled(old):
+        return VerdictChange.WORSE if must else VerdictChange.NO_LONGER_EXERCISED
     if before == after:
         return None
     if after in _NOT_JUDGED:
         return None if before in _NOT_JUDGED else VerdictChange.NO_LONGER_EXERCISED
-    if before in ("unknown", "not-exercised"):
+    was_seen_wrong = before in ("violated", "known") or _is_unsettled(old)
+    if after == "held":
+        return VerdictChange.BETTER if was_seen_wrong else VerdictChange.NEWLY_EXERCISED
+    # What is listed is broken all the same.
+    if before == "held":
+        return VerdictChange.WORSE if must else VerdictChange.ADVICE
+    if before in ("unknown", "not-exercised") and not was_seen_wrong:
         return VerdictChange.NEWLY_EXERCISED
-    if after == "known":
-        return VerdictChange.LISTED
-    return (
-        VerdictChange.BETTER if before in ("violated", "known") else VerdictChange.NEWLY_EXERCISED
-    )
+    return VerdictChange.LISTED
+
+
+def _is_unsettled(contract: Contract) -> bool:
+    return bool(contract.get("unsettled"))

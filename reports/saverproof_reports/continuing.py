@@ -14,6 +14,7 @@ from saverproof_reports.artefacts import read_artefact
 from saverproof_reports.assembly import assemble
 from saverproof_reports.errors import ReportError
 from saverproof_reports.storage import read_report, violations
+from saverproof_reports.unsettled import with_unsettled, without_unsettled
 
 Data = Mapping[str, Any]
 _FIGURES = {"faults": "points", "crash": "trials", "power": "images", "concurrency": "scenes"}
@@ -69,7 +70,7 @@ def _continued(judged: Data, old: Data, run: Data) -> dict[str, Any]:
         **judged,
         **sections,
         "contracts": [
-            _contract(contract, before[contract["id"]], mark, ran[contract["family"]])
+            _contract(contract, before[contract["id"]], mark, ran)
             if contract["id"] in before
             else contract
             for contract in judged["contracts"]
@@ -77,25 +78,35 @@ def _continued(judged: Data, old: Data, run: Data) -> dict[str, Any]:
     }
 
 
-def _contract(contract: Data, old: Data, mark: Data, ran: set[str]) -> Data:
-    """A contract as this run leaves it, whose family it judged through the APIs in ``ran``."""
+def _contract(contract: Data, old: Data, mark: Data, ran: Mapping[str, set[str]]) -> Data:
+    """A contract as this run leaves it, which judged each family through the APIs in ``ran``."""
+    apis = ran[contract["family"]]
     if not contract.get("selected", True) and not contract["violations"]:
-        if not _was_judged(old):
+        if not _was_judged(old) or (contract.get("unsettled") and not old["violations"]):
             return contract
         kept = [_marked(violation, mark) for violation in old["violations"]]
         return {**old, "earlier": old.get("earlier", mark), "violations": kept, "selected": False}
-    elsewhere = [_marked(found, mark) for found in old["violations"] if found["api"] not in ran]
-    if not elsewhere:
-        return contract
-    found = [*contract["violations"], *elsewhere]
-    listed = all(violation.get("known") for violation in found)
-    return {
-        **contract,
-        "violations": found,
-        "verdict": "known" if listed else "violated",
-        "reason": found[0]["known"]["reason"] if listed else None,
-        "checked": {**old["checked"], **{api: contract["checked"][api] for api in ran}},
-    }
+    elsewhere = [_marked(found, mark) for found in old["violations"] if found["api"] not in apis]
+    if elsewhere:
+        found = [*contract["violations"], *elsewhere]
+        listed = all(violation.get("known") for violation in found)
+        return {
+            **without_unsettled(contract),
+            "violations": found,
+            "verdict": "known" if listed else "violated",
+            "reason": found[0]["known"]["reason"] if listed else None,
+            "checked": {**old["checked"], **{api: contract["checked"][api] for api in apis}},
+        }
+    left = old.get("unsettled")
+    if left and not contract["violations"] and not _looked_again(left, ran):
+        lenient = not left["fails"]
+        return with_unsettled(without_unsettled(contract), _marked(left, mark), lenient=lenient)
+    return contract
+
+
+def _looked_again(unsettled: Data, ran: Mapping[str, set[str]]) -> bool:
+    """Whether all items ran once more that had seen something which they could not settle."""
+    return all(part["api"] in ran.get(part["family"], ()) for part in unsettled["seen_by"])
 
 
 def _apis_judged(judged: Data) -> dict[str, set[str]]:
@@ -112,8 +123,8 @@ def _was_judged(contract: Data) -> bool:
     return bool(contract.get("selected", True) or contract.get("earlier"))
 
 
-def _marked(violation: Data, mark: Data) -> dict[str, Any]:
-    return {"earlier": mark, **violation}
+def _marked(seen: Data, mark: Data) -> dict[str, Any]:
+    return {"earlier": mark, **seen}
 
 
 def _without_paths(judged: Data) -> dict[str, Any]:
@@ -125,6 +136,7 @@ def _without_paths(judged: Data) -> dict[str, Any]:
             {**contract, "violations": list(_pathless(contract["violations"]))}
             for contract in contracts
         ],
+        **({"beside": list(_pathless(judged["beside"]))} if "beside" in judged else {}),
     }
 
 

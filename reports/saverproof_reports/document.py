@@ -1,7 +1,7 @@
 """The report as Markdown: report.md, and the summary of a GitHub job."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from saverproof_reports.causes import also_broken, by_cause, cause_of
@@ -9,6 +9,7 @@ from saverproof_reports.diff import diff
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.markup import block, code, folded, linked, plain, prose, table, web
 from saverproof_reports.summary import VERDICTS
+from saverproof_reports.unsettled import DO, MEANS, excuse_phrase, groups, heading
 from saverproof_reports.wording import (
     MARKS,
     MEANINGS,
@@ -86,10 +87,26 @@ def _saver(judged: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
             if earlier := violation.get("earlier"):
                 parts.append(f"_{plain(earlier_phrase(earlier, judged, run))}_")
             parts.append(_violation(violation))
+    parts += _unsettled(judged)
     undecided = with_verdict(judged, "unknown", "not-exercised", "not-applicable")
     if undecided:
         parts.append(_undecided(undecided))
     return parts
+
+
+def _unsettled(judged: Mapping[str, Any]) -> Iterator[str]:
+    """What is not settled: the contracts in question for one program together."""
+    for number, group in enumerate(groups(judged["contracts"])):
+        entry = group[0]["unsettled"]
+        names = ", ".join(code(one["id"]) for one in group)
+        excuse = excuse_phrase(entry)
+        parts = [
+            f"### {MARKS['unknown']} Unsettled: {names}{f' ({prose(excuse)})' if excuse else ''}",
+            f"**{prose(heading(group))}** ({prose(entry['why'])}).",
+            _numbered(entry["steps"]),
+            f"{MEANS} {prose(DO)}" if number == 0 else "",
+        ]
+        yield "\n\n".join(filter(None, parts))
 
 
 def _contract(contract: Mapping[str, Any], judged: Mapping[str, Any]) -> str:
@@ -117,12 +134,9 @@ def _source(contract: Mapping[str, Any]) -> str:
 
 def _violation(violation: Mapping[str, Any]) -> str:
     lines = [f"{line.mark}{line.text}" for line in diff(*_texts(violation))]
-    steps = "\n".join(
-        f"{number}. {code(step)}" for number, step in enumerate(violation["steps"], 1)
-    )
     parts = [
-        f"**{prose(violation['summary'])}** ({violation['api']}, {violation['phase']})",
-        steps,
+        f"**{prose(violation['summary'])}** ({_where_seen(violation)})",
+        _numbered(violation["steps"]),
         "Observed (-) and expected (+):",
         block("\n".join(lines), "diff"),
     ]
@@ -140,6 +154,15 @@ def _violation(violation: Mapping[str, Any]) -> str:
             parts.append(NO_SCRIPT)
         parts.append(f"Again: {code('saverproof replay ' + violation['artefact'])}")
     return "\n\n".join(filter(None, parts))
+
+
+def _where_seen(violation: Mapping[str, Any]) -> str:
+    by = violation.get("seen_by")
+    return f"{violation['api']}, {violation['phase']}{f', by programs of {by}' if by else ''}"
+
+
+def _numbered(steps: Iterable[str]) -> str:
+    return "\n".join(f"{number}. {code(step)}" for number, step in enumerate(steps, 1))
 
 
 def _texts(violation: Mapping[str, Any]) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 Events are plain dicts with ``event`` naming their kind; other kinds and fields are ignored:
 
-``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win.
+``run``    ``environment`` and ``run``, as in report.json; sent again, later fields win. Where
+           ``run.lenient`` is true, what is not settled fails nothing.
 ``saver``  ``saver`` (as in report.json); ``target`` (how a process finds it again);
            ``contracts`` (each as in report.json, without verdict, checked and violations; one
            with a ``reason`` is not applicable, one whose ``selected`` is false is not asked
@@ -10,9 +11,13 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            ``titles`` (what each family is about, by name); ``workspaces`` (one line, where they
            share a store).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
-           id to count), ``findings``, ``unknown``, ``unexercised`` and ``inapplicable`` (contract
-           id to reason), ``operations``, ``saver_s``, ``total_s``, ``extra`` (sections: faults,
-           crash, power, concurrency, programs, axes, budget, differences) and ``stale``.
+           id to count), ``findings``, ``handed`` (findings of contracts of other families),
+           ``unsettled`` (contract id to ``times``, ``why``, ``steps`` and ``program``: differences
+           that nothing explains), ``excuses`` (contract id to ``known`` and ``baseline``, as
+           findings have them, for what is unsettled), ``unknown``, ``unexercised`` and
+           ``inapplicable`` (contract id to reason), ``operations``, ``saver_s``, ``total_s``,
+           ``extra`` (sections: faults, crash, power, concurrency, programs, axes, budget,
+           differences) and ``stale``.
 ``earlier``  ``report``: that of an earlier run in the same folder (``continuing``), of which stays
            what this run did not judge.
 ``end``    everything planned was judged.
@@ -23,7 +28,7 @@ A finding has ``contract``, ``api``, ``phase``, ``summary``, ``expected``, ``obs
 report excuses it).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from saverproof_reports.artefacts import artefact
@@ -38,7 +43,8 @@ from saverproof_reports.sections import (
     merge_power,
     merge_programs,
 )
-from saverproof_reports.verdicts import NOT_SELECTED, Evidence, decide, doubts
+from saverproof_reports.unsettled import unsettled, with_unsettled
+from saverproof_reports.verdicts import NOT_SELECTED, Evidence, decide
 
 Event = Mapping[str, Any]
 _VIOLATION = (
@@ -56,6 +62,7 @@ _VIOLATION = (
     "also_shows",
     "may_break",
     "showed",
+    "seen_by",
 )
 
 
@@ -87,8 +94,10 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
             case "end":
                 complete = True
     versions = {"python": environment["python"], **environment["packages"]}
+    lenient = bool(run.get("lenient"))
     judged = [
-        _judged(saver, items.get(name, []), versions, complete) for name, saver in savers.items()
+        _judged(saver, items.get(name, []), versions, complete=complete, lenient=lenient)
+        for name, saver in savers.items()
     ]
     report = assemble(environment, run, judged, complete)
     return report if earlier is None else continued(report, earlier)
@@ -101,16 +110,24 @@ def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
     Those that were not selected are left out.
     """
     broken = {finding["contract"] for finding in item.get("findings", [])}
-    return [
-        _contract(contract, saver, [item], [], {})
+    alone = {**item, "handed": ()}
+    contracts = [
+        _contract(contract, saver, [alone], [], {})
         for contract in saver["contracts"]
         if (contract["family"] == item["family"] or contract["id"] in broken)
         and contract.get("selected", True)
     ]
+    open_ = unsettled([item], _verdicts(contracts), {one["id"] for one in contracts})
+    return [with_unsettled(one, open_.get(one["id"]), lenient=False) for one in contracts]
 
 
 def _judged(
-    saver: Event, items: list[Event], versions: Mapping[str, str], complete: bool
+    saver: Event,
+    items: list[Event],
+    versions: Mapping[str, str],
+    *,
+    complete: bool,
+    lenient: bool,
 ) -> dict[str, Any]:
     planned = [(family, api) for family, api in saver.get("items", [])]
     # Workers finish in any order; the report of a run does not depend on it.
@@ -122,13 +139,16 @@ def _judged(
     contracts = [
         _contract(contract, saver, items, unreported, versions) for contract in saver["contracts"]
     ]
-    verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
-    for name, why in doubts(items, verdicts).items():
-        _doubt(contracts, name, why)
+    verdicts = _verdicts(contracts)
+    asked = {one["id"] for one in saver["contracts"] if one.get("selected", True)}
+    open_ = unsettled(items, verdicts, asked)
+    contracts = [with_unsettled(one, open_.get(one["id"]), lenient=lenient) for one in contracts]
+    beside = list(_beside(saver, items, contracts, versions))
     differences = [extra["differences"] for extra in extras if extra.get("differences")]
     return {
         "saver": saver["saver"],
         "contracts": contracts,
+        **({"beside": beside} if beside else {}),
         "titles": saver.get("titles", {}),
         **({"workspaces": line} if (line := saver.get("workspaces")) else {}),
         "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
@@ -146,6 +166,10 @@ def _judged(
         },
         "stale": [entry for item in items for entry in item.get("stale", [])],
     }
+
+
+def _verdicts(contracts: Iterable[Event]) -> dict[str, str]:
+    return {contract["id"]: contract["verdict"] for contract in contracts}
 
 
 def _budget(items: list[Event]) -> dict[str, Any]:
@@ -178,14 +202,14 @@ def _contract(
     evidence.selected = contract.get("selected", True)
     evidence.unreported = [api for planned, api in unreported if planned == family]
     evidence.ran = any(item["family"] == family for item in items)
-    violations: list[dict[str, Any]] = []
     for item in items:
         evidence.add(item, identity)
-        violations += [
-            _violation(finding, item, saver, versions)
-            for finding in item.get("findings", [])
-            if finding["contract"] == identity
-        ]
+    found = [
+        (item, one) for item in items for one in item.get("findings", ()) if _is_of(one, identity)
+    ]
+    if not found and evidence.is_judged:
+        found = list(_handed(items, identity))
+    violations = [_violation(one, item, saver, versions) for item, one in found]
     verdict, reason = decide(evidence, violations)
     return {
         **contract,
@@ -197,11 +221,35 @@ def _contract(
     }
 
 
-def _doubt(contracts: list[dict[str, Any]], name: str, why: str) -> None:
-    """What may be broken is not known to hold."""
+def _is_of(finding: Event, contract: str) -> bool:
+    return bool(finding["contract"] == contract)
+
+
+def _handed(items: Iterable[Event], contract: str) -> Iterator[tuple[Event, Event]]:
+    """The violations of a contract that items of other families saw, each with its item: the one
+    with the fewest steps through each API.
+    """
+    plainest: dict[str, tuple[Event, Event]] = {}
+    for item in items:
+        for one in item.get("handed", ()):
+            known = plainest.get(one["api"])
+            if _is_of(one, contract) and (known is None or _length(one) < _length(known[1])):
+                plainest[one["api"]] = item, {**one, "seen_by": item["family"]}
+    yield from plainest.values()
+
+
+def _length(finding: Event) -> int:
+    return len(finding.get("steps", ()))
+
+
+def _beside(
+    saver: Event, items: list[Event], contracts: Iterable[Event], versions: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """The violations that were seen of contracts which the run is not about."""
     for contract in contracts:
-        if contract["id"] == name and contract["verdict"] in ("held", "not-exercised"):
-            contract |= {"verdict": "unknown", "reason": why}
+        if not contract["selected"] and not contract["violations"]:
+            for item, one in _handed(items, contract["id"]):
+                yield {"contract": contract["id"], **_violation(one, item, saver, versions)}
 
 
 def _violation(

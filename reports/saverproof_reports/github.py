@@ -13,9 +13,9 @@ from saverproof_reports.wording import untried_phrase
 def annotations(report: Mapping[str, Any]) -> list[str]:
     """Workflow commands, one line each: errors first, since GitHub shows only the first ten.
 
-    A violated ``must`` contract and a stale known violation are errors; an undecided ``must``
-    contract, and one that the baseline excuses, are warnings; a violated ``should`` contract is a
-    notice.
+    A violated ``must`` contract, one of which something is not settled, and a stale known violation
+    are errors; an undecided ``must`` contract, and one that is excused, are warnings; a violated
+    ``should`` contract is a notice.
     """
     rank = {"error": 0, "warning": 1, "notice": 2}
     found = [note for judged in report["savers"] for note in _notes(judged)]
@@ -41,7 +41,8 @@ def _notes(judged: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "warning", f"{name}: faults", untried
     for contract in with_verdict(judged, "unknown"):
         if contract["level"] == "must":
-            yield "warning", f"{name}: {contract['id']}", contract["reason"] or "undecided"
+            level = "error" if contract.get("unsettled", {}).get("fails") else "warning"
+            yield level, f"{name}: {contract['id']}", contract["reason"] or "undecided"
     for entry in judged.get("stale", ()):
         level = entry.get("severity", "error")
         yield level, f"{name}: stale known violation {entry['id']}", entry["message"]

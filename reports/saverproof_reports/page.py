@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from saverproof_reports import charts, drawing, harm, markup, wording
+from saverproof_reports import charts, drawing, harm, markup, unsettled, wording
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
@@ -72,6 +72,7 @@ def _templates() -> Environment:
         "drawing": drawing,
         "harm": harm,
         "wording": wording,
+        "unsettled": unsettled,
         "diff": diff,
         "tally": tally,
         "with_verdict": with_verdict,

@@ -15,6 +15,7 @@ from saverproof_reports.sections import (
     merge_programs,
 )
 from saverproof_reports.summary import summarise
+from saverproof_reports.unsettled import joined_unsettled, with_unsettled, without_unsettled
 from saverproof_reports.verdicts import settles
 
 Data = Mapping[str, Any]
@@ -83,6 +84,7 @@ def _whole(one: Data, other: Data) -> dict[str, Any]:
 def _saver(one: Data, other: Data) -> dict[str, Any]:
     there = {contract["id"]: contract for contract in other["contracts"]}
     contracts = [_contract(contract, there[contract["id"]]) for contract in one["contracts"]]
+    contracts = _settled(_with_what_was_seen_beside(contracts, (one, other)))
     sections = {
         name: merge([part[name] for part in (one, other) if name in part])
         for name, merge in _SECTIONS.items()
@@ -90,8 +92,12 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
     }
     timing = {name: round(one["timing"][name] + other["timing"][name], 3) for name in one["timing"]}
     differences = [part["differences"] for part in (one, other) if "differences" in part]
+    asked = {contract["id"] for contract in contracts if _was_judged(contract)}
+    left = [seen for part in (one, other) for seen in part.get("beside", ())]
+    beside = [seen for seen in left if seen["contract"] not in asked]
     return {
-        **one,
+        **{name: value for name, value in one.items() if name != "beside"},
+        **({"beside": beside} if beside else {}),
         "summary": summarise(contracts),
         "contracts": contracts,
         "causes": causes(contracts),
@@ -126,10 +132,56 @@ def _contract(one: Data, other: Data) -> Data:
     own, beside = (other, one) if _was_judged(other) else (one, other)
     found = [*own["violations"], *beside["violations"]]
     if beside["violations"]:
-        listed = all(violation.get("known") for violation in found)
-        reason = found[0]["known"]["reason"] if listed else None
-        verdict = "known" if listed else "violated"
-        return {**own, "violations": found, "verdict": verdict, "reason": reason}
+        return _broken(own, found)
+    if found or own["verdict"] == "not-applicable":
+        return own
+    return _left_open(own, beside)
+
+
+def _broken(contract: Data, found: Sequence[Data]) -> dict[str, Any]:
+    listed = all(violation.get("known") for violation in found)
+    return {
+        **without_unsettled(contract),
+        "violations": found,
+        "verdict": "known" if listed else "violated",
+        "reason": found[0]["known"]["reason"] if listed else None,
+    }
+
+
+def _left_open(own: Data, beside: Data) -> Data:
+    """A contract that no part found broken, with what each of them left open of it."""
+    left = beside.get("unsettled")
+    if left:
+        known = own.get("unsettled")
+        entry = joined_unsettled(known, left) if known else left
+        fails = left["fails"] or bool(known and known["fails"])
+        return with_unsettled(without_unsettled(own), entry, lenient=not fails)
     if own["verdict"] == "held" and beside["verdict"] == "unknown":
         return {**own, "verdict": "unknown", "reason": beside["reason"]}
     return own
+
+
+def _with_what_was_seen_beside(contracts: Sequence[Data], parts: Sequence[Data]) -> list[Data]:
+    """The contracts with the violations that a part saw which was not asked about them."""
+    seen: dict[str, list[Data]] = {}
+    for part in parts:
+        for found in part.get("beside", ()):
+            plain = {name: value for name, value in found.items() if name != "contract"}
+            seen.setdefault(found["contract"], []).append(plain)
+    return [
+        _broken(one, seen[one["id"]])
+        if one["id"] in seen and _was_judged(one) and not one["violations"]
+        else one
+        for one in contracts
+    ]
+
+
+def _settled(contracts: Sequence[Data]) -> list[Data]:
+    """The contracts, without what the verdict of another part settles."""
+    verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
+    return [
+        without_unsettled(one)
+        if one.get("unsettled") and settles(one["unsettled"], verdicts)
+        else one
+        for one in contracts
+    ]

@@ -68,10 +68,11 @@ def remove_report(folder: Path) -> None:
 
 
 def violations(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every violation of every saver in ``report``."""
+    """Every violation of every saver in ``report``, also of contracts that it is not about."""
     for judged in report["savers"]:
         for contract in judged["contracts"]:
             yield from contract["violations"]
+        yield from judged.get("beside", ())
 
 
 def _json(report: Mapping[str, Any]) -> str:
@@ -79,25 +80,23 @@ def _json(report: Mapping[str, Any]) -> str:
 
 
 def _without_artefacts(report: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **report,
-        "savers": [
-            {
-                **judged,
-                "contracts": [
-                    {
-                        **contract,
-                        "violations": [
-                            {key: item for key, item in found.items() if key != "artefact_data"}
-                            for found in contract["violations"]
-                        ],
-                    }
-                    for contract in judged["contracts"]
-                ],
-            }
-            for judged in report["savers"]
-        ],
-    }
+    return {**report, "savers": [_plain(judged) for judged in report["savers"]]}
+
+
+def _plain(judged: Mapping[str, Any]) -> dict[str, Any]:
+    """A saver's results without what goes into files of its own."""
+    contracts = [
+        {**contract, "violations": list(map(_without_artefact, contract["violations"]))}
+        for contract in judged["contracts"]
+    ]
+    beside = (
+        {"beside": list(map(_without_artefact, judged["beside"]))} if "beside" in judged else {}
+    )
+    return {**judged, "contracts": contracts, **beside}
+
+
+def _without_artefact(violation: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in violation.items() if key != "artefact_data"}
 
 
 def _side_files(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -47,5 +47,7 @@ def _contract_disagreements(contract: Mapping[str, Any]) -> Iterator[str]:
         yield f"{identity}: found held, but it was never judged"
     if verdict in ("violated", "known") and not contract["violations"]:
         yield f"{identity}: found {verdict} without a violation that shows it"
+    if verdict != "unknown" and contract.get("unsettled"):
+        yield f"{identity}: found {verdict}, but something of it is not settled"
     if verdict not in ("violated", "known") and contract["violations"]:
         yield f"{identity}: found {verdict}, but it has violations"

@@ -1,12 +1,11 @@
 """One verdict for a contract from what its items, one an API and sweep, said of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_SETTLES = frozenset({"violated", "known", "not-applicable"})
+SETTLES = frozenset({"violated", "known", "not-applicable"})
 """Verdicts on a contract that leave nothing open of a difference that it is behind."""
-_LONGEST_REASON = 1_200
 NOT_SELECTED = "not selected in this run"
 """Why a contract was not exercised that the run was not about."""
 
@@ -25,6 +24,12 @@ class Evidence:
     selected: bool = True
     ran: bool = True
     checked: dict[str, int] = field(default_factory=lambda: {"sync": 0, "async": 0, "crossed": 0})
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the run judges it: it was asked about, it applies, and its family has items."""
+        applies = not self.inapplicable or any(self.checked.values())
+        return self.selected and applies and bool(self.ran or self.unreported)
 
     def add(self, item: Mapping[str, Any], contract: str) -> None:
         """Take in what ``item`` says of ``contract``."""
@@ -66,26 +71,4 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
 
 def settles(left: Mapping[str, Any], verdicts: Mapping[str, str]) -> bool:
     """Whether differences that an item left to other families are explained by these verdicts."""
-    return any(verdicts.get(one) in _SETTLES for one in left["contracts"])
-
-
-def doubts(items: Iterable[Mapping[str, Any]], verdicts: Mapping[str, str]) -> dict[str, str]:
-    """The contracts that may be behind differences that nothing explains, and why.
-
-    They were seen in programs of other families, and their own items did not find them broken.
-    """
-    reasons: dict[str, str] = {}
-    for item in items:
-        for left in (item.get("extra") or {}).get("differences", {}).get("elsewhere", ()):
-            if not settles(left, verdicts):
-                for name in left["contracts"]:
-                    reasons.setdefault(name, _doubt(item, left))
-    return reasons
-
-
-def _doubt(item: Mapping[str, Any], left: Mapping[str, Any]) -> str:
-    count, steps = left["times"], left.get("steps")
-    seen = "1 difference was" if count == 1 else f"{count} differences were"
-    why = f"{seen} seen by {item['family']} ({item['api']}) and could not be settled"
-    shown = f"; one was shown by: {'; '.join(steps)}" if steps else ""
-    return (why + shown)[:_LONGEST_REASON]
+    return any(verdicts.get(one) in SETTLES for one in left["contracts"])

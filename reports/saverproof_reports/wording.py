@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from saverproof_reports import unsettled
 from saverproof_reports.axes import axes_phrase as axes_phrase
 
 Judged = Mapping[str, Any]
@@ -11,7 +12,8 @@ MEANINGS = {
     "held": "judged at least once, never broken",
     "violated": "broken, with a program that shows it",
     "known": "broken, and listed by the saver's author",
-    "unknown": "the search was cut off or a checker broke: not a pass",
+    "unknown": "the search was cut off, a checker broke, or wrong answers could not be settled: "
+    "not a pass",
     "not-exercised": "applies, but was not reached, or the kit has no way to: not a pass",
     "not-applicable": "the saver lacks the capability, or langgraph-checkpoint is older",
 }
@@ -59,7 +61,11 @@ def count_of(number: int, noun: str) -> str:
 def standing(judged: Judged, complete: bool) -> str:
     """``bad`` if the saver fails the run, ``open`` if too little was judged, else ``good``."""
     must = judged["summary"]["must"]
-    if must.get("violated") or any(is_stale_error(entry) for entry in judged.get("stale", ())):
+    if (
+        must.get("violated")
+        or unsettled.failing(judged)
+        or any(is_stale_error(entry) for entry in judged.get("stale", ()))
+    ):
         return "bad"
     judged_at_all = must.get("held", 0) + must.get("known", 0)
     left_open = must.get("unknown") or untried_phrase(judged)
@@ -92,7 +98,8 @@ def saver_sentence(judged: Judged) -> str:
     else:
         start = f"keeps {held} of {musts}"
     untried = [NO_STORAGE_FAULT] if untried_phrase(judged) else []
-    left = _reservations(must, should, _not_selected(judged, "must"))
+    open_ = len(unsettled.musts(judged))
+    left = _reservations(must, should, _not_selected(judged, "must"), open_)
     return "; ".join([start, *left, *untried, *_stale(judged), *_of_earlier_runs(judged)])
 
 
@@ -140,13 +147,15 @@ def earlier_phrase(earlier: Mapping[str, Any], judged: Judged, run: Mapping[str,
 
 
 def _reservations(
-    must: Mapping[str, int], should: Mapping[str, int], not_selected: int
+    must: Mapping[str, int], should: Mapping[str, int], not_selected: int, unsettled: int
 ) -> list[str]:
     said = []
     if must.get("known"):
         said.append(f"{must['known']} known")
-    if must.get("unknown"):
-        said.append(f"{must['unknown']} undecided")
+    if unsettled:
+        said.append(f"{unsettled} unsettled")
+    if undecided := must.get("unknown", 0) - unsettled:
+        said.append(f"{undecided} undecided")
     if not_reached := must.get("not-exercised", 0) - not_selected:
         said.append(f"{not_reached} not exercised")
     if not_selected:
@@ -236,8 +245,7 @@ def figures(judged: Judged) -> list[str]:
         said += [f"killed at {share}" for share in [places_phrase(judged)] if share]
     if power["images"]:
         said.append(power_phrase(power))
-    if left_out := left_out_phrase(judged):
-        said.append(left_out)
+    said += filter(None, (left_out_phrase(judged), beside_phrase(judged)))
     return said
 
 
@@ -275,6 +283,12 @@ def programs_phrase(judged: Judged) -> str:
         if name in shares
     ]
     return f"{count_of(total, 'program')}: {', '.join(parts)}" if total else ""
+
+
+def beside_phrase(judged: Judged) -> str:
+    """Which contracts were seen broken that the run is not about; "" if none was."""
+    names = dict.fromkeys(one["contract"] for one in judged.get("beside", ()))
+    return f"seen beside what was asked: {', '.join(names)}" if names else ""
 
 
 def left_out_phrase(judged: Judged) -> str:

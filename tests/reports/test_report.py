@@ -192,8 +192,9 @@ def test_every_difference_that_was_seen_is_accounted_for() -> None:
     # What may be broken, as programs of another family show, is not said to hold.
     assert contracts[held]["verdict"] == "unknown"
     assert contracts[held]["reason"] == (
-        f"1 difference was seen by {second['family']} ({second['api']}) and could not be settled; "
-        "one was shown by: put checkpoint 1; get it"
+        f"1 answer was not as promised, in programs of {second['family']} ({second['api']}); which "
+        "contract that breaks is not certain (the programs of its own family did not break it); "
+        "the shortest program: put checkpoint 1; get it"
     )
     assert "10 differences seen: 1 shown, 7 explained by these, 2 not settled" in markdown(report)
 

@@ -1,0 +1,162 @@
+"""Differences that may break a contract, and that nothing explains: no pass, and red by default."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from saverproof_reports.verdicts import SETTLES, settles
+
+Data = Mapping[str, Any]
+_LONGEST_REASON = 1_200
+_ELSEWHERE = "the programs of its own family did not break it"
+NOT_CERTAIN = "which contract that breaks is not certain"
+MEANS = (
+    "The saver is wrong, or saverproof is. What is unsettled counts neither as held nor as broken."
+)
+DO = (
+    "Mend what else is broken, and run again. If nothing is, take these steps by hand and check "
+    "each answer; if all are right, please report an error of saverproof. With --saver-lenient a "
+    "run does not fail because of this."
+)
+
+
+def unsettled(
+    items: Iterable[Data], verdicts: Mapping[str, str], asked: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """The entries ``unsettled`` of the contracts that may be broken, by contract.
+
+    ``verdicts`` are those that the findings give. Only the contracts in ``asked`` get an entry:
+    the run is about them.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for item in items:
+        for names, seen in _left_by(item, verdicts):
+            for name in names:
+                if name in asked and verdicts.get(name) not in SETTLES:
+                    excuse = item.get("excuses", {}).get(name, {})
+                    part = _entry(item, names, seen, excuse)
+                    found[name] = joined_unsettled(found[name], part) if name in found else part
+    return found
+
+
+def _left_by(item: Data, verdicts: Mapping[str, str]) -> Iterator[tuple[Sequence[str], Data]]:
+    """What an item left open: the contracts in question, and what was seen."""
+    for name, seen in item.get("unsettled", {}).items():
+        yield [name], seen
+    # What is told by the contracts that may be behind it, as of other families.
+    for left in (item.get("extra") or {}).get("differences", {}).get("elsewhere", ()):
+        if not settles(left, verdicts):
+            yield left["contracts"], {"why": _ELSEWHERE, **left}
+
+
+def _entry(item: Data, names: Sequence[str], seen: Data, excuse: Data) -> dict[str, Any]:
+    return {
+        "times": seen["times"],
+        "why": seen["why"],
+        "steps": list(seen.get("steps", ())),
+        "program": seen.get("program"),
+        "contracts": list(names),
+        "seen_by": [{"family": item["family"], "api": item["api"], "times": seen["times"]}],
+        **excuse,
+    }
+
+
+def joined_unsettled(one: Data, other: Data) -> dict[str, Any]:
+    """Both as one: the shorter program stands for both, and an excuse holds if it covers both."""
+    plain = min((one, other), key=lambda part: (not part["steps"], len(part["steps"])))
+    excuses = {
+        name: one[name] for name in ("known", "baseline") if one.get(name) and other.get(name)
+    }
+    return {
+        "times": one["times"] + other["times"],
+        **{name: plain[name] for name in ("why", "steps", "program")},
+        "contracts": list(dict.fromkeys([*one["contracts"], *other["contracts"]])),
+        "seen_by": [*one["seen_by"], *other["seen_by"]],
+        **excuses,
+    }
+
+
+def with_unsettled(contract: Data, entry: Data | None, *, lenient: bool) -> dict[str, Any]:
+    """A contract of a report with what is unsettled of it, which leaves it unknown."""
+    if entry is None:
+        return dict(contract)
+    excused = lenient or entry.get("known") or entry.get("baseline")
+    return {
+        **contract,
+        "verdict": "unknown",
+        "reason": reason(entry),
+        "unsettled": {
+            **entry,
+            "fails": contract["level"] == "must" and not excused,
+            "otherwise": {name: contract[name] for name in ("verdict", "reason")},
+        },
+    }
+
+
+def without_unsettled(contract: Data) -> dict[str, Any]:
+    """The same contract as it would be if that had not been seen."""
+    plain = {name: value for name, value in contract.items() if name != "unsettled"}
+    return {**plain, **contract.get("unsettled", {}).get("otherwise", {})}
+
+
+def reason(entry: Data) -> str:
+    """Why the contract is unknown, in one sentence."""
+    shown = f"; the shortest program: {'; '.join(entry['steps'])}" if entry["steps"] else ""
+    return f"{seen_phrase(entry)}; {NOT_CERTAIN} ({entry['why']}){shown}"[:_LONGEST_REASON]
+
+
+def seen_phrase(entry: Data) -> str:
+    """How many answers were wrong, and whose programs they were given to."""
+    count = entry["times"]
+    seen = "1 answer was" if count == 1 else f"{count:,} answers were"
+    families: dict[str, list[str]] = {}
+    for part in entry["seen_by"]:
+        families.setdefault(part["family"], []).append(part["api"])
+    by = ", ".join(f"{family} ({', '.join(apis)})" for family, apis in families.items())
+    return f"{seen} not as promised, in programs of {by}"
+
+
+def heading(group: Sequence[Data]) -> str:
+    """What is said first of contracts in question for one program, without their names."""
+    return f"{seen_phrase(group[0]['unsettled'])}; {NOT_CERTAIN}"
+
+
+def excuse_phrase(entry: Data) -> str:
+    """Why what is unsettled fails nothing; "" if it fails the run."""
+    if entry["fails"]:
+        return ""
+    if known := entry.get("known"):
+        return f"known: {known['reason']}"
+    if entry.get("baseline"):
+        return "as in the baseline"
+    return "fails nothing: advice, or --saver-lenient"
+
+
+def failing(judged: Data) -> list[Data]:
+    """The contracts of one saver of a report that fail the run because of what is not settled."""
+    return [one for one in judged["contracts"] if one.get("unsettled", {}).get("fails")]
+
+
+def musts(judged: Data) -> list[Data]:
+    """The musts of one saver of a report of which something is not settled."""
+    return [one for one in judged["contracts"] if one["level"] == "must" and "unsettled" in one]
+
+
+def groups(contracts: Iterable[Data]) -> list[list[Data]]:
+    """The contracts with something unsettled, those in question for one program together; what
+    fails the run comes first.
+    """
+    found: dict[tuple[str, ...], list[Data]] = {}
+    for one in contracts:
+        if entry := one.get("unsettled"):
+            # Without a program nothing says that two have anything in common.
+            key = tuple(entry["steps"]) or (one["id"],)
+            found.setdefault(key, []).append(one)
+    return sorted(found.values(), key=_rank)
+
+
+def _rank(group: Sequence[Data]) -> tuple[bool, bool, int]:
+    """Lower for what fails the run, and for the shorter program."""
+    steps = group[0]["unsettled"]["steps"]
+    return not any(one["unsettled"]["fails"] for one in group), not steps, len(steps)
