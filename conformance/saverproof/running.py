@@ -16,6 +16,7 @@ from saverproof.errors import SaverproofError, TargetError
 from saverproof.process.scratch import scratch_folder
 from saverproof.targets.target import Target
 from saverproof_reports import html, markdown, read_report, write_report
+from saverproof_reports.unsettled import musts
 
 _JUDGED = (0, 1)
 """The exit statuses of pytest that stand for a run that came to its end."""
@@ -28,8 +29,9 @@ class Report:
     Attributes:
         data: the whole of report.json (schema ``saverproof-report/1``).
         output: what the run printed.
-        passed: whether nothing failed it: no violated must, no stale known violation and, in a
-            strict run, no must that could not be judged.
+        passed: whether nothing failed it: no violated must, none that is unsettled (unless the run
+            is lenient), no stale known violation and, in a strict run, no must that could not be
+            judged.
     """
 
     data: Mapping[str, Any]
@@ -46,6 +48,11 @@ class Report:
         """The ids of the violated musts."""
         broken = [one for one in self.contracts.values() if one["verdict"] == "violated"]
         return tuple(one["id"] for one in broken if one["level"] == "must")
+
+    @property
+    def unsettled(self) -> tuple[str, ...]:
+        """The ids of the musts of which wrong answers could not be settled."""
+        return tuple(one["id"] for one in musts(self.data["savers"][0]))
 
     def html(self) -> str:
         """The report as one page."""
@@ -78,6 +85,7 @@ def judge(
     known: str | PathLike[str] | None = None,
     report: str | PathLike[str] | None = None,
     strict: bool = False,
+    lenient: bool = False,
     workers: int = 0,
 ) -> Report:
     """Judge a saver as ``pytest --saver`` does, in processes of its own, and return what was found.
@@ -94,6 +102,7 @@ def judge(
         known: a known-violations file.
         report: a folder for report, scripts and artefacts; None: they are not kept.
         strict: fail also if a must could not be judged.
+        lenient: do not fail because of wrong answers that could not be settled.
         workers: processes that judge side by side, as ``pytest -n`` has them; 0: one.
 
     Raises:
@@ -112,6 +121,7 @@ def judge(
     }
     given = [f"{name}={value}" for name, value in options.items() if value not in (None, "")]
     given += ["--saver-strict"] if strict else []
+    given += ["--saver-lenient"] if lenient else []
     given += ["-n", str(workers)] if workers else []
     with scratch_folder() as scratch:
         folder = scratch if report is None else Path(report)

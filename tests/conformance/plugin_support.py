@@ -75,17 +75,22 @@ def judge(plan, progress):
         case "print":
             print("printed by the saver \\x1b[31m")
     ids = [contract.id for contract in contracts(plan["family"])]
-    findings = [
+    findings, handed = (
+      [
         {"contract": found, "api": plan["api"], "phase": "functional", "summary": "it is gone",
          "expected": "[1, 2]", "observed": "[1] \\ud800", "steps": ["put a", "get a"],
          "program": [{"op": "put"}], "reproducer": "raise SystemExit('still there')\\n",
          **(found if isinstance(found, dict) else {})}
-        for found in act.get("findings", [])
-    ]
-    checked = {} if act.get("do") == "nothing" else dict.fromkeys(ids, 10)
+        for found in act.get(kind, [])
+      ]
+      for kind in ("findings", "handed")
+    )
+    judged = [] if act.get("do") == "nothing" else set(ids) - set(act.get("unreached", []))
+    checked = dict.fromkeys(judged, 10)
     return {"checked": checked, "findings": findings, "unknown": act.get("unknown", {}),
             "inapplicable": {}, "unexercised": act.get("unexercised", {}), "operations": 100,
-            "saver_s": 0.1, "total_s": 0.2, "extra": act.get("extra", {})}
+            "saver_s": 0.1, "total_s": 0.2, "extra": act.get("extra", {}),
+            "unsettled": act.get("unsettled", {}), "handed": handed}
 
 
 def replay(data, progress):

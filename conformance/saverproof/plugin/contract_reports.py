@@ -1,7 +1,8 @@
 """A test report for each contract that an item judged, beside that of the item itself.
 
 A family is judged as one, and yet each contract passes, fails or is skipped by itself: on the
-terminal, in JUnit XML, in an IDE and in the histories that CI servers keep.
+terminal, in JUnit XML, in an IDE and in the histories that CI servers keep. What an item could not
+decide is skipped: whether it fails the run is for all APIs together to say (``late_reports``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from saverproof.plugin.run import Run
 from saverproof_reports.events import contracts_of_item
 from saverproof_reports.text import one_line
 
-_UNDECIDED = ("unknown", "not-exercised")
 Said = Mapping[str, Any]
 
 
@@ -52,7 +52,7 @@ class Failure:
 
 
 def contract_reports(
-    whole: pytest.TestReport, item: Said, saver: Said, run: Run, *, strict: bool
+    whole: pytest.TestReport, item: Said, saver: Said, run: Run
 ) -> Iterator[pytest.TestReport]:
     """The reports of an item's contracts, in the order of the registry.
 
@@ -61,26 +61,41 @@ def contract_reports(
     """
     stale = {entry["id"]: entry for entry in item.get("stale", ())}
     for contract in contracts_of_item(saver, item):
-        outcome, longrepr, expected = _result(contract, stale, item, run, strict=strict)
-        name = f"{contract['id']}[{item['saver']}-{item['api']}]"
+        outcome, longrepr, expected = _result(contract, stale, item, run)
         # The worker that judged it, and why a failure is none: as xdist's and pytest's own have it.
         extra = {"node": whole.node} if hasattr(whole, "node") else {}
         extra |= {} if expected is None else {"wasxfail": expected}
-        extra |= {"saverproof_contract": contract["id"]}
-        yield pytest.TestReport(
-            nodeid=f"{whole.nodeid.rpartition('::')[0]}::{name}",
-            location=(*whole.location[:2], name),
-            keywords={**whole.keywords, contract["id"]: 1},
-            outcome=outcome,
-            longrepr=longrepr,
-            when="call",
-            sections=whole.sections if outcome == "failed" else (),
-            **extra,
-        )
+        through = f"{item['saver']}-{item['api']}"
+        yield report_on(contract["id"], through, whole, outcome, longrepr, **extra)
+
+
+def report_on(
+    contract: str,
+    through: str,
+    whole: pytest.TestReport,
+    outcome: Any,
+    longrepr: Any,
+    **extra: Any,
+) -> pytest.TestReport:
+    """The report of one contract, given that of an item that had to do with it, and through what it
+    was judged.
+    """
+    name = f"{contract}[{through}]"
+    return pytest.TestReport(
+        nodeid=f"{whole.nodeid.rpartition('::')[0]}::{name}",
+        location=(*whole.location[:2], name),
+        keywords={**whole.keywords, contract: 1},
+        outcome=outcome,
+        longrepr=longrepr,
+        when="call",
+        sections=whole.sections if outcome == "failed" else (),
+        saverproof_contract=contract,
+        **extra,
+    )
 
 
 def _result(
-    contract: Said, stale: Mapping[str, Said], item: Said, run: Run, *, strict: bool
+    contract: Said, stale: Mapping[str, Said], item: Said, run: Run
 ) -> tuple[Any, Any, str | None]:
     """Outcome, text, and why a failure is none."""
     entry = stale.get(contract["id"])
@@ -95,8 +110,6 @@ def _result(
             return "failed", _failure(contract, item, run), None
         return "skipped", None, excuse
     reason = one_line(str(contract["reason"]))
-    if strict and must and verdict in _UNDECIDED:
-        return "failed", Failure(f"{verdict}: {reason}", f"{verdict}: {contract['reason']}"), None
     return "skipped", ("saverproof", 0, f"Skipped: {verdict}: {reason}"), None
 
 

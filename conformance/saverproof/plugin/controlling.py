@@ -14,8 +14,9 @@ import pytest
 from saverproof.errors import one_line
 from saverproof.known.staleness import stale
 from saverproof.plugin import summary
-from saverproof.plugin.contract_reports import contract_reports
+from saverproof.plugin.contract_reports import contract_reports, report_on
 from saverproof.plugin.first_screen import Screen, wants_details
+from saverproof.plugin.late_reports import late_failures, undecided
 from saverproof.plugin.results import Results
 from saverproof.plugin.run import Run
 from saverproof.plugin.terminal import OwnSummary, printed_lines
@@ -56,6 +57,8 @@ class Controlling:
         self._savers: dict[str, Mapping[str, Any]] = {}
         self._session: pytest.Session | None = None
         self._trouble: str | None = None
+        self._wholes: dict[tuple[str, str], list[pytest.TestReport]] = {}
+        """The reports of the items that ended, by saver and family."""
         self._printed: dict[str, str] = {}
         """What the saver printed in the items that found a contract broken."""
         self._own_summary = OwnSummary()
@@ -107,6 +110,7 @@ class Controlling:
                 "started": datetime.now(UTC).isoformat(timespec="seconds"),
                 "workers": self._run.workers,
                 **self._budget(),
+                **({"lenient": True} if self._config.getoption("saver_lenient") else {}),
             },
         }
 
@@ -146,26 +150,51 @@ class Controlling:
         self._results.add_text(text)
         item = json.loads(text)
         saver = self._savers[item["saver"]]
-        strict: bool = self._config.getoption("saver_strict")
-        found = list(contract_reports(report, item, saver, self._run, strict=strict))
-        if self._session is not None:
-            # The terminal shows how many of those there are have been reported; the item is not.
-            self._session.testscollected += len(found) - (not report.failed)
-        for one in found:
-            self._config.hook.pytest_runtest_logreport(report=one)
-        self._remember(report, found)
+        found = list(contract_reports(report, item, saver, self._run))
+        self._wholes.setdefault((item["saver"], item["family"]), []).append(report)
+        # The terminal shows how many of those there are have been reported; the item is not.
+        self._report_contracts(found, -(not report.failed))
+        self._remember([report], found)
         if report.sections and any(one.failed for one in found):
             self._printed[report.nodeid.rpartition("::")[2]] = report.sections[-1][1]
 
-    def _remember(self, whole: pytest.TestReport, found: Sequence[pytest.TestReport]) -> None:
-        """Have ``--lf`` run the item of a contract that failed: a contract is none by itself."""
+    def _report_contracts(self, found: Sequence[pytest.TestReport], beside: int = 0) -> None:
+        if self._session is not None:
+            self._session.testscollected += len(found) + beside
+        for one in found:
+            self._config.hook.pytest_runtest_logreport(report=one)
+
+    def _report_late(self, report: Mapping[str, Any]) -> bool:
+        """Report the contracts that fail over all APIs of a saver; whether any does."""
+        strict: bool = self._config.getoption("saver_strict")
+        failures = [
+            (judged["saver"]["name"], contract, failure)
+            for judged in report["savers"]
+            for contract, failure in late_failures(
+                judged, self._results.families(judged["saver"]["name"]), self._run, strict=strict
+            )
+        ]
+        for saver, contract, failure in failures:
+            # What is unsettled may be of a family that is not in this run: any item stands for it.
+            wholes = self._wholes.get((saver, contract.partition("/")[0])) or [
+                one for (name, _), those in self._wholes.items() for one in those if name == saver
+            ]
+            found = [report_on(contract, saver, wholes[0], "failed", failure)]
+            self._report_contracts(found)
+            self._remember(wholes, found)
+        return bool(failures)
+
+    def _remember(
+        self, wholes: Iterable[pytest.TestReport], found: Sequence[pytest.TestReport]
+    ) -> None:
+        """Have ``--lf`` run the items of a contract that failed: a contract is none by itself."""
         cache: Any = self._config.pluginmanager.get_plugin("lfplugin")
         if cache is None:
             return
         for one in found:
             cache.lastfailed.pop(one.nodeid, None)
         if any(one.failed for one in found):
-            cache.lastfailed[whole.nodeid] = True
+            cache.lastfailed |= dict.fromkeys([whole.nodeid for whole in wholes], True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -187,6 +216,7 @@ class Controlling:
             self._results.add({"event": "end"})
         self._report = report = self._results.report()
         stale_fails = self._add_stale(report)
+        late_fails = not broken_off and self._report_late(report)
         self._add_to_junit(report)
         try:
             self._results.finish(report)
@@ -198,20 +228,15 @@ class Controlling:
             self._trouble = _NOTHING_JUDGED
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
             return
-        fails = stale_fails or self._trouble or self._undecided_fail()
+        fails = stale_fails or self._trouble or late_fails
         if fails and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _undecided_fail(self) -> bool:
-        """Whether the run is strict, and a must of it could not be judged."""
-        strict: bool = self._config.getoption("saver_strict")
-        return strict and bool(self._undecided())
 
     def _undecided(self) -> dict[str, list[Mapping[str, Any]]]:
         """For each saver, the musts of which nothing can be said, of the families in this run."""
         savers = () if self._report is None else self._report["savers"]
         found = {
-            judged["saver"]["name"]: summary.undecided(
+            judged["saver"]["name"]: undecided(
                 judged, self._results.families(judged["saver"]["name"])
             )
             for judged in savers
@@ -270,7 +295,7 @@ class Controlling:
         for judged in self._report["savers"]:
             if untried := untried_phrase(judged):
                 terminalreporter.line(f"{judged['saver']['name']}: {untried}", yellow=True)
-        fails = self._undecided_fail()
+        fails: bool = self._config.getoption("saver_strict")
         for name, contracts in self._undecided().items():
             line = summary.undecided_line(name, contracts, strict=fails)
             terminalreporter.line(line, red=fails, yellow=not fails)
@@ -291,7 +316,7 @@ class Controlling:
 
 def _anything_judged(report: Mapping[str, Any]) -> bool:
     return any(
-        contract["violations"] or any(contract["checked"].values())
+        contract["violations"] or "unsettled" in contract or any(contract["checked"].values())
         for judged in report["savers"]
         for contract in judged["contracts"]
     )

@@ -7,6 +7,10 @@ from saverproof.facts import Facts
 from saverproof.machines.telling import detail_lines, field
 from saverproof.plugin.run import Run
 from saverproof_reports.assembly import violation_name
+from saverproof_reports.unsettled import DO, MEANS
+
+_STEPS_SHOWN = 30
+"""As many as a screen holds: the last ones lead to what is seen."""
 
 
 class Violated(Exception):  # noqa: N818 - named by what happened to the contracts
@@ -42,6 +46,19 @@ def finding_lines(finding: Mapping[str, Any], saver: str, run: Run) -> list[str]
     if finding["reproducer"]:
         lines += field("reproduce", f"python {reproducer_path(finding, saver, run)}")
     return lines
+
+
+def unsettled_lines(entry: Mapping[str, Any]) -> list[str]:
+    """What is not settled of a contract: why, the program that shows it, and what to do."""
+    steps = entry["steps"][-_STEPS_SHOWN:]
+    first = len(entry["steps"]) - len(steps) + 1
+    return [
+        *field("why", entry["why"]),
+        *(["  steps"] if steps else []),
+        *(f"    {number}. {step}" for number, step in enumerate(steps, first)),
+        *field("means", MEANS),
+        *field("do", DO),
+    ]
 
 
 def reproducer_path(finding: Mapping[str, Any], saver: str, run: Run) -> str:

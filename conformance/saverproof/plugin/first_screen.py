@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from saverproof.machines.telling import detail_lines
+from saverproof.plugin.failures import unsettled_lines
 from saverproof.plugin.run import Run
 from saverproof.targets.reference import TargetRef
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.families import with_verdict
 from saverproof_reports.text import one_line
+from saverproof_reports.unsettled import excuse_phrase, failing, groups, heading
 from saverproof_reports.wording import count_of
 
 _FULL_TRACEBACKS = ("short", "long", "native")
@@ -59,6 +61,18 @@ class Screen:
             if number == 0 and len(broken) > 1 + len(also_broken(judged, contract["id"])):
                 self.terminal.line("then, in this order:", bold=True)
 
+    def write_unsettled(self, judged: Mapping[str, Any]) -> None:
+        """The contracts of one saver that may be broken, those in question together."""
+        for number, group in enumerate(groups(judged["contracts"])):
+            entry = group[0]["unsettled"]
+            fails = any(one["unsettled"]["fails"] for one in group)
+            excuse = excuse_phrase(entry)
+            said = f"UNSETTLED {some([one['id'] for one in group])}: {heading(group)}"
+            self.terminal.line(_beside(said, excuse), red=fails, yellow=not fails)
+            if number == 0 or self.details:
+                for line in unsettled_lines(entry):
+                    self.terminal.line(line)
+
     def _write_cause(self, root: Contract, judged: Mapping[str, Any], *, in_full: bool) -> None:
         script = self._command(root, "reproducer")
         if in_full:
@@ -92,6 +106,7 @@ class Screen:
     def write_next(self, judged: Mapping[str, Any]) -> None:
         """The commands that help with what was found."""
         broken = [one for one in by_cause(judged, with_verdict(judged, "violated")) if _fails(one)]
+        broken += failing(judged)
         if not broken:
             return
         first = broken[0]
@@ -119,6 +134,12 @@ class Screen:
         name = judged["saver"]["name"]
         facts = next(facts for facts in self.run.savers if facts["name"] == name)
         return TargetRef.from_json(facts["ref"]).saver
+
+
+def some(ids: Sequence[str], most: int = 6) -> str:
+    """The first names of many, and how many more there are."""
+    rest = len(ids) - most
+    return ", ".join(ids[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _fails(contract: Contract) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from saverproof.contracts.registry import contracts, family_table
 from saverproof.facts import Facts
-from saverproof.items import Finding, ItemPlan, Outcome
+from saverproof.items import Finding, ItemPlan, Outcome, Unsettled
 from saverproof.known.entries import Entry, entry_for
 from saverproof.plugin.failures import NotJudged, Stale, Violated, failure_text
 from saverproof.plugin.judging import KEPT_JUDGE, Judged
@@ -106,7 +106,19 @@ class FamilyItem(pytest.Item):
             "api": self.api,
             "seed": run.seed,
             "findings": self._findings(outcome, run),
+            "handed": [self._finding(finding, run) for finding in outcome.handed],
+            "unsettled": {name: _plain(seen) for name, seen in outcome.unsettled.items()},
+            "excuses": {name: self._excuses(name, run) for name in _in_question(outcome)},
         }
+
+    def _excuses(self, contract: str, run: Run) -> dict[str, Any]:
+        """What keeps differences that may break a contract from failing the run."""
+        saver = self.facts["name"]
+        entry = entry_for(run.known[saver], contract, self.api)
+        known = {} if entry is None else {"known": {"reason": entry.reason, "link": entry.link}}
+        baseline = None if run.baseline is None else Baseline(run.baseline)
+        excused = baseline is not None and baseline.excuses_unsettled(saver, contract)
+        return {**known, **({"baseline": True} if excused else {})}
 
     def _findings(self, outcome: Outcome, run: Run) -> list[dict[str, Any]]:
         """The findings for the report; ``number`` counts those of one contract and phase."""
@@ -178,6 +190,18 @@ class FamilyItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the item is and what it is called."""
         return self.path, None, self.name
+
+
+def _plain(seen: Unsettled) -> dict[str, Any]:
+    """What is not settled, its texts harmless and cut."""
+    steps = [harmless(step, _CUT) for step in seen["steps"][:_STEPS]]
+    return {**seen, "why": harmless(seen["why"], _CUT), "steps": steps}
+
+
+def _in_question(outcome: Outcome) -> set[str]:
+    """The contracts that differences may break which the item could not settle."""
+    elsewhere = outcome.extra.get("differences", {}).get("elsewhere", ())
+    return {*outcome.unsettled, *(name for left in elsewhere for name in left["contracts"])}
 
 
 def _recorded(program: Any) -> dict[str, Any]:

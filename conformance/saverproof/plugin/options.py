@@ -17,6 +17,7 @@ SUITE_OPTIONS: dict[str, Any] = {
     "saver_baseline": None,
     "saver_budget": None,
     "saver_strict": False,
+    "saver_lenient": False,
     "saver_in_process": False,
     "saver_dsn": [],
     "saver_watchdog": 10.0,
@@ -102,7 +103,14 @@ def _add_results(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--saver-strict",
         action="store_true",
-        help="also fail if a must could not be judged (unknown, or not exercised); for CI",
+        help="also fail if a must could not be judged (unknown, or not exercised) through any API; "
+        "for CI",
+    )
+    group.addoption(
+        "--saver-lenient",
+        action="store_true",
+        help="do not fail because of wrong answers that could not be settled, that is, of which it "
+        "is not certain which contract they break; they are told all the same",
     )
 
 

@@ -104,7 +104,9 @@ def _kept(report: Mapping[str, Any]) -> Iterator[str]:
 
 def _found_anything(report: Mapping[str, Any]) -> bool:
     return any(
-        judged.get("stale") or any(contract["violations"] for contract in judged["contracts"])
+        judged.get("stale")
+        or judged.get("beside")
+        or any(one["violations"] or "unsettled" in one for one in judged["contracts"])
         for judged in report["savers"]
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from saverproof.facts import Facts
-from saverproof.plugin.first_screen import Screen
+from saverproof.plugin.first_screen import Screen, some
 from saverproof.plugin.run import Run
 from saverproof.suite.planning import shared_store
 from saverproof.suite.timing import in_words
@@ -16,7 +16,8 @@ from saverproof_reports.comparison_formats import comparison_sentence
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.summary import summarise
 from saverproof_reports.text import one_line
-from saverproof_reports.wording import left_out_phrase, saver_sentence
+from saverproof_reports.unsettled import failing
+from saverproof_reports.wording import beside_phrase, left_out_phrase, saver_sentence
 
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _NO_PASS = ("unknown", "not-exercised")
@@ -83,15 +84,18 @@ def write(screen: Screen, whole: Mapping[str, Any], ran: Collection[str]) -> Non
         if one["family"] in ran or one["violations"] or one["verdict"] == "unknown"
     ]
     judged = {**whole, "contracts": contracts, "summary": summarise(contracts)}
-    red = bool(judged["summary"]["must"]["violated"])
+    red = bool(judged["summary"]["must"]["violated"] or failing(judged))
     terminal.line(f"{judged['saver']['name']} {saver_sentence(judged)}", bold=True, red=red)
     screen.write(judged)
+    screen.write_unsettled(judged)
     if not red or screen.details:
         for line in (*_table(judged), *_others(judged)):
             terminal.line(line)
     terminal.line(_operations(judged))
     for line in _left_out_for_time(judged):
         terminal.line(line)
+    if beside := beside_phrase(judged):
+        terminal.line(beside, yellow=True)
     left_out = [family for family in families([whole]) if family not in ran]
     if left_out:
         terminal.line(f"not in this run: {', '.join(left_out)}")
@@ -105,18 +109,11 @@ def _left_out_for_time(judged: Mapping[str, Any]) -> Iterator[str]:
         yield f"{said}; --saver-budget gives it more time"
 
 
-def undecided(judged: Mapping[str, Any], ran: Collection[str]) -> list[Mapping[str, Any]]:
-    """The musts, of the families that ``ran``, of which nothing can be said: they are no pass."""
-    left = with_verdict(judged, "unknown", "not-exercised")
-    asked = [one for one in left if one["level"] == "must" and one.get("selected", True)]
-    return [one for one in asked if one["family"] in ran]
-
-
 def undecided_line(name: str, contracts: Sequence[Mapping[str, Any]], *, strict: bool) -> str:
     """How many musts of a saver were not judged, and which."""
     counts = Counter(contract["verdict"] for contract in contracts)
     parts = [f"{counts[verdict]} {verdict}" for verdict in _NO_PASS if counts[verdict]]
-    ids = _some([contract["id"] for contract in contracts])
+    ids = some([contract["id"] for contract in contracts])
     strictness = "" if strict else "; --saver-strict fails on them"
     musts = "must" if len(contracts) == 1 else "musts"
     return f"{name}: {len(contracts)} {musts} not judged ({', '.join(parts)}): {ids}{strictness}"
@@ -176,14 +173,11 @@ def _others(judged: Mapping[str, Any]) -> Iterator[str]:
     for verdict in ("known", "unknown", "not-exercised", "not-applicable"):
         reasons: dict[str, list[str]] = {}
         for contract in with_verdict(judged, verdict):
+            if "unsettled" in contract:
+                continue
             reasons.setdefault(str(contract["reason"]), []).append(contract["id"])
         for reason, ids in reasons.items():
-            yield f"{verdict}: {_cut(reason)}: {_some(ids)}"
-
-
-def _some(ids: Sequence[str], most: int = 6) -> str:
-    rest = len(ids) - most
-    return ", ".join(ids[:most]) + (f" and {rest} more" if rest > 0 else "")
+            yield f"{verdict}: {_cut(reason)}: {some(ids)}"
 
 
 def _cut(text: str) -> str:
