@@ -7,7 +7,8 @@ from tests.conformance.step_strategies import steps
 from saverproof.contracts.tables.serialization import CONFIG_METADATA_MERGED
 from saverproof.judging.attribution.features import FEATURES
 from saverproof.programs.renaming import threads_for_namespaces
-from saverproof.steps.definitions import Extras, Program, Put
+from saverproof.programs.rewriting import ids_apart, never_asked_elsewhere
+from saverproof.steps.definitions import CopyThread, Extras, GetTuple, Program, Put
 
 
 @given(program=st.lists(steps(), max_size=6).map(tuple))
@@ -31,3 +32,21 @@ def test_only_further_namespaces_of_a_thread_get_a_thread_of_their_own() -> None
     alone: Program = (Put("a", "child", 1), Put("a", "child", 2, 1), Put("b", "", 3))
     assert threads_for_namespaces(alone) == alone
     assert threads_for_namespaces((*alone, Put("a", "", 4))) == (*alone, Put("c", "", 4))
+
+
+def test_an_id_that_is_only_asked_for_elsewhere_is_not_shared() -> None:
+    asked: Program = (Put("a", "", 1), Put("a", "child", 2), GetTuple("a", "child", 1))
+    assert ids_apart(asked) == asked
+    assert never_asked_elsewhere(asked) == (*asked[:2], GetTuple("a", "child", 3))
+
+
+def test_a_question_about_an_id_of_elsewhere_stays_one_where_ids_are_told_apart() -> None:
+    shared: Program = (Put("a", "", 1), Put("a", "child", 1), GetTuple("a", "other", 1))
+    assert ids_apart(shared) == (Put("a", "", 1), Put("a", "child", 2), GetTuple("a", "other", 1))
+    assert ids_apart((*shared, GetTuple("a", "child", 1)))[-1] == GetTuple("a", "child", 2)
+
+
+def test_a_copy_has_the_ids_of_its_source() -> None:
+    copied: Program = (Put("a", "", 1), CopyThread("a", "b"), GetTuple("b", "child", 1))
+    assert never_asked_elsewhere(copied) == (*copied[:2], GetTuple("b", "child", 2))
+    assert never_asked_elsewhere((copied[0], copied[2])) == (copied[0], copied[2])

@@ -72,6 +72,8 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
             log.agree(facts.ABSENT)
             if address in model.gone:
                 log.agree(facts.REMOVED.get(model.gone[address], facts.ABSENT))
+            elif any(address[2] in other for other in model.threads.get(address[0], {}).values()):
+                log.agree(facts.NAMESPACES_APART)
         else:
             another = is_another(model, address, observed)
             alike = another or answers_unknown_alike(context, address, observed)

@@ -70,7 +70,7 @@ def _isolation() -> tuple[Theme, ...]:
     forget: Weights = {whole_threads.delete_thread: 1}
     return (
         Theme("threads", {**whole, **forget}, threads=("a", "b", "c"), whole_store=True),
-        Theme("namespaces", whole, name_sets=NESTED, whole_store=True),
+        Theme("namespaces", {**whole, reads.get_elsewhere: 2}, name_sets=NESTED, whole_store=True),
         Theme(
             "hostile threads",
             {**brief, whole_threads.delete_thread: 2},

@@ -95,7 +95,7 @@ class KeyWithoutNamespace(ReferenceSaver):
 
 
 @mistake(
-    "isolation/same-id-in-namespaces",
+    "isolation/namespaces",
     "get_tuple by id needs no namespace, ids being unique in a thread",
 )
 class GetByIdInAnyNamespace(ReferenceSaver):

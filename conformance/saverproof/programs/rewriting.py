@@ -5,14 +5,16 @@ What comes out need not be legal; whoever runs it leaves out the steps that are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from saverproof.steps.definitions import (
     AbandonList,
     CloseAgain,
     CopyThread,
+    GetTuple,
     IdForm,
     ListTuples,
     Program,
@@ -61,16 +63,73 @@ def reopened_only(program: Program) -> Program:
 
 
 def ids_apart(program: Program) -> Program:
-    """The same with no id in two namespaces: each has numbers of its own."""
-    met: dict[int, set[str]] = {}
-    for _, namespace, number in filter(None, map(_address, program)):
-        met.setdefault(number, set()).add(namespace)
-    if all(len(namespaces) == 1 for namespaces in met.values()):
+    """The same with nothing stored under one id in two namespaces: each has numbers of its own.
+
+    A question about an id that only other namespaces have stays one.
+    """
+    stored = _stored(program)
+    if not any(
+        one.namespace != other.namespace and one.meets(other)
+        for one, other in combinations(stored, 2)
+    ):
         return program
-    names = dict.fromkeys(namespace for namespaces in met.values() for namespace in namespaces)
-    most = max(met)
+    names = {_namespace(step) for step in program}
+    most = max((*(one.numbers[-1] for one in stored), *_numbers(program)))
     shift = {namespace: most * rank for rank, namespace in enumerate(sorted(names))}
-    return tuple(_shifted(step, shift.get(_namespace(step), 0)) for step in program)
+    return tuple(_shifted(step, shift[_home(step, stored)]) for step in program)
+
+
+def never_asked_elsewhere(program: Program) -> Program:
+    """The same with a new id for each that is read in a namespace and only others have."""
+    stored = _stored(program)
+    unused = 1 + max((*(one.numbers[-1] for one in stored), *_numbers(program)), default=0)
+    return tuple(
+        replace(step, number=unused)
+        if isinstance(step, GetTuple) and _home(step, stored) != _namespace(step)
+        else step
+        for step in program
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """Checkpoints that a step stores, or writes to, in a namespace."""
+
+    thread: str
+    namespace: str
+    numbers: range
+
+    def meets(self, other: _Stored) -> bool:
+        """Whether a number is among both."""
+        first, last = self.numbers[0], self.numbers[-1]
+        return first <= other.numbers[-1] and other.numbers[0] <= last
+
+
+def _stored(program: Program) -> list[_Stored]:
+    stored: list[_Stored] = []
+    for step in program:
+        if isinstance(step, (Put, PutHistory, PutWrites)):
+            count = max(1, step.count) if isinstance(step, PutHistory) else 1
+            numbers = range(step.number, step.number + count)
+            stored.append(_Stored(step.thread, step.namespace, numbers))
+        elif isinstance(step, CopyThread):
+            stored += [replace(s, thread=step.target) for s in stored if s.thread == step.source]
+    return list(dict.fromkeys(stored))
+
+
+def _home(step: Any, stored: Collection[_Stored]) -> str:
+    """The namespace whose checkpoint a step names: its own, or one that has the id instead."""
+    namespace, address = _namespace(step), _address(step)
+    if address is None or not isinstance(step, (GetTuple, ListTuples)):
+        return namespace
+    thread, _, number = address
+    owners = [one.namespace for one in stored if one.thread == thread and number in one.numbers]
+    return min(owners) if owners and namespace not in owners else namespace
+
+
+def _numbers(program: Program) -> Iterator[int]:
+    """Every number that a step names."""
+    return (address[2] for step in program if (address := _address(step)))
 
 
 def _namespace(step: Any) -> str:

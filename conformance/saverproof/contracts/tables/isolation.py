@@ -7,7 +7,10 @@ from saverproof.contracts.family_table import FamilyTable, contracts_in
 
 THREADS = Contract(
     id="isolation/threads",
-    statement="An operation on one thread is invisible in every other thread.",
+    statement=(
+        "An operation on one thread is invisible in every other thread, and the id of a checkpoint "
+        "of one is unknown in the others."
+    ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver` (thread_id is the primary key); "
         "`langgraph.checkpoint.conformance.spec.test_put.test_put_multiple_threads_isolated`"
@@ -29,29 +32,28 @@ NAMESPACES = Contract(
     id="isolation/namespaces",
     statement=(
         "An operation on one namespace of a thread is invisible in every other namespace, "
-        "operations on the whole thread excepted."
+        "operations on the whole thread excepted, and the id of a checkpoint of one is unknown in "
+        "the others."
     ),
     source=(
         "`langgraph.pregel._algo.prepare_single_task` gives every subgraph a namespace; "
         "`langgraph.checkpoint.conformance.spec.test_get_tuple."
-        "test_get_tuple_respects_namespace`"
+        "test_get_tuple_respects_namespace`; `langgraph.checkpoint.base.BaseCheckpointSaver."
+        "get_tuple` (None if not found)"
     ),
     wrong="a put ends the pending writes of the whole thread",
     matters=(
         "A subgraph overwrites or ends the work of its parent, or of another subgraph; agents made "
         "of several agents mix up their states."
     ),
-    fix="Put checkpoint_ns into every key and every WHERE.",
+    fix="Put checkpoint_ns into every key and every WHERE, reads by id included.",
     implies=frozenset({"isolation/nested-namespaces", "pending-writes/scoped"}),
 )
 
 SAME_ID_IN_NAMESPACES = Contract(
     id="isolation/same-id-in-namespaces",
     level=Level.SHOULD,
-    statement=(
-        "An id that two namespaces of a thread have names a checkpoint in each, and the id of one "
-        "namespace is unknown in the others."
-    ),
+    statement=("An id that two namespaces of a thread have names a checkpoint in each."),
     source=(
         "advice: `langgraph.checkpoint.memory.InMemorySaver` keys by thread, namespace and id, but "
         "LangGraph makes each id anew (`langgraph.checkpoint.base.id.uuid6`), so that no two "

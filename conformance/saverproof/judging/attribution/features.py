@@ -22,6 +22,7 @@ from saverproof.contracts.tables import (
     serialization,
     upsert,
 )
+from saverproof.judging import facts
 from saverproof.judging.attribution.feature import (
     Feature,
     between,
@@ -175,6 +176,13 @@ FEATURES: tuple[Feature, ...] = (
         is_in_a_namespace,
         renaming.namespaces_as_threads,
         facts=REFUSED,
+    ),
+    # Nothing is stored under the id where it is asked for.
+    between(
+        isolation.NAMESPACES.id,
+        _is(steps.GetTuple),
+        rewriting.never_asked_elsewhere,
+        facts=REFUSED | {facts.EXTRA.name},
     ),
     Feature(
         serialization.NAMES.id,

@@ -32,6 +32,15 @@ def get(model: Model, choose: Random, theme: Theme) -> GetTuple:
     return GetTuple(thread, namespace, unused(never, numbers_beside(model, namespace)))
 
 
+def get_elsewhere(model: Model, choose: Random, theme: Theme) -> GetTuple | None:
+    """Read a checkpoint of a thread in a namespace that does not have it."""
+    thread, namespace = place(choose, theme)
+    own = model.history(thread, namespace)
+    others = (a for a in (*model.addresses(), *model.gone) if a[0] == thread and a[2] not in own)
+    numbers = sorted({number for _, inside, number in others if inside != namespace})
+    return GetTuple(thread, namespace, choose.choice(numbers)) if numbers else None
+
+
 def get_in_form(model: Model, choose: Random, theme: Theme) -> GetTuple:
     """Read the newest in one of the forms a config may have."""
     step = get(model, choose, theme)
