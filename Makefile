@@ -5,11 +5,25 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := conformance savers faults reports
-SOURCES := $(PACKAGES) tests
+SOURCES := $(PACKAGES) tests .ci
 
 # More than there are cores: many tests wait, for a process that ends or a call that never does.
 WORKERS ?= 3
-PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=40
+
+# The schemas that the checker brings along: it fetches nothing.
+SCHEMA := $(BIN)/check-jsonschema --quiet --builtin-schema vendor
+
+# What a change is tried with while it is made (CONTRIBUTING.md): tests that need no judge process, no
+# server and no kill, and not the two of the documentation that run the whole kit.
+QUICK := tests/project tests/docs tests/reports tests/savers \
+	$(patsubst %,tests/conformance/test_%.py, model model_against_memory codec values values_comparison describing \
+		generating directed differences features shrinking axes contracts contract_links items course luck known targets \
+		cli cli_reports extensions) \
+	$(patsubst %,tests/faults/test_%.py, statements_plan cancel proxy outside_view)
+LEFT_OUT := --ignore tests/savers/test_targets.py --ignore tests/savers/test_concurrency.py \
+	--deselect tests/docs/test_snippets.py::test_what_the_readme_shows_of_a_run_is_what_a_run_says \
+	--deselect tests/docs/test_snippets.py::test_the_suite_is_imported_and_a_notebook_judges
 
 # Tests start hundreds of interpreters, and each would compile the whole kit again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -18,18 +32,28 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test lint types imports docs pages check tests nightly selftest-full right-on-servers oldest bench lock clean
+.PHONY: run test quick lint types imports docs pages check tests nightly selftest-full right-on-servers oldest bench lock wheel release clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
 
 test: check tests
 
+# Two minutes on two cores: lint, types, imports, docs and the tests of QUICK.
+quick: check
+	$(PYTEST) $(LEFT_OUT) $(QUICK)
+
 check: lint types imports docs
 
 lint: $(VENV)/ready
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/codespell $(SOURCES) .github docs *.md *.cff
+	$(SCHEMA).github-workflows .github/workflows/*.yml
+	$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(SCHEMA).github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA).dependabot .github/dependabot.yml
+	$(SCHEMA).citation-file-format CITATION.cff
 
 types: $(VENV)/ready
 	$(BIN)/mypy
@@ -73,6 +97,16 @@ bench: $(VENV)/ready
 
 lock: $(VENV)/ready
 	$(BIN)/pip freeze --exclude-editable > constraints.txt
+
+# The distributions, in dist/; the wheel is built from the other one, and used in an empty environment.
+wheel: $(VENV)/ready
+	rm -rf dist
+	$(BIN)/python -m build
+	PYTHON=$(PYTHON) .ci/check-wheel dist/*.whl
+
+# make release VERSION=2026.12.0: version, changelog, build, check, commit and tag; publishes nothing.
+release: $(VENV)/ready
+	$(BIN)/python .ci/release.py make "$(VERSION)"
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
