@@ -79,3 +79,20 @@ def test_each_package_has_a_readme_that_names_only_what_is_there(package: Path) 
     named = [one for one in re.findall(r"`([\w/.]+)`", start) if "/" in one or one.endswith(".py")]
     assert named
     assert [one for one in named if not (package / one).exists()] == []
+
+
+def test_the_glossary_names_modules_that_are_there() -> None:
+    page = (ROOT / "docs/glossary.md").read_text("utf-8")
+    cells = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    places = re.findall(r"`([^`]+)`", " ".join(row[-1] for row in cells))
+    above = [ROOT, *(package for one in PACKAGES for package in (one, one.parent))]
+    # LangGraph's own module is the only place outside the project.
+    missing = {one for one in places if not any((folder / one).exists() for folder in above)}
+    assert missing == {"langgraph.checkpoint.base"}
+
+
+def test_the_glossary_says_each_word_once() -> None:
+    page = (ROOT / "docs/glossary.md").read_text("utf-8")
+    words = re.findall(r"^\| ([^|]+) \| [A-Z`]", page, re.MULTILINE)
+    assert len(words) > 50
+    assert [word for word in words if words.count(word) > 1] == []
