@@ -75,7 +75,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from saverproof_faults.armed import ArmedPlan, Report
+    from saverproof_faults.armed_plans import ArmedPlan, Report
     from saverproof_faults.cancel import Awaited, Ending, cancel_at, count_awaits
     from saverproof_faults.drain import Handoffs
     from saverproof_faults.drivers import ClassDriver, Driver
@@ -126,7 +126,7 @@ _HOMES = {
     "places": ("Call", "Places", "Statement", "io_to_fail"),
     "plan": ("Place", "Plan"),
     "drain": ("Handoffs",),
-    "armed": ("Report", "ArmedPlan"),
+    "armed_plans": ("Report", "ArmedPlan"),
     "sqlite.outside_view": (
         "OutsideView",
         "TableView",

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, Self
 
 from saverproof_faults.errors import NotSettled
-from saverproof_faults.quiet import quiet
+from saverproof_faults.settled import settled
 
 PATIENCE = 10.0
 """Seconds after which work that is still not done is reported, not awaited."""
@@ -22,7 +22,7 @@ class Handoffs:
     """A context manager that notes the work handed to thread pools and aiosqlite connections.
 
     To be entered before the program hands over anything. Tasks and threads that a program runs by
-    itself are seen as long as they move: see ``quiet``.
+    itself are seen as long as they move: see ``settled``.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Handoffs:
                 await asyncio.sleep(0)
         except TimeoutError as problem:
             raise NotSettled(f"work handed to threads is not done after {patience} s") from problem
-        if not await quiet(self._threads_of_program(), deadline):
+        if not await settled(self._threads_of_program(), deadline):
             raise NotSettled(f"tasks or threads are still at work after {patience} s")
 
     def _threads_of_program(self) -> list[threading.Thread]:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Self
 
-from saverproof_faults.armed import ArmedPlan, Report
+from saverproof_faults.armed_plans import ArmedPlan, Report
 from saverproof_faults.cancel import Awaited, Operation, cancel_at
 from saverproof_faults.drain import Handoffs
 from saverproof_faults.drivers import Driver

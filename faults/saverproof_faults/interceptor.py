@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any, TypeVar
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.errors import PlanError, injected
 from saverproof_faults.kinds import Event, Moment
 from saverproof_faults.places import Call, Method

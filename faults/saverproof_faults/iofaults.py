@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Self
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.io import Extent, Failure, IoFault, IoKind, IoWatch, available
 from saverproof_faults.kinds import Event, Fault, Lasts

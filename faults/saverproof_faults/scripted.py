@@ -12,11 +12,11 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from threading import Timer
 
 from saverproof_faults.errors import FaultsError
-from saverproof_faults.servers import keeping
-from saverproof_faults.servers.keeping import announced
+from saverproof_faults.servers import keeper_client
+from saverproof_faults.servers.keeper_client import announced
+from saverproof_faults.servers.keeper_protocol import Deed, WantedPlace, telling
 from saverproof_faults.servers.kinds import ServerKind
 from saverproof_faults.servers.leases import Lease
-from saverproof_faults.servers.orders import Deed, WantedPlace, telling
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 from saverproof_faults.syscalls import CallFault, CallWatch
 
@@ -79,17 +79,17 @@ class ScriptWatch(CallWatch):
 
 @contextmanager
 def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[None]:
-    """A server for the block (see ``keeping.serving``)."""
+    """A server for the block (see ``keeper_client.serving``)."""
     with ExitStack() as stack:
         with undecided():
-            stack.enter_context(keeping.serving(kind, proxied=proxied))
+            stack.enter_context(keeper_client.serving(kind, proxied=proxied))
         yield
 
 
 @undecided()
 def dsn_for(kind: ServerKind, label: Label) -> str:
     """The DSN of the place with a label."""
-    return keeping.dsn_for(kind, label)
+    return keeper_client.dsn_for(kind, label)
 
 
 def killing() -> tuple[str, ...]:

@@ -40,8 +40,8 @@ from saverproof_faults.servers import (
     redis_stack,
     serving,
 )
+from saverproof_faults.servers.keeper_protocol import WantedPlace
 from saverproof_faults.servers.kinds import within
-from saverproof_faults.servers.orders import WantedPlace
 from saverproof_faults.servers.reference import kind_of, text_of
 
 HOLDER = Path(__file__).with_name("place_holder.py")

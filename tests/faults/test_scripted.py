@@ -12,7 +12,7 @@ import pytest
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.scripted import UNDECIDED, ScriptWatch, dsn_for, undecided
 from saverproof_faults.servers import PostgresServer, Redis
-from saverproof_faults.servers.keeping import KEEPERS
+from saverproof_faults.servers.keeper_client import KEEPERS
 from saverproof_faults.syscalls import CallWatch, available
 
 SCRIPT = """

@@ -143,7 +143,7 @@ def test_a_server_whose_holder_is_killed_goes_too(
         guard = next(
             child
             for child in psutil.Process(holder.pid).children()
-            if "saverproof_faults.servers.guard" in " ".join(child.cmdline())
+            if "saverproof_faults.servers.reaper" in " ".join(child.cmdline())
         )
         holder.send_signal(signal.SIGKILL)
         holder.wait(PATIENCE_S)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from saverproof_faults.claims import claim, remove_abandoned
+from saverproof_faults.abandoned import claim, remove_abandoned
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 1 << 30

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from saverproof.errors import SaverproofError, TargetError, one_line
 from saverproof.process.scratch import in_memory
-from saverproof_faults.servers.keeping import Keeper, Kept, Need, announce, announced
+from saverproof_faults.servers.keeper_client import Keeper, Kept, Need, announce, announced
 from saverproof_faults.servers.server import ServerUnavailable
 
 OPTION = "--saver-dsn"

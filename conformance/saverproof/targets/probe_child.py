@@ -28,7 +28,7 @@ from saverproof.targets.requests import FORGETS, LOOK, PROBING, Unknown, Written
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults import ClassDriver, FaultsError
-from saverproof_faults.servers.keeping import Need, announced
+from saverproof_faults.servers.keeper_client import Need, announced
 from saverproof_faults.servers.server import ServerUnavailable
 
 THREAD = "probe-kept"

@@ -9,14 +9,15 @@ from typing import Any, Self
 from saverproof.facts import Facts
 from saverproof.process.requests import Request, Service, as_it_is
 from saverproof.targets.reference import TargetRef
-from saverproof_faults.servers.keeping import Need
+from saverproof_faults.servers.keeper_client import Need
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """A target that is to be got to know, and a scratch folder for its workspaces.
 
-    ``keepers`` are those of the servers that the run has (``saverproof_faults.servers.keeping``).
+    ``keepers`` are those of the servers that the run has: see
+    ``saverproof_faults.servers.keeper_client``.
     """
 
     ref: TargetRef

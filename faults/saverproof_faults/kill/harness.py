@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from saverproof_faults.claims import claim, remove_abandoned
+from saverproof_faults.abandoned import claim, remove_abandoned
 from saverproof_faults.kill import wire
 from saverproof_faults.kill.acks import MEMORY_SIZE, WRITERS, clear, read_marks
 from saverproof_faults.kill.plan import Body, Json, KillAt, Start, Writer, body_name

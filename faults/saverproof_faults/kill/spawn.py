@@ -33,7 +33,7 @@ class Spawned:
     stacks: int
     go: int | None = None
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Let a process that was told to wait begin."""
         if self.go is not None:
             os.close(self.go)

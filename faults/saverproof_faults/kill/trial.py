@@ -70,7 +70,7 @@ class Trial:
                     self._attend(life)
                 if all(life.ready for life in self._lives):
                     for life in self._lives:
-                        life.spawned.let_go()
+                        life.spawned.release()
         finally:
             self._end_all()
         return [_ending(life) for life in self._lives]

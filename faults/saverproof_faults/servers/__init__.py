@@ -16,7 +16,7 @@ A server runs in a folder of its own under a user without privileges, behind a r
 nothing of it is left, not even when the process that started it is killed.
 """
 
-from saverproof_faults.servers.keeping import (
+from saverproof_faults.servers.keeper_client import (
     Keeper,
     Kept,
     Need,

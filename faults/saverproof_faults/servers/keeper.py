@@ -22,12 +22,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from saverproof_faults.servers.keeper_protocol import Order, WantedPlace
 from saverproof_faults.servers.kinds import Moves, through, where
-from saverproof_faults.servers.orders import Order, WantedPlace
+from saverproof_faults.servers.pool import Pool, first_line
 from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
-from saverproof_faults.servers.stock import Stock, first_line
 
 _LONGEST_PATH = 90
 
@@ -55,12 +55,12 @@ def main() -> None:
             _say({"refused": f"{type(error).__name__}: {error}"})
             return
         ahead = places.ahead if order["ahead"] else 0
-        stock = Stock(places, server, f"{kind.title} at {where(dsn)}", ahead, proxy)
+        pool = Pool(places, server, f"{kind.title} at {where(dsn)}", ahead, proxy)
         folder = Path(stack.enter_context(_short_folder()))
-        with _listening(folder / "leases", stock) as address:
-            _say({"address": address, "version": places.version, "killable": stock.killable})
+        with _listening(folder / "leases", pool) as address:
+            _say({"address": address, "version": places.version, "killable": pool.killable})
             sys.stdin.read()
-        _say({"left": stock.close()})
+        _say({"left": pool.close()})
 
 
 def _say(answer: dict[str, Any]) -> None:
@@ -79,7 +79,7 @@ def _short_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 @contextmanager
-def _listening(path: Path, stock: Stock) -> Iterator[str]:
+def _listening(path: Path, pool: Pool) -> Iterator[str]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(64)
@@ -88,7 +88,7 @@ def _listening(path: Path, stock: Stock) -> Iterator[str]:
             with suppress(OSError):
                 while True:
                     connection, _ = listener.accept()
-                    threading.Thread(target=_lease, args=(connection, stock), daemon=True).start()
+                    threading.Thread(target=_lease, args=(connection, pool), daemon=True).start()
 
         threading.Thread(target=serve, daemon=True).start()
         try:
@@ -98,7 +98,7 @@ def _listening(path: Path, stock: Stock) -> Iterator[str]:
             listener.shutdown(socket.SHUT_RDWR)
 
 
-def _lease(connection: socket.socket, stock: Stock) -> None:
+def _lease(connection: socket.socket, pool: Pool) -> None:
     """Give a place to whoever is at the other end, and take it back when they are gone."""
     with connection, connection.makefile("rw", encoding="utf-8") as talk:
 
@@ -108,7 +108,7 @@ def _lease(connection: socket.socket, stock: Stock) -> None:
 
         try:
             wanted = WantedPlace(**json.loads(talk.readline()))
-            name, dsn = _place(wanted, stock)
+            name, dsn = _place(wanted, pool)
         except Exception as error:  # noqa: BLE001 - told to whoever asked
             with suppress(OSError):
                 answer({"refused": first_line(error)})
@@ -118,21 +118,21 @@ def _lease(connection: socket.socket, stock: Stock) -> None:
                 answer({"name": name, "dsn": dsn})
                 for line in talk:
                     order = Order.from_json(json.loads(line))
-                    answer(_outcome(stock, order, name))
+                    answer(_outcome(pool, order, name))
         finally:
             if wanted == WantedPlace():
-                stock.give_back(name)
+                pool.give_back(name)
 
 
-def _place(wanted: WantedPlace, stock: Stock) -> tuple[str, str]:
+def _place(wanted: WantedPlace, pool: Pool) -> tuple[str, str]:
     if wanted.name is not None:
         return wanted.name, ""
-    return stock.take() if wanted.label is None else stock.labelled(wanted.label)
+    return pool.take() if wanted.label is None else pool.labelled(wanted.label)
 
 
-def _outcome(stock: Stock, order: Order, name: str) -> dict[str, Any]:
+def _outcome(pool: Pool, order: Order, name: str) -> dict[str, Any]:
     try:
-        return {"done": stock.do(order, name)}
+        return {"done": pool.do(order, name)}
     except Exception as error:  # noqa: BLE001 - told to whoever asked
         return {"refused": first_line(error)}
 

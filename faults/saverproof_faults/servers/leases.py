@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from saverproof_faults.servers.keeper_protocol import Deed, Order, WantedPlace
 from saverproof_faults.servers.kinds import Way
-from saverproof_faults.servers.orders import Deed, Order, WantedPlace
 from saverproof_faults.servers.server import ServerError
 
 

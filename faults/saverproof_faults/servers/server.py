@@ -18,8 +18,8 @@ from typing import IO, ClassVar, Self
 
 import psutil
 
-from saverproof_faults.servers import standstill
-from saverproof_faults.servers.guard import Guard
+from saverproof_faults.servers import sigstop
+from saverproof_faults.servers.reaper import Reaper
 
 HOST = "127.0.0.1"
 PATIENCE_S = 30.0
@@ -62,7 +62,7 @@ class Server(ABC):
             self._user = self._unprivileged()
             self.folder = Path(tempfile.mkdtemp(prefix="saverproof-server-", dir=self._root()))
             stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
-            self._guard = stack.enter_context(Guard(self.folder))
+            self._reaper = stack.enter_context(Reaper(self.folder))
             self.port = free_port()
             if self._user is not None:
                 os.chown(self.folder, *self._user)
@@ -124,7 +124,7 @@ class Server(ABC):
             raise ServerError(f"{self.programs[0]} is running already")
         with (self.folder / "log").open("ab") as log:
             self._process = self._popen(self.command(), stdout=log, stderr=log)
-        self._guard.watch(self._process.pid)
+        self._reaper.watch(self._process.pid)
         deadline = time.monotonic() + PATIENCE_S
         while not self.is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -165,9 +165,9 @@ class Server(ABC):
 
     def freeze(self) -> None:
         """Have it and all its processes stand still. Raises ServerError if that is not possible."""
-        if not standstill.possible():
+        if not sigstop.possible():
             raise ServerError("a server is made to stand still on Linux alone")
-        standstill.freeze(self._running().pid)
+        sigstop.freeze(self._running().pid)
 
     def thaw(self) -> None:
         """Let it go on, and wait until it has done what it was asked meanwhile.
@@ -176,8 +176,8 @@ class Server(ABC):
             ServerError: it never comes to rest.
         """
         process = self._running().pid
-        standstill.thaw(process)
-        if not standstill.wait_until_caught_up(process, self.port, PATIENCE_S):
+        sigstop.thaw(process)
+        if not sigstop.wait_until_caught_up(process, self.port, PATIENCE_S):
             raise ServerError(f"{self.programs[0]} does not come to rest after its standstill")
 
     def run(self, command: Sequence[str]) -> None:
@@ -214,7 +214,7 @@ class Server(ABC):
 
     def _buried(self, process: subprocess.Popen[bytes]) -> None:
         process.wait()
-        self._guard.release(process.pid)
+        self._reaper.release(process.pid)
         self._process = None
 
     def _popen(

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Fault, Lasts
 from saverproof_faults.sqlite import hooks, raw
 from saverproof_faults.sqlite.enginefault import EngineFault

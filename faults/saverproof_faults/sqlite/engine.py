@@ -1,6 +1,6 @@
 """Faults that strike at one statement, row or commit inside SQLite."""
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Moment
 from saverproof_faults.sqlite import hooks
 from saverproof_faults.sqlite.enginefault import EngineFault

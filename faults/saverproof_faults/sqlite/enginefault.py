@@ -2,7 +2,7 @@
 
 import os
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.sqlite.handles import WatchedConnection
 from saverproof_faults.sqlite.listener import Listener

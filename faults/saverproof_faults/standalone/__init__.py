@@ -14,7 +14,7 @@ itself where the plan says so. They reach whatever connects by ``sqlite3.connect
 from collections.abc import Callable
 from textwrap import dedent
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.errors import FaultsError
 from saverproof_faults.kinds import Fault
 from saverproof_faults.places import Places

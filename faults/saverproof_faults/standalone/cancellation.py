@@ -1,6 +1,6 @@
 """A cancelled await as plain Python."""
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Moment
 from saverproof_faults.places import Places
 

@@ -1,6 +1,6 @@
 """Failing calls of ``sqlite3`` as plain Python."""
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Event, Lasts, Moment
 from saverproof_faults.places import LEAVING, Places
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Fault
 from saverproof_faults.places import Places
 from saverproof_faults.standalone.frame import engine

@@ -2,7 +2,7 @@
 
 import re
 
-from saverproof_faults.armed import ArmedPlan
+from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.places import Places
 from saverproof_faults.scripted import UNDECIDED
 from saverproof_faults.standalone.frame import engine

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls import held_process
 from saverproof_faults.syscalls.calls import SystemCall
 from saverproof_faults.syscalls.messages import described, received_by, sent_by
 from saverproof_faults.syscalls.notifications import HeldCall
@@ -56,7 +56,7 @@ class Connections:
         """The socket, and what the held call asks of it; None if it is about no connection."""
         if trapped.fd is None:
             return None
-        name = tracee.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
+        name = held_process.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
         if not name.startswith(_SOCKET):
             return None
         if trapped.kind is CallKind.CONNECT:
@@ -92,7 +92,7 @@ class Connections:
             if found.type != socket.SOCK_STREAM:
                 return ""
         size = held.arguments[trapped.size]
-        return _address_in(tracee.memory(held.thread, held.arguments[trapped.data], size))
+        return _address_in(held_process.memory(held.thread, held.arguments[trapped.data], size))
 
     # --- breaking ----------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class Connections:
         self._left[name] = answer[: int(len(answer) * share)]
         return len(data)
 
-    def silence(self, held: HeldCall, trapped: Trapped, name: str, call: SystemCall) -> int:
+    def fall_silent(self, held: HeldCall, trapped: Trapped, name: str, call: SystemCall) -> int:
         """Let what is sent vanish; how much it is said to be."""
         if name not in self._silent:
             self._silent[name] = _same_socket(held, trapped)
@@ -138,7 +138,7 @@ class Connections:
         """Whether what is sent there vanishes."""
         return name in self._silent
 
-    def speak_again(self) -> None:
+    def end_silences(self) -> None:
         """End the connections that fell silent, and with them who waits for an answer."""
         for found in self._silent.values():
             with found, suppress(OSError):
@@ -163,7 +163,9 @@ class Connections:
 
 def _same_socket(held: HeldCall, trapped: Trapped) -> socket.socket:
     assert trapped.fd is not None
-    return socket.socket(fileno=tracee.same_open_file(held.thread, held.descriptor(trapped.fd)))
+    return socket.socket(
+        fileno=held_process.same_open_file(held.thread, held.descriptor(trapped.fd))
+    )
 
 
 def _peer_of(found: socket.socket) -> str | None:

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator
 
-from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls import held_process
 from saverproof_faults.syscalls.notifications import HeldCall
 from saverproof_faults.syscalls.numbers import Trapped
 
@@ -20,7 +20,7 @@ _TLS_RECORDS = (b"\x14\x03", b"\x15\x03", b"\x16\x03", b"\x17\x03")
 def sent_by(held: HeldCall, trapped: Trapped) -> bytes:
     """What the call would send."""
     return b"".join(
-        tracee.memory(held.thread, address, size) for address, size in _pieces(held, trapped)
+        held_process.memory(held.thread, address, size) for address, size in _pieces(held, trapped)
     )
 
 
@@ -29,11 +29,11 @@ def received_by(held: HeldCall, trapped: Trapped, given: bytes) -> int:
     done = 0
     for address, size in _pieces(held, trapped):
         piece = given[done : done + size]
-        tracee.overwrite(held.thread, address, piece)
+        held_process.overwrite(held.thread, address, piece)
         done += len(piece)
     if trapped.message is not None:
         beside = held.arguments[trapped.message] + _CONTROL_SIZE_AT
-        tracee.overwrite(held.thread, beside, _NO_CONTROL)
+        held_process.overwrite(held.thread, beside, _NO_CONTROL)
     return done
 
 
@@ -41,15 +41,15 @@ def _pieces(held: HeldCall, trapped: Trapped) -> Iterator[tuple[int, int]]:
     """The address and size of each place in memory that the call is about."""
     if trapped.message is not None:
         at = held.arguments[trapped.message] + _PIECES_AT
-        yield from tracee.pieces_at(
-            held.thread, *_POINTED.unpack(tracee.memory(held.thread, at, _POINTED.size))
+        yield from held_process.pieces_at(
+            held.thread, *_POINTED.unpack(held_process.memory(held.thread, at, _POINTED.size))
         )
         return
     assert trapped.data is not None
     assert trapped.size is not None
     address, size = held.arguments[trapped.data], held.arguments[trapped.size]
     if trapped.vector:
-        yield from tracee.pieces_at(held.thread, address, size)
+        yield from held_process.pieces_at(held.thread, address, size)
     else:
         yield address, size
 

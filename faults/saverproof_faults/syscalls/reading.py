@@ -5,7 +5,7 @@ import stat
 import sys
 from dataclasses import dataclass
 
-from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls import held_process
 from saverproof_faults.syscalls.calls import SystemCall
 from saverproof_faults.syscalls.notifications import HeldCall
 from saverproof_faults.syscalls.numbers import CallKind, Trapped
@@ -24,9 +24,9 @@ class WatchedFolder:
         merely counted, its kind and its file are enough, and to look for the rest takes as long.
         """
         if trapped.fd is not None:
-            path = tracee.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
+            path = held_process.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
         elif trapped.address is not None:
-            path = tracee.path_of_mapping(held.thread, held.arguments[trapped.address])
+            path = held_process.path_of_mapping(held.thread, held.arguments[trapped.address])
         elif trapped.path is not None:
             path = self._path(held, trapped, trapped.path)
         else:
@@ -42,10 +42,10 @@ class WatchedFolder:
         return path.startswith(self.path) and path[len(self.path) : len(self.path) + 1] in ("", "/")
 
     def _path(self, held: HeldCall, trapped: Trapped, position: int) -> str:
-        folder = tracee.HERE if trapped.folder is None else held.descriptor(position - 1)
-        path = tracee.path_at(held.thread, held.arguments[position], folder)
+        folder = held_process.HERE if trapped.folder is None else held.descriptor(position - 1)
+        path = held_process.path_at(held.thread, held.arguments[position], folder)
         # Resolving takes a call for each part of the path, and few programs are given a link.
-        return path if self._holds(path) else tracee.resolved(path)
+        return path if self._holds(path) else held_process.resolved(path)
 
     def _made(self, held: HeldCall, trapped: Trapped, path: str, target: str) -> SystemCall:
         kind = trapped.kind
@@ -82,7 +82,7 @@ def _size(held: HeldCall, trapped: Trapped) -> int:
     given = held.arguments[trapped.size]
     if not trapped.vector:
         return given
-    pieces = tracee.pieces_at(held.thread, held.arguments[trapped.data or 0], given)
+    pieces = held_process.pieces_at(held.thread, held.arguments[trapped.data or 0], given)
     return sum(size for _, size in pieces)
 
 
@@ -93,7 +93,7 @@ def _flags(held: HeldCall, trapped: Trapped) -> int:
     given = held.arguments[trapped.flags]
     if trapped.data is None:
         return given
-    return int.from_bytes(tracee.memory(held.thread, given, 8), sys.byteorder)
+    return int.from_bytes(held_process.memory(held.thread, given, 8), sys.byteorder)
 
 
 def _offset(held: HeldCall, trapped: Trapped) -> int:
@@ -102,15 +102,19 @@ def _offset(held: HeldCall, trapped: Trapped) -> int:
         return held.arguments[trapped.offset]
     assert trapped.fd is not None
     given = (
-        None if trapped.to is None else tracee.number_at(held.thread, held.arguments[trapped.to])
+        None
+        if trapped.to is None
+        else held_process.number_at(held.thread, held.arguments[trapped.to])
     )
-    return tracee.position(held.thread, held.descriptor(trapped.fd)) if given is None else given
+    return (
+        held_process.position(held.thread, held.descriptor(trapped.fd)) if given is None else given
+    )
 
 
 def _grown(held: HeldCall, trapped: Trapped) -> int:
     """How long a file is once room was made in it."""
     assert trapped.fd is not None
-    now = tracee.size_of(held.thread, held.descriptor(trapped.fd))
+    now = held_process.size_of(held.thread, held.descriptor(trapped.fd))
     if trapped.flags is None or held.arguments[trapped.flags]:
         return now
     return max(now, held.arguments[trapped.offset or 0] + held.arguments[trapped.size or 0])

@@ -2,7 +2,7 @@
 
 import os
 
-from saverproof_faults.syscalls import tracee
+from saverproof_faults.syscalls import held_process
 from saverproof_faults.syscalls.notifications import HeldCall
 from saverproof_faults.syscalls.numbers import Trapped
 
@@ -15,7 +15,7 @@ def written_in_part(held: HeldCall, trapped: Trapped, size: int) -> int:
     assert trapped.fd is not None
     assert trapped.data is not None
     data = contents(held, trapped, size)
-    file = tracee.same_open_file(held.thread, held.descriptor(trapped.fd))
+    file = held_process.same_open_file(held.thread, held.descriptor(trapped.fd))
     try:
         if trapped.offset is None:
             return os.write(file, data)
@@ -31,15 +31,15 @@ def copied(held: HeldCall, trapped: Trapped, size: int) -> bytes:
     source = held.descriptor(trapped.source)
     if not os.path.isfile(f"/proc/{held.thread}/fd/{source}"):
         return b""
-    start = tracee.number_at(held.thread, held.arguments[trapped.from_ or 0])
-    return tracee.bytes_of(held.thread, source, start, size)
+    start = held_process.number_at(held.thread, held.arguments[trapped.from_ or 0])
+    return held_process.bytes_of(held.thread, source, start, size)
 
 
 def contents(held: HeldCall, trapped: Trapped, size: int) -> bytes:
     """The first ``size`` bytes of a held write."""
     address = held.arguments[trapped.data or 0]
     if not trapped.vector:
-        return tracee.memory(held.thread, address, size)
-    pieces = tracee.pieces_at(held.thread, address, held.arguments[trapped.size or 0])
-    whole = b"".join(tracee.memory(held.thread, *piece) for piece in pieces)
+        return held_process.memory(held.thread, address, size)
+    pieces = held_process.pieces_at(held.thread, address, held.arguments[trapped.size or 0])
+    whole = b"".join(held_process.memory(held.thread, *piece) for piece in pieces)
     return whole[:size]

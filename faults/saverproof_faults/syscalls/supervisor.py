@@ -19,6 +19,7 @@ from saverproof_faults.io.data import entry_data
 from saverproof_faults.kill import wire
 from saverproof_faults.syscalls.calls import NETWORK, UNSEEN, SystemCall
 from saverproof_faults.syscalls.connections import Connections
+from saverproof_faults.syscalls.held_process import writes_through
 from saverproof_faults.syscalls.mapped import MappedFiles
 from saverproof_faults.syscalls.notifications import HeldCall, end, go_on, prefer_speed, take
 from saverproof_faults.syscalls.numbers import CallKind, Trapped, by_number, processor
@@ -26,7 +27,6 @@ from saverproof_faults.syscalls.plan import CallFailure, CallFault
 from saverproof_faults.syscalls.reading import WatchedFolder
 from saverproof_faults.syscalls.recording import CallLog
 from saverproof_faults.syscalls.short_writes import contents, copied, written_in_part
-from saverproof_faults.syscalls.tracee import writes_through
 
 UNANSWERED = frozenset({"arm", "count"})
 """Commands whose client goes on at once."""
@@ -116,7 +116,7 @@ class Supervisor:
             case "disarm":
                 answer = {"fired": [call.as_data() for call in self.fired], "problem": self.problem}
                 self.fault, self.problem = None, ""
-                self.connections.speak_again()
+                self.connections.end_silences()
             case "report":
                 answer = {
                     "held": self.held,
@@ -125,7 +125,7 @@ class Supervisor:
                 }
             case "leave":
                 self.fault, self.calls, self.log, self.leaving = None, None, None, True
-                self.connections.speak_again()
+                self.connections.end_silences()
         if message["command"] not in UNANSWERED:
             wire.send(self.control, answer)
 
@@ -228,7 +228,7 @@ class Supervisor:
                 self._tell()
                 go_on(listener, held)
             case CallFailure.SILENCE:
-                end(listener, held, value=connections.silence(held, trapped, name, call))
+                end(listener, held, value=connections.fall_silent(held, trapped, name, call))
             case failure:
                 share = 0.5 if failure is CallFailure.ANSWER_CUT else 0.0
                 sent = connections.lose_answer(held, trapped, name, share, self._tell)

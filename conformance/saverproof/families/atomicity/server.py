@@ -12,8 +12,8 @@ from saverproof.families.atomicity.files import FailingFiles
 from saverproof.workspace import Workspace
 from saverproof_faults import Event, Fault, Lasts, Moment, NotSettled, Plan
 from saverproof_faults.servers import Lease, Need, ServerError, ServerKind, Way
-from saverproof_faults.servers.keeping import announced
-from saverproof_faults.servers.orders import Deed, WantedPlace, telling
+from saverproof_faults.servers.keeper_client import announced
+from saverproof_faults.servers.keeper_protocol import Deed, WantedPlace, telling
 
 if TYPE_CHECKING:
     from saverproof.families.atomicity.bench import CallerThread

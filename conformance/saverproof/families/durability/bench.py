@@ -25,8 +25,8 @@ from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 from saverproof_faults.kill import Body, DiedBy, Harness, KillAt, TrialResult, View, Writer
 from saverproof_faults.servers import Lease, Need, ServerError, serving_apart
-from saverproof_faults.servers.keeping import announced
-from saverproof_faults.servers.orders import WantedPlace
+from saverproof_faults.servers.keeper_client import announced
+from saverproof_faults.servers.keeper_protocol import WantedPlace
 
 DEADLINE_S = 15.0
 CHILDREN = (child, graph_child, power_child)

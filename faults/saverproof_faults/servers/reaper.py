@@ -13,7 +13,7 @@ from typing import Self
 _SOURCE = "import sys; sys.path[:] = {path!r}; from {module} import watch; watch({folder!r})"
 
 
-class Guard:
+class Reaper:
     """While entered, ends the watched processes and removes ``folder`` if this process dies."""
 
     def __init__(self, folder: Path) -> None:

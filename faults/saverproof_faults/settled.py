@@ -21,7 +21,7 @@ _SELF_PIPE = 1
 """Files that each event loop watches for itself."""
 
 
-async def quiet(threads: Collection[threading.Thread], deadline: float) -> bool:
+async def settled(threads: Collection[threading.Thread], deadline: float) -> bool:
     """Wait until no other task of this loop and none of these threads is at work.
 
     Args:

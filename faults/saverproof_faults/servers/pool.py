@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
+from saverproof_faults.servers.keeper_protocol import Deed, Order
 from saverproof_faults.servers.kinds import (
     Moves,
     NoPlaceError,
@@ -22,7 +23,6 @@ from saverproof_faults.servers.kinds import (
     StandsStill,
     Way,
 )
-from saverproof_faults.servers.orders import Deed, Order
 from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.server import ServerError
 
@@ -30,7 +30,7 @@ _PATIENCE_S = 60.0
 _MOST_RENEWED = 8
 
 
-class Stock:
+class Pool:
     """Places ready to be used, and those to be removed; one thread does both, beside the run."""
 
     def __init__(

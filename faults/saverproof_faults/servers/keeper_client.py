@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from saverproof_faults.servers import keeper
+from saverproof_faults.servers.keeper_protocol import WantedPlace
 from saverproof_faults.servers.kinds import ServerKind
 from saverproof_faults.servers.leases import Lease
-from saverproof_faults.servers.orders import WantedPlace
 from saverproof_faults.servers.reference import text_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 

@@ -8,11 +8,11 @@ import sys
 import time
 from pathlib import Path
 
-from saverproof_faults.claims import claim, remove_abandoned
+from saverproof_faults.abandoned import claim, remove_abandoned
 
 HOLDING = """
 import pathlib, sys
-from saverproof_faults.claims import claim
+from saverproof_faults.abandoned import claim
 claim(pathlib.Path(sys.argv[1]))
 print(flush=True)
 sys.stdin.read()
