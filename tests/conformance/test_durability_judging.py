@@ -1,14 +1,28 @@
 """What became of operations, judged from what is shown after a kill."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.execution.view import ShownFacts, canonical, fact
-from saverproof.families.durability.graph_verdict import SHARES, resumable
-from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
+from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
+from saverproof.families.durability.judging import (
+    KilledRun,
+    KillOutcome,
+    KillVerdict,
+    judge,
+)
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.families.durability.record import ATOMIC, SURVIVES, KillRecord, KillTrial
+from saverproof.families.durability.record import (
+    ATOMIC,
+    NO_GAPS,
+    REOPENS,
+    SURVIVES,
+    KillRecord,
+    KillTrial,
+)
 from saverproof.families.graph.scenario import ALL_MODES
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.tally import Tally
@@ -16,6 +30,7 @@ from saverproof.items import ItemPlan
 from saverproof.steps.codec import decode, encode
 from saverproof.steps.definitions import DeleteForRuns, DeleteThread, Put, PutWrites
 from saverproof.values import Value
+from saverproof_faults.kill import DiedBy, View
 
 ONE = fact("a", "", "1", "checkpoint")
 TASK = fact("a", "", "1", "writes", "t")
@@ -189,3 +204,60 @@ def test_a_run_is_not_killed_where_langgraph_leaves_a_stub() -> None:
         for mode in ALL_MODES
     }
     assert [where for where, so in promised.items() if not so] == [("a delta channel", "exit")]
+
+
+def unusable(acknowledged: int, *, seen: bool = False) -> KillTrial:
+    verdict = KillVerdict(KillOutcome.UNOPENED)
+    place = KillPlace(PlaceKind.SYSTEM_CALL, acknowledged, 2)
+    return KillTrial(RUN, (), place, acknowledged, True, verdict, "reading raises", seen=seen)
+
+
+def record_of(*trials: KillTrial) -> KillRecord:
+    facts = facts_from(EVERY_OPERATION)
+    record = KillRecord(Tally(ItemPlan({}, facts, "durability", "sync", "quick", 0, "")))
+    for trial in trials:
+        record.tried(trial)
+    record.settle()
+    return record
+
+
+def test_a_store_that_cannot_be_used_shows_nothing_of_what_it_holds() -> None:
+    kept = KillTrial(
+        RUN, (), KillPlace(PlaceKind.ACKNOWLEDGED, 1), 2, False, KillVerdict(KillOutcome.ABSENT)
+    )
+    outcome = record_of(kept, unusable(2), unusable(3)).tally.outcome()
+    for name in (SURVIVES, ATOMIC, NO_GAPS):
+        assert outcome.unexercised[name].startswith("2 kills")
+        assert "durability/reopens stands in the way" in outcome.unexercised[name]
+    assert outcome.checked == {REOPENS: 3, SURVIVES: 1, NO_GAPS: 1}
+
+
+def test_what_was_read_of_a_store_before_it_could_not_be_used_counts() -> None:
+    outcome = record_of(unusable(2, seen=True)).tally.outcome()
+    assert outcome.checked == dict.fromkeys((REOPENS, SURVIVES, ATOMIC, NO_GAPS), 1)
+    assert outcome.unexercised == {}
+
+
+def test_nothing_stands_in_the_way_of_what_is_found_broken() -> None:
+    lost = KillTrial(
+        RUN, (), KillPlace(PlaceKind.ACKNOWLEDGED, 1), 2, False, KillVerdict(KillOutcome.LOST, (1,))
+    )
+    assert SURVIVES in record_of(lost, unusable(2)).found
+
+
+@pytest.mark.parametrize(
+    ("seen", "finished"),
+    [
+        (None, False),
+        ({"result": '{"raised": "ValueError"}'}, False),
+        ({"result": "{}"}, True),
+        ({"state": "{}"}, True),
+    ],
+)
+def test_a_graph_that_did_not_run_to_its_end_says_nothing_of_nodes_that_run_twice(
+    seen: dict[str, str] | None, finished: bool
+) -> None:
+    value = None if seen is None else {"seen": seen}
+    view = View(value, DiedBy.FINISHED, None, 0, None, 0.0, "", "")
+    show = Show(SCENARIOS[0], "sync", {"result": "{}"}, Counter(), 1)
+    assert Resumed(show, 1, (), (), frozenset(), Counter(), view).finished is finished

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.registry import contracts
 from saverproof.families.budget import Budget
-from saverproof.items import Finding, ItemPlan, Outcome
+from saverproof.items import Finding, ItemPlan, Outcome, Unsettled
 from saverproof.machines.differences import Differences
 
 Progress = Callable[[dict[str, Any]], None]
@@ -36,6 +36,11 @@ def keep_plainest(known: dict[str, R], name: str, shown: R) -> None:
         known[name] = shown
 
 
+def hidden(why: str, behind: str) -> str:
+    """Why nothing is known of a contract that a breach of another one hides."""
+    return f"{why}: {behind} stands in the way"
+
+
 def tell_nobody(figures: dict[str, Any]) -> None:
     """Progress that nobody waits for."""
 
@@ -53,6 +58,8 @@ class Tally:
         notes: lines on the item as a whole, for the report.
         sections: further sections of the report, by name.
         differences: every difference that was seen.
+        unsettled: contract id -> the differences that may break it, and that nothing explains.
+        handed: the violations of other families' contracts.
         operations: calls of the saver that were judged.
         saver_s: seconds spent inside the saver, where they are told apart.
         budget: how long it may take, and what was left out for that.
@@ -66,12 +73,15 @@ class Tally:
     notes: list[str] = field(default_factory=list)
     sections: dict[str, Any] = field(default_factory=dict)
     differences: Differences = field(default_factory=Differences)
+    unsettled: dict[str, Unsettled] = field(default_factory=dict)
+    handed: list[Finding] = field(default_factory=list)
     operations: int = 0
     saver_s: float = 0.0
     budget: Budget = field(init=False)
     _inapplicable: dict[str, str] = field(default_factory=dict)
     _ruled_out: dict[str, str] = field(default_factory=dict)
     _unexercised: dict[str, str] = field(default_factory=dict)
+    _given_up: dict[str, str] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
     _last_beat: float = 0.0
 
@@ -102,6 +112,14 @@ class Tally:
         for name in names:
             self.unknown.setdefault(name, why)
 
+    def unsettle(self, contract: str, times: int, steps: Sequence[str], program: Any) -> None:
+        """Differences that may break a contract were seen, and nothing that was found predicts
+        them; ``program``, in words ``steps``, is the shortest that shows one.
+        """
+        count = "1 difference was" if times == 1 else f"{times} differences were"
+        why = f"{count} seen that no finding explains"
+        self.unsettled[contract] = Unsettled(times=times, why=why, steps=[*steps], program=program)
+
     def withdraw(self, contract: str, why: str) -> None:
         """Nothing can be said of a contract after all, whatever was judged."""
         self.checked.pop(contract, None)
@@ -117,6 +135,12 @@ class Tally:
         """
         for name in names:
             self._unexercised.setdefault(name, why)
+
+    def give_up(self, contract: str, why: str, behind: str) -> None:
+        """A check of a contract came to nothing, since another contract is broken. Where no check
+        did better, it was not exercised.
+        """
+        self._given_up.setdefault(contract, hidden(why, behind))
 
     def note(self, text: str) -> None:
         """Keep a line on the item as a whole, once."""
@@ -162,6 +186,8 @@ class Tally:
         checked = {n: times for n, times in self.checked.items() if times and n in applicable}
         ruled_out = {n: w for n, w in self._ruled_out.items() if n not in found | checked.keys()}
         left = applicable - found - ruled_out.keys()
+        for name in left & self._given_up.keys() - checked.keys():
+            self.not_exercised([name], self._given_up[name])
         if self.budget.left_out:
             self.not_exercised((n for n in left if n not in checked), self.budget.reason)
         if self.budget.limit_s is not None:
@@ -177,4 +203,6 @@ class Tally:
             saver_s=self.saver_s,
             total_s=time.perf_counter() - self._started,
             extra=self.sections | {"differences": account.as_data()},
+            unsettled={n: seen for n, seen in self.unsettled.items() if n not in found},
+            handed=tuple(self.handed),
         )

@@ -98,6 +98,8 @@ class DurabilityJudging:
         self.tally.agreed(KEEPS, power.after_acknowledged)
         for contract, images in power.bad.items():
             self.tally.differences.note(contract, images)
+        if POWER in power.bad:
+            self.tally.give_up(KEEPS, "no disk that work was acknowledged on can be used", POWER)
         if power.unseen:
             self.tally.not_exercised(CUT, power.unseen)
         if bench.hangs_too_often:

@@ -20,7 +20,13 @@ from saverproof.families.durability.bench import DEADLINE_S, SIDE_BY_SIDE, KillB
 from saverproof.families.durability.graph_child import NODES, OPERATIONS, RESUMED
 from saverproof.families.durability.graph_log import read_log
 from saverproof.families.durability.graph_scripts import graph_reproducer
-from saverproof.families.durability.graph_verdict import SHARES, Resumed, Show, resumable
+from saverproof.families.durability.graph_verdict import (
+    SHARES,
+    Resumed,
+    Show,
+    raised,
+    resumable,
+)
 from saverproof.families.durability.judging import KillOutcome
 from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.describing import describe
@@ -112,10 +118,10 @@ class Resuming:
             if result.died_by is not DiedBy.FINISHED:
                 raise NoCleanRunError(f"a clean run: {result.ending()} {result.stacks}".strip())
             nodes = _nodes(arguments)
-            result_seen = result.value["seen"][RESULT]
-            if result_seen.startswith('{"raised"') or not nodes:
+            seen = result.value["seen"]
+            if raised(seen) or not nodes:
                 # A run that came to nothing is nothing to compare with.
-                raise NoCleanRunError(f"a clean run: {result_seen}")
+                raise NoCleanRunError(f"a clean run: {seen[RESULT]}")
         return Show(scenario, mode, result.value["seen"], nodes, result.places)
 
     @contextmanager
@@ -185,11 +191,18 @@ class Resuming:
             self.record.tally.unsure((RESUME, NO_RERUN), f"{why} {result.stacks}".strip()[:2_000])
 
     def _judge(self, resumed: Resumed) -> None:
-        difference, rerun = resumed.difference(), None
-        self.record.tally.agreed(RESUME)
-        if resumed.show.mode == "sync":
-            self.record.tally.agreed(NO_RERUN)
-            rerun = resumed.rerun()
+        tally = self.record.tally
+        difference = resumed.difference()
+        sync = resumed.show.mode == "sync"
+        rerun = resumed.rerun() if sync else None
+        if rerun is None or difference is None:
+            tally.agreed(RESUME)
+        else:
+            tally.give_up(RESUME, "what runs twice may change the state", NO_RERUN)
+        if sync and (rerun is not None or resumed.finished):
+            tally.agreed(NO_RERUN)
+        elif sync:
+            tally.give_up(NO_RERUN, "no graph that was resumed ran to its end", RESUME)
         outcome = KillOutcome.WHOLE if difference is None and rerun is None else KillOutcome.LOST
         self.record.killed_graph(f"graph: {resumed.show.scenario.name}", outcome)
         # What a node does twice changes the state as well: one flaw, one contract.

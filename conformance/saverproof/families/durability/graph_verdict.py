@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from saverproof.families.durability.graph_log import WRITES, GraphCall
 from saverproof.families.graph.installed import DELTA
+from saverproof.families.graph.runner import RESULT
 from saverproof.families.graph.scenarios import GraphScenario
 from saverproof_faults.kill import View
 
@@ -27,6 +29,11 @@ SHARES = {
 of the kills each gets: where nodes work side by side, some are finished when others are not.
 """
 _SPECIAL = {"__interrupt__", "__error__", "__resume__", "__scheduled__"}
+
+
+def raised(seen: Mapping[str, str]) -> bool:
+    """Whether the last call of a graph raised."""
+    return seen.get(RESULT, "").startswith('{"raised"')
 
 
 def resumable(scenario: GraphScenario, mode: str) -> bool:
@@ -78,6 +85,11 @@ class Resumed:
         if flying:
             return f"during {' and '.join(flying)}"
         return f"after {len(self.operations)} operations"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the graph ran to its end when it was resumed, whatever came of it."""
+        return self.view.value is not None and not raised(self.view.value["seen"])
 
     def difference(self) -> tuple[str, str, str] | None:
         """What is not as in the undisturbed run: which, expected, observed."""

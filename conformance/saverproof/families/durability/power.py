@@ -94,7 +94,7 @@ class Power:
     missing: dict[int, tuple[MissingSync, ...]] = field(default_factory=dict)
     """The syncs that were missing when an operation had returned."""
     after_acknowledged: int = 0
-    """Images of a time at which something had been acknowledged."""
+    """Images of a time at which something had been acknowledged, whose store can be used."""
     opening: int = 0
     """Images of the first opening."""
     recorder: str = SQLITE
@@ -207,13 +207,13 @@ class Power:
 
     def _take(self, run: KilledRun, image: DiskImage, seen: dict[str, Any]) -> None:
         self.images += 1
-        self.after_acknowledged += bool(image.acknowledged)
         self.opening += not image.started
         flaw = self._flaw_in(run, image, seen)
         self.counts[flaw.outcome] += 1
         if flaw.outcome in WRONG:
             self._keep(POWER, flaw)
             return
+        self.after_acknowledged += bool(image.acknowledged)
         self.by_lost[len(flaw.lost)] += 1
         if flaw.lost:
             self._keep(KEEPS, flaw)

@@ -11,7 +11,7 @@ from saverproof.contracts.tables import durability
 from saverproof.families.durability.judging import KilledRun, KillOutcome, KillVerdict
 from saverproof.families.durability.kill_choice import operation_at
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.families.tally import Tally, keep_plainest
+from saverproof.families.tally import Tally, hidden, keep_plainest
 from saverproof.programs.small import OPERATIONS
 
 SURVIVES = durability.ACKNOWLEDGED_SURVIVES.id
@@ -27,8 +27,9 @@ class KillTrial:
     """One process that was killed, and what another one found.
 
     ``acknowledged`` operations had returned; ``flying`` says that the next had begun. ``trouble``
-    is why the store could not be used any more. ``beside`` says that a second process was at work,
-    ``survivor`` that it is the one which is judged here.
+    is why the store could not be used any more; ``seen`` says that it still showed all it should.
+    ``beside`` says that a second process was at work, ``survivor`` that it is the one which is
+    judged here.
     """
 
     run: KilledRun
@@ -41,6 +42,7 @@ class KillTrial:
     recovery_ms: float | None = None
     beside: bool = False
     survivor: bool = False
+    seen: bool = False
 
     @property
     def operation(self) -> str:
@@ -72,11 +74,23 @@ class KillTrial:
     @property
     def judged(self) -> tuple[str, ...]:
         """The contracts for which it is evidence."""
-        found = [REOPENS]
-        if self.verdict.outcome is not KillOutcome.UNOPENED:
-            found += [SURVIVES] if self.acknowledged else []
-            found += [ATOMIC] if self.flying else []
-            found += [NO_GAPS] if self.acknowledged > 1 else []
+        return (REOPENS,) if self._shows_nothing else (REOPENS, *self._asked)
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """The contracts for which it would be evidence if the store could be used."""
+        return self._asked if self._shows_nothing else ()
+
+    @property
+    def _shows_nothing(self) -> bool:
+        return self.verdict.outcome is KillOutcome.UNOPENED and not self.seen
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        """The contracts that speak of what had been stored, or was being stored."""
+        found = [SURVIVES] if self.acknowledged else []
+        found += [ATOMIC] if self.flying else []
+        found += [NO_GAPS] if self.acknowledged > 1 else []
         return tuple(found)
 
     @property
@@ -109,6 +123,8 @@ class KillRecord:
     """How many places the fixed programs have, by operation."""
     below: bool = False
     """Whether some are in what the saver asks of its database, its files or its server."""
+    _given_up: Counter[str] = field(default_factory=Counter)
+    """How many kills each contract was not judged by, since the store could not be used."""
     _doubtful: dict[str, KillTrial] = field(default_factory=dict)
     _killed: dict[str, set[tuple[int, KillPlace]]] = field(default_factory=dict)
     """Where they were killed, by operation."""
@@ -137,6 +153,7 @@ class KillRecord:
         self.outcomes[outcome] += 1
         for contract in trial.judged:
             self.tally.agreed(contract)
+        self._given_up.update(trial.given_up)
         for contract in trial.blamed:
             self.tally.differences.note(contract)
             kept = self._doubtful if trial.verdict.doubtful else self.found
@@ -149,6 +166,11 @@ class KillRecord:
         if SURVIVES not in self.found:
             for contract, trial in self._doubtful.items():
                 keep_plainest(self.found, contract, trial)
+        # The kill in the middle is the one that tells: those around it are not enough.
+        for contract, times in self._given_up.items():
+            kills = "1 kill" if times == 1 else f"{times} kills"
+            why = f"{kills} left a store that cannot be used"
+            self.tally.not_exercised([contract], hidden(why, REOPENS))
 
     def killed_graph(self, operation: str, outcome: KillOutcome) -> None:
         """Take in a graph that was killed."""

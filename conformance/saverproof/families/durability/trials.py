@@ -37,12 +37,11 @@ def trial_of(
     """What a kill and a look at what was left come to."""
     acknowledged, flying = len(result.acknowledged), bool(result.in_flight)
     trouble = trouble_of(view)
+    seen = False
     if result.died_by is not DiedBy.KILL:
         verdict = KillVerdict(KillOutcome.NOT_FIRED)
-    elif trouble:
-        verdict = KillVerdict(KillOutcome.UNOPENED)
     else:
-        verdict = judge(subject.run, acknowledged, flying, view.value["shown"])
+        verdict, seen = _judged(subject, acknowledged, flying, view, trouble)
     return KillTrial(
         subject.run,
         tuple(subject.versions),
@@ -53,6 +52,7 @@ def trial_of(
         trouble,
         None if view.value is None else view.value.get("first_answer_ms"),
         beside,
+        seen=seen,
     )
 
 
@@ -63,9 +63,7 @@ def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: V
         trouble = f"a second process, which went on: {result.ending()} {result.stacks}".strip()
     elif result.value is not None:
         trouble = f"a second process, which went on, could not write: {result.value}"
-    verdict = KillVerdict(KillOutcome.UNOPENED)
-    if not trouble:
-        verdict = judge(subject.run, len(result.acknowledged), False, view.value["shown"])
+    verdict, seen = _judged(subject, len(result.acknowledged), False, view, trouble)
     return KillTrial(
         subject.run,
         tuple(subject.versions),
@@ -76,7 +74,25 @@ def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: V
         trouble,
         beside=True,
         survivor=True,
+        seen=seen,
     )
+
+
+def _judged(
+    subject: Subject, acknowledged: int, flying: bool, view: View, trouble: str
+) -> tuple[KillVerdict, bool]:
+    """The verdict, and whether a store that cannot be used still showed all that it should."""
+    shown = None if view.value is None or _unread(view.value) else view.value["shown"]
+    verdict = KillVerdict(KillOutcome.UNOPENED)
+    if shown is None:
+        return verdict, False
+    found = judge(subject.run, acknowledged, flying, shown)
+    return (verdict, found.kept) if trouble else (found, False)
+
+
+def _unread(seen: Mapping[str, Any]) -> bool:
+    """Whether a look came to its end before all was read."""
+    return "opening" in seen or "reading" in seen
 
 
 def trouble_of(view: View) -> str:
