@@ -183,7 +183,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The package is imported by whoever only wants a part of it: its modules wait to be asked for.
+    # Import a module only when one of its names is asked for: most users need a part of the
+    # package.
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,4 +1,8 @@
-"""Private folders that whoever comes next removes, if those who used them were killed."""
+"""Remove private folders whose owners were killed before they could do it themselves.
+
+An owner claims its folder for as long as it lives; the next process that needs such a folder
+removes the unclaimed ones.
+"""
 
 import fcntl
 import os
@@ -9,25 +13,28 @@ from contextlib import suppress
 from pathlib import Path
 
 _NEW_S = 60.0
-"""How old a folder must be to be removed: it is made a moment before it is claimed."""
+"""Folders younger than this, in seconds, are left alone: an owner makes its folder a moment before
+it claims it.
+"""
 
 
 def claim(folder: Path) -> int:
-    """Say that a folder is in use, for as long as the descriptor that this gives is open."""
+    """Mark a folder as in use until the returned descriptor is closed."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     with suppress(OSError):
-        # Where nothing can be locked, nothing will be removed either.
+        # A file system without locks has no claims: `remove_abandoned` cannot lock such a folder
+        # either, and leaves it.
         fcntl.flock(descriptor, fcntl.LOCK_SH)
     return descriptor
 
 
 def remove_abandoned(parent: Path, pattern: str) -> None:
-    """Remove folders of this user below ``parent`` that nobody claims any more.
+    """Remove this user's unclaimed folders below ``parent``.
 
-    ``pattern`` names them, and only such as are claimed by whoever uses them.
+    ``pattern`` is a glob of their names. It must match only folders that their owners claim.
     """
     for folder in parent.glob(pattern):
-        # Another process may be doing the same.
+        # Another process may be removing the same folder.
         with suppress(OSError):
             if _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What became of the plans that were armed."""
+"""Fault plans that were armed, and which of them struck."""
 
 import threading
 from collections import Counter
@@ -13,10 +13,12 @@ from saverproof_faults.plan import Plan
 
 @dataclass(eq=False)
 class ArmedPlan:
-    """One plan, armed once. ``fired`` counts how often it struck; ``note`` says why it could not.
+    """A plan that was armed once.
 
-    ``action`` is what a harness does at a client-side place instead of raising. ``steps`` is how
-    many times SQLite asked during the statement before it was interrupted, for a reproducer.
+    ``fired`` counts how often its fault struck; ``note`` says why it could not. ``action`` is
+    called at a client-side place instead of raising an error. ``steps`` is how often SQLite called
+    its progress handler during the statement before the fault interrupted it; reproducers repeat
+    that number.
     """
 
     plan: Plan
@@ -28,11 +30,14 @@ class ArmedPlan:
 
     @property
     def spent(self) -> bool:
-        """Whether it has struck and is not to strike again."""
+        """True once a fault that strikes only once has struck."""
         return self.fired > 0 and self.plan.lasts is Lasts.ONCE
 
     def fire(self) -> bool:
-        """Strike, unless spent; True if it did. Safe from several threads."""
+        """Count a strike and return True, or return False if the fault is spent.
+
+        Several threads may call this at once.
+        """
         with self._lock:
             if self.spent:
                 return False
@@ -40,12 +45,12 @@ class ArmedPlan:
             return True
 
     def hits(self, index: int) -> bool:
-        """Whether the ``index``-th event of the plan's kind is where it strikes."""
+        """Return whether the fault strikes at the ``index``-th event of its kind."""
         wanted = self.plan.place.index
         return index >= wanted if self.plan.lasts is Lasts.ONWARDS else index == wanted
 
     def require_fired(self) -> None:
-        """Raise FaultsError if it never struck: such a plan has tested nothing."""
+        """Raise FaultsError if the fault never struck: such a trial has tested nothing."""
         if not self.fired:
             why = f": {self.note}" if self.note else ""
             raise FaultsError(f"the fault never fired{why}. Plan: {self.plan.describe()}")
@@ -53,7 +58,10 @@ class ArmedPlan:
 
 @dataclass
 class Report:
-    """What an injector did since it was entered. ``points`` counts the places of clean runs."""
+    """The plans of one injector, and what became of them.
+
+    ``points`` counts the places that clean runs passed.
+    """
 
     points: int = 0
     armed_plans: list[ArmedPlan] = field(default_factory=list)
@@ -63,26 +71,26 @@ class Report:
 
     @property
     def injected(self) -> int:
-        """How many plans struck."""
+        """Number of plans whose fault struck."""
         return sum(1 for armed in self.armed_plans if armed.fired)
 
     @property
     def never_fired(self) -> tuple[ArmedPlan, ...]:
-        """The plans that did not: each is an error of the run, not a pass."""
+        """Plans whose fault did not strike. Each is an error of the run, not a pass."""
         return tuple(armed for armed in self.armed_plans if not armed.fired)
 
     @property
     def by_kind(self) -> dict[str, int]:
-        """How many plans of each fault struck."""
+        """Number of plans that struck, by fault."""
         return _counted(armed.plan.fault.value for armed in self.armed_plans if armed.fired)
 
     @property
     def by_side(self) -> dict[str, int]:
-        """How many plans of each class struck."""
+        """Number of plans that struck, by class of faults (see ``Side``)."""
         return _counted(armed.plan.side.value for armed in self.armed_plans if armed.fired)
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "points": self.points,
             "armed": len(self.armed_plans),

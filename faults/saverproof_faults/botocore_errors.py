@@ -1,10 +1,10 @@
-"""What botocore raises where a service could not do what it was asked, made of a message alone."""
+"""An exception of botocore that can be made from a message alone, for faults in its calls."""
 
 from botocore.exceptions import ClientError
 
 
 class InternalServerError(ClientError):  # type: ignore[misc]
-    """A ClientError as a service's own trouble comes."""
+    """The ClientError that botocore raises when a service fails by itself."""
 
     def __init__(self, message: str) -> None:
         error = {"Code": type(self).__name__, "Message": message}

@@ -1,14 +1,16 @@
-"""Cancellation of an awaited operation at its k-th suspension, the same one in every run.
+"""Cancel an awaited operation at its k-th suspension, which is the same one in every run.
 
     clean = await count_awaits(operation)            # how often it suspends, and on what
-    for place in clean.places():
-        outcome = await cancel_at(operation, place)
+    for plan in clean.plans():
+        outcome = await cancel_at(operation, plan)
 
-A suspension is where the awaiting task really waits: for work handed to a thread, a socket, a lock
-that is taken. An operation that awaits a database suspends there at least once per call. Cancelled
-*before*, the task hears of it at once, while the work may not even have started; cancelled *after*,
-when the work is done and its answer is lost. Either way work that was handed over goes on: what the
-operation left behind can be judged only once it is settled (``drain.Handoffs``).
+The operation suspends where its task really waits: for a thread, a socket, or a lock that is taken.
+An operation that awaits a database does so at least once per call.
+
+A task that is cancelled *before* its suspension hears of it at once, perhaps before the awaited
+work has started. A task that is cancelled *after* it loses the result of work that is done. Work
+that was handed to a thread goes on in either case: look at what the operation left behind only when
+that has ended (``drain.Handoffs``).
 """
 
 import asyncio
@@ -36,9 +38,9 @@ class Ending(StrEnum):
 class Awaited:
     """One run of an awaited operation.
 
-    ``suspensions`` names what it was suspended in, innermost first function each time; ``fired``
-    says whether it was cancelled on purpose. ``error`` is what came out of it, a CancelledError
-    included.
+    ``suspensions`` names the function in which each suspension happened. ``fired`` says whether the
+    operation was cancelled on purpose. ``error`` is the exception that the operation ended with, a
+    CancelledError included.
     """
 
     ending: Ending
@@ -48,7 +50,7 @@ class Awaited:
     error: BaseException | None = None
 
     def plans(self) -> tuple[Plan, ...]:
-        """Every cancellation that can strike the operation that this was a clean run of."""
+        """Return every cancellation that can strike this operation, after a clean run of it."""
         return tuple(
             Plan(Fault.CANCEL, Place(Event.AWAIT, index, moment), about=about)
             for index, about in enumerate(self.suspensions, start=1)
@@ -57,16 +59,17 @@ class Awaited:
 
 
 async def count_awaits(operation: Operation) -> Awaited:
-    """Run the operation to its end, uncancelled, and note where it suspends."""
+    """Run the operation to its end without cancelling it, and note where it suspends."""
     return await _drive(operation, None)
 
 
 async def cancel_at(operation: Operation, plan: Plan) -> Awaited:
-    """Run the operation in a task of its own and cancel it where ``plan`` says.
+    """Run the operation in a task of its own, cancel it where ``plan`` says, and wait for its end.
 
-    Returns when the task has ended, whatever it made of being cancelled. ``fired`` is False where
-    it suspended less often than the plan counts. Raises PlanError for a plan that is no
-    cancellation.
+    ``fired`` of the result is False if the operation suspended less often than the plan counts.
+
+    Raises:
+        PlanError: the plan is not a cancellation.
     """
     if plan.fault is not Fault.CANCEL:
         raise PlanError(f"plan.fault: found {plan.fault.value!r}, expected 'cancel'")
@@ -77,7 +80,7 @@ async def _drive(operation: Operation, place: Place | None) -> Awaited:
     driver = _Driver(operation, place)
     task = asyncio.get_running_loop().create_task(driver.run())
     driver.task = task
-    # ``wait`` lets a cancellation of our own task through without passing it on.
+    # If this task itself is cancelled, ``wait`` does not pass that on to the operation's task.
     try:
         await asyncio.wait({task})
     except asyncio.CancelledError:
@@ -94,7 +97,7 @@ async def _drive(operation: Operation, place: Place | None) -> Awaited:
 
 @dataclass(eq=False)
 class _Driver:
-    """Stands between the operation and its task, and sees every suspension pass."""
+    """The link between an operation and its task, through which every suspension passes."""
 
     operation: Operation
     place: Place | None
@@ -106,7 +109,7 @@ class _Driver:
         return await _Passing(self, _coroutine(self.operation()))
 
     def strikes(self, moment: Moment) -> bool:
-        """Whether the suspension noted last is the one, on this side of it."""
+        """Return whether to cancel on this side of the suspension that was noted last."""
         place = self.place
         hit = (
             place is not None
@@ -132,7 +135,7 @@ class _Passing:
                 return end.value
             self.driver.suspensions.append(_innermost(self.inner))
             if self.driver.strikes(Moment.BEFORE) and self.driver.task is not None:
-                # The task is running: the future that it is about to wait for is cancelled.
+                # The task is running now: this cancels the future that it is about to wait for.
                 self.driver.task.cancel()
             send = yield from self._resumed(suspended_on)
 
@@ -160,7 +163,7 @@ _INNER = ("cr_await", "ag_await", "gi_yieldfrom")
 
 
 def _innermost(outer: Any) -> str:
-    """The function that waits, at the end of the chain of awaits: a module and a name."""
+    """Return the module and name of the function that waits at the end of a chain of awaits."""
     name = ""
     while outer is not None:
         frame = next(filter(None, (getattr(outer, attribute, None) for attribute in _FRAMES)), None)

@@ -1,9 +1,10 @@
-"""Python's garbage collector, held off while SQLite calls back into Python.
+"""Hold off Python's garbage collector while SQLite calls back into Python.
 
-A cursor of Python's ``sqlite3`` that is collected resets its statement, which later cursors share
-through the connection's cache. Collected within a callback, that may be the statement which is
-being executed: SQLite then goes on with what the reset has freed. A failed operation, whose
-traceback holds its cursor in a cycle, is all that it takes (seen: SIGSEGV in ``executemany``).
+When a cursor of Python's ``sqlite3`` is collected, it resets its statement, which later cursors of
+the connection share through a cache. If that happens within a callback, the statement may be the
+one that SQLite is executing, and SQLite goes on with memory that the reset has freed. A failed
+operation is enough for this, because its traceback holds its cursor in a reference cycle (seen:
+SIGSEGV in ``executemany``).
 
     def callback(handle):
         hold_off()
@@ -16,24 +17,25 @@ import threading
 
 
 class _HeldOff:
-    """The block after ``hold_off``, at whose end the collector is let go again."""
+    """The context manager that ends what ``hold_off`` began."""
 
     def __init__(self) -> None:
-        # A collection that is under way may close a connection, and come here once more.
+        # Reentrant, since a collection that is under way may close a connection, whose callback
+        # comes here.
         self._lock = threading.RLock()
         self._inside = 0
         self._resumes = False
 
     def begin(self, enabled: bool) -> None:
-        """Count one more, and whether it found the collector at work."""
+        """Count one more block; ``enabled`` says whether the collector was on before it."""
         with self._lock:
-            # Again, as another thread may just have let it go.
+            # Ask again: another thread may have switched the collector on meanwhile.
             self._resumes |= enabled or gc.isenabled()
             gc.disable()
             self._inside += 1
 
     def __enter__(self) -> None:
-        """``hold_off`` has done it."""
+        """Do nothing: ``hold_off`` has switched the collector off already."""
 
     def __exit__(self, *exc_info: object) -> None:
         with self._lock:
@@ -47,11 +49,13 @@ HELD_OFF = _HeldOff()
 
 
 def hold_off() -> None:
-    """Collect nothing, in any thread, until the block of ``HELD_OFF`` that follows has ended.
+    """Switch the collector off until the end of the ``with HELD_OFF`` block that follows.
 
-    To be called first of all, in a function without ``*arguments``, without variables that a lambda
-    or an inner function takes over, and before any ``with``: their tuples, cells and methods are
-    made by the allocator that sets collections off.
+    It is off in all threads.
+
+    Call this first in a callback, before any ``with``. The callback must not have ``*arguments``,
+    nor variables that a lambda or an inner function uses: Python allocates tuples, cells and
+    methods for those, and an allocation can start a collection.
     """
     enabled = gc.isenabled()
     gc.disable()

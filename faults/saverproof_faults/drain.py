@@ -1,4 +1,4 @@
-"""Waiting until work that was handed to threads is done, also work that nobody awaits any more."""
+"""Wait until work that was handed to threads has ended, even if nobody awaits it any more."""
 
 import asyncio
 import concurrent.futures
@@ -15,14 +15,14 @@ from saverproof_faults.errors import NotSettled
 from saverproof_faults.settled import settled
 
 PATIENCE = 10.0
-"""Seconds after which work that is still not done is reported, not awaited."""
+"""Seconds to wait for work to end before it is reported as unfinished."""
 
 
 class Handoffs:
     """A context manager that notes the work handed to thread pools and aiosqlite connections.
 
-    To be entered before the program hands over anything. Tasks and threads that a program runs by
-    itself are seen as long as they move: see ``settled``.
+    Enter it before the program hands over anything. Tasks and threads that the program runs by
+    itself are not noted; they count as work while they move (see ``settled``).
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Handoffs:
         return self
 
     def look_again(self) -> None:
-        """Note the work of a driver that was imported since, too."""
+        """Also follow a driver that was imported after this was entered."""
         core = sys.modules.get("aiosqlite.core")
         if core is not None and not self._sees_aiosqlite:
             self._sees_aiosqlite = True
@@ -52,9 +52,10 @@ class Handoffs:
             self._undo.pop()()
 
     async def drain(self, patience: float = PATIENCE) -> None:
-        """Return when all work noted is done, and no other is seen.
+        """Wait until all noted work has ended and no other work is seen.
 
-        Raises NotSettled after ``patience`` seconds.
+        Raises:
+            NotSettled: that took more than ``patience`` seconds.
         """
         deadline = time.monotonic() + patience
         try:
@@ -63,7 +64,7 @@ class Handoffs:
                     await asyncio.wait({asyncio.wrap_future(future) for future in pending})
                 for connection in list(self._connections):
                     await _behind(connection)
-                # Callbacks of work that was done in between.
+                # Let the callbacks of that work run.
                 await asyncio.sleep(0)
         except TimeoutError as problem:
             raise NotSettled(f"work handed to threads is not done after {patience} s") from problem
@@ -71,7 +72,10 @@ class Handoffs:
             raise NotSettled(f"tasks or threads are still at work after {patience} s")
 
     def _threads_of_program(self) -> list[threading.Thread]:
-        """Those that were started since, but for the workers of pools, whose work is noted."""
+        """Return the threads that were started since this was entered.
+
+        Workers of thread pools are left out, because their work is noted.
+        """
         here, pooled = threading.current_thread(), concurrent.futures.thread._threads_queues
         return [
             thread
@@ -114,9 +118,9 @@ class Handoffs:
 
 
 async def _behind(connection: Any) -> None:
-    """Queue nothing at the end of an aiosqlite connection's work, and await it."""
+    """Wait for an aiosqlite connection to reach the end of its queue."""
     try:
         await connection._execute(lambda: None)
     except ValueError:
-        # It was closed meanwhile, which it did in its turn: nothing is left in its queue.
+        # The connection was closed meanwhile, after all that was in its queue.
         return

@@ -1,4 +1,4 @@
-"""Database drivers: how their calls are intercepted."""
+"""Database drivers, and how their calls are intercepted."""
 
 import importlib
 import inspect
@@ -20,11 +20,11 @@ from saverproof_faults.sqlite import patch
 
 @runtime_checkable
 class Driver(Protocol):
-    """What a database driver needs for client-side faults.
+    """A database driver whose calls can be made to fail.
 
-    ``name`` is how it is told apart in reports, ``modules`` are those of which one is loaded where
-    it is in use. ``install`` makes every call pass ``interceptor.INTERCEPTORS.current``, and
-    returns what undoes that.
+    ``name`` identifies it in reports. ``modules`` are module names; the driver is in use if one of
+    them is loaded. ``install`` routes every call through ``interceptor.INTERCEPTORS.current``, and
+    returns a function that undoes that.
     """
 
     @property
@@ -36,13 +36,13 @@ class Driver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sqlite3Driver:
-    """The standard library's driver, patched by name: aiosqlite, SQLAlchemy and Django use it."""
+    """The standard library's sqlite3, patched by name; aiosqlite, SQLAlchemy and Django use it."""
 
     name: str = "sqlite3"
     modules: tuple[str, ...] = ("sqlite3",)
 
     def install(self) -> Callable[[], None]:
-        """See Driver."""
+        """Patch sqlite3 (see ``Driver.install``)."""
         return patch.install()
 
 
@@ -51,26 +51,27 @@ SQLITE3 = Sqlite3Driver()
 EXECUTE = "execute"
 BATCH = "executemany"
 PIPELINE = "pipeline"
-"""How a method is called: with one statement, with a batch of rows, with statements that were
-gathered before, or by an event's name.
+"""The ways in which a driver's method is called: with one statement, with a batch of rows, or to
+send the statements that were gathered before. Other methods are named by the event that they are.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ClassDriver:
-    """A driver written in Python, whose methods are exchanged on its classes.
+    """A driver written in Python, whose methods are replaced on its classes.
 
-    ``methods`` maps ``"module:Class.method"`` to ``"execute"`` (statement first), ``"executemany"``
-    (statement, then rows), ``"pipeline"`` (statements gathered before), or to the event that the
-    call is: ``"commit"``, ``"rollback"``, ``"begin"``. ``"leave"`` is for the exit of a block that
-    commits, or rolls back on an exception. Coroutine methods are awaited. ``errors`` names the
-    module of the driver's exceptions, and ``operational`` the one of them that says that the
-    database could not do what it was asked.
+    ``methods`` maps ``"module:Class.method"`` to what the method is: ``"execute"`` (statement
+    first), ``"executemany"`` (statement, then rows), ``"pipeline"`` (statements gathered before),
+    ``"leave"`` (the exit of a block that commits, or rolls back on an exception), or the name of an
+    event: ``"commit"``, ``"rollback"``, ``"begin"``. Coroutine methods are awaited. ``errors``
+    names the module of the driver's exceptions, and ``operational`` the exception that says that
+    the database could not do what it was asked.
 
     ``refused`` is a statement that the server is sure to refuse. It is sent before an exception is
-    raised for a statement, and a transaction is rolled back before one is raised for its commit:
-    a server that refuses something has ended the transaction or the pipeline that it stands in, and
-    a saver may rely on that. Without it nothing is sent, as for a driver whose server is far away.
+    raised for a statement; before one is raised for a commit, the transaction is rolled back. A
+    real server that refuses a statement ends the transaction or pipeline that it stands in, and
+    savers may rely on that. Without ``refused`` nothing is sent, as if the server were out of
+    reach.
     """
 
     name: str
@@ -81,7 +82,11 @@ class ClassDriver:
     operational: str = OPERATIONAL
 
     def install(self) -> Callable[[], None]:
-        """See Driver. Raises FaultsError for a method or an exception that it does not have."""
+        """Replace the driver's methods (see ``Driver.install``).
+
+        Raises:
+            FaultsError: the driver lacks one of the methods or the exception.
+        """
         errors = self._exceptions()
         changed: list[tuple[type, str, Any]] = []
 
@@ -110,7 +115,10 @@ class ClassDriver:
         return Method(module, owner, name, self.methods[path], self.errors, awaited, self.refused)
 
     def _exceptions(self) -> ModuleType:
-        """The module, or one that has the driver's own class by the name that plans know."""
+        """Return the module of the driver's exceptions.
+
+        A driver with another name for OperationalError gets a module that has both names.
+        """
         errors = importlib.import_module(self.errors)
         found = getattr(errors, self.operational, None)
         if not (isinstance(found, type) and issubclass(found, Exception)):
@@ -209,25 +217,25 @@ def _intercepted_coroutine(
 
 @dataclass(slots=True)
 class _Made:
-    """Whether a call was made before it was failed."""
+    """A note of whether the driver's own method was called before the fault struck."""
 
     made: bool = False
 
     def note(self, answer: Any) -> Any:
-        """It was."""
+        """Note that the method was called, and pass its answer on."""
         self.made = True
         return answer
 
     def undoing(
         self, original: Callable[..., Any], owner: Any, event: Event, known: Method
     ) -> Iterator[Callable[[], Any]]:
-        """What a server has done to the transaction when it refused this call."""
+        """Return a call by which the server undoes what a real refusal would undo."""
         if event is Event.COMMIT and known.manner == EXECUTE:
             if not self.made:
                 yield partial(owner.execute, "ROLLBACK")
         elif known.manner in (EXECUTE, BATCH):
             yield partial(owner.execute, known.refused)
-            # In a pipeline a statement is refused only when somebody wants its rows.
+            # A server in a pipeline reports a refusal only when rows are fetched.
             yield owner.fetchone
         elif self.made or event is Event.BEGIN:
             return
@@ -240,7 +248,7 @@ class _Made:
 
 @contextmanager
 def _unseen() -> Iterator[None]:
-    """What this thread calls meanwhile passes no interceptor."""
+    """Let the calls of this thread bypass the interceptor for the length of a block."""
     FLAGS.inside += 1
     try:
         yield

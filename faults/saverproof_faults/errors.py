@@ -1,31 +1,37 @@
-"""What goes wrong in this package, and how an error raised on purpose is told from others."""
+"""Exceptions of this package, and the mark of those that are raised on purpose."""
 
 
 class FaultsError(Exception):
-    """The fault layer could not do what it was asked; the message says what and why."""
+    """The fault layer could not do what it was asked. The message says what and why."""
 
 
 class PlanError(FaultsError, ValueError):
-    """A fault plan that makes no sense: which field, what was found, what was expected."""
+    """A fault plan makes no sense.
+
+    The message names the field, what was found, and what was expected.
+    """
 
 
 class Unavailable(FaultsError):  # noqa: N818 - a state of this machine, not a mistake
-    """Something that this machine or this Python does not offer; the message says why."""
+    """This machine or this Python lacks something that is needed. The message says what."""
 
 
 class NotSettled(FaultsError):  # noqa: N818 - a state of the program, not a mistake
-    """Work that was handed to threads is not done in time; it may still be."""
+    """Work that was handed to threads has not ended in time; it may still end."""
 
 
 class HookFailed(FaultsError):  # noqa: N818 - named by what happened
-    """A callback inside the engine raised: what was counted or failed since cannot be trusted."""
+    """A callback inside the database engine raised.
+
+    Nothing that it counted or failed since can be trusted.
+    """
 
 
 class InjectedFault:
-    """Mixed into the class of every error that a driver is made to raise on purpose.
+    """A mark in the class of every exception that is raised on purpose.
 
-    ``isinstance(error, InjectedFault)`` tells such an error from one of the program's own. The
-    other base is the class the driver would have raised, so that the program's handlers see it.
+    ``isinstance(error, InjectedFault)`` tells such an exception from the program's own. Its other
+    base is the class that the driver would have raised, so that the program handles it as usual.
     """
 
 
@@ -33,7 +39,7 @@ _INJECTED: dict[type[BaseException], type[BaseException]] = {}
 
 
 def injected(error_type: type[BaseException]) -> type[BaseException]:
-    """A subclass of ``error_type`` that is an InjectedFault too, with the same name."""
+    """Return a subclass of ``error_type`` with the same name and the mark InjectedFault."""
     if error_type not in _INJECTED:
         bases = (error_type, InjectedFault)
         _INJECTED[error_type] = type(error_type.__name__, bases, {"__module__": __name__})
@@ -41,7 +47,7 @@ def injected(error_type: type[BaseException]) -> type[BaseException]:
 
 
 def was_injected(error: BaseException | None) -> bool:
-    """Whether ``error``, or one it was raised from or while handling, was raised on purpose."""
+    """Return whether ``error``, its cause or its context was raised on purpose."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, InjectedFault):

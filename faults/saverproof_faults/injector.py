@@ -1,4 +1,4 @@
-"""One door to faults at every place of an operation: count a clean run, then arm, run, heal."""
+"""Faults at every place of an operation: count a clean run, then arm a plan, run, heal."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -26,20 +26,22 @@ from saverproof_faults.sqlite.watch import Watch
 
 
 class Counting:
-    """A clean run being counted; ``places`` holds what passed once its block is left."""
+    """A clean run that is being counted; ``places`` holds what it passed after the block."""
 
     def __init__(self) -> None:
         self.places = Places()
 
 
 class Injector:
-    """A context manager, one at a time in a process, to be entered before the program connects.
+    """A context manager that counts places and makes faults happen at them.
 
-    While it is entered, connections that the program opens are proxied (by the known drivers that
-    are loaded by then, sqlite3 always among them, and by ``drivers``) and watched; with a
-    ``folder``, SQLite's I/O below it as well. ``report`` holds what was counted and armed, and
-    stays afterwards. ``engine_unavailable`` and ``io_unavailable`` say why SQLite's own faults or
-    its I/O are out of reach here, or are None.
+    Enter it before the program connects. Only one can be entered in a process at a time.
+
+    While it is entered, connections that the program opens are proxied and watched. Proxied are
+    those of sqlite3, of the known drivers that are loaded by then, and of ``drivers``. With a
+    ``folder``, SQLite's I/O below it is counted and failed too. ``report`` holds what was counted
+    and armed; it can still be read afterwards. ``engine_unavailable`` and ``io_unavailable`` say
+    why faults inside SQLite and of its I/O cannot be made here; they are None if they can.
     """
 
     def __init__(
@@ -88,10 +90,11 @@ class Injector:
 
     @contextmanager
     def counting(self) -> Iterator[Counting]:
-        """Count what passes within the block, which may await.
+        """Count what passes within a block. The block may await.
 
-        Raises FaultsError on entering while a plan is armed, and HookFailed on leaving if
-        something inside SQLite could not be followed.
+        Raises:
+            FaultsError: a plan is armed on entering.
+            HookFailed: something inside SQLite could not be followed; raised on leaving.
         """
         self._require_healed()
         self._handoffs.look_again()
@@ -112,10 +115,10 @@ class Injector:
         self._count_in(counting.places)
 
     def arm(self, *plans: Plan) -> tuple[ArmedPlan, ...]:
-        """Arm plans, which count places from now on, until ``heal``.
+        """Arm plans until ``heal``. Their places are counted from now on.
 
-        Raises FaultsError for a plan that an injector cannot carry out here, or while others are
-        armed.
+        Raises:
+            FaultsError: a plan cannot be carried out here, or others are armed already.
         """
         self._require_healed()
         for plan in plans:
@@ -133,9 +136,10 @@ class Injector:
         return armed_plans
 
     def heal(self) -> None:
-        """Undo what is armed on every connection that is still open.
+        """Disarm all plans, on every connection that is still open.
 
-        Raises HookFailed if something inside SQLite went wrong in the fault layer itself.
+        Raises:
+            HookFailed: the fault layer itself went wrong inside SQLite.
         """
         self._interceptor.close()
         armed, self._armed = self._armed, []
@@ -150,7 +154,7 @@ class Injector:
 
     @contextmanager
     def armed(self, plan: Plan) -> Iterator[ArmedPlan]:
-        """Arm one plan for the length of a block, which may await; heal at its end."""
+        """Arm one plan for the length of a block, and heal at its end. The block may await."""
         (armed,) = self.arm(plan)
         try:
             yield armed
@@ -159,9 +163,12 @@ class Injector:
 
     @contextmanager
     def trapped(self, place: Place, action: Callable[[], object]) -> Iterator[None]:
-        """Call ``action`` once at a place that is reached within the block: to kill the process.
+        """Call ``action``, such as a kill, when a place is first reached within a block.
 
-        Places are those of the program's calls, or inside SQLite. Raises PlanError for others.
+        The place must be one of the program's calls or inside SQLite.
+
+        Raises:
+            PlanError: the place is of another kind.
         """
         self._require_healed()
         with ExitStack() as stack:
@@ -173,7 +180,7 @@ class Injector:
             yield
 
     async def cancel(self, operation: Operation, plan: Plan) -> Awaited:
-        """Await an operation, cancel it where ``plan`` says, and return when all is settled."""
+        """Await an operation, cancel it where ``plan`` says, and wait until its work has ended."""
         self._require_healed()
         self._handoffs.look_again()
         armed = ArmedPlan(plan)
@@ -184,7 +191,7 @@ class Injector:
         return awaited
 
     async def drain(self) -> None:
-        """Return when work that the program handed to threads is done. See drain.Handoffs."""
+        """Wait until work that the program handed to threads has ended (see ``drain.Handoffs``)."""
         await self._handoffs.drain()
 
     def _in_use(self) -> tuple[Driver, ...]:

@@ -1,7 +1,7 @@
-"""Every proxied call of a program passes here: counted, recorded, or failed on purpose.
+"""Count, record or fail every proxied call of a program.
 
-It knows no driver. A proxy hands it the event, the SQL, the true call, and where the driver's
-exceptions are found; with no injector active the call goes straight through.
+An interceptor knows no driver. A proxy hands it the event, the SQL, the original call, and the
+module of the driver's exceptions. While no injector is active, calls bypass it.
 """
 
 import builtins
@@ -22,7 +22,7 @@ from saverproof_faults.reentrancy import FLAGS
 Result = TypeVar("Result")
 
 IN_PROCESS = frozenset({"apsw", "duckdb", "lmdb", "pysqlite3", "sqlite3"})
-"""Drivers, by the module of their exceptions, whose engine runs in the program's own process."""
+"""Drivers whose engine runs in the program's own process, by the module of their exceptions."""
 
 _CONTROL = {
     "BEGIN": Event.BEGIN,
@@ -33,7 +33,7 @@ _CONTROL = {
 
 
 class Interceptor:
-    """Counts events from 1 since it was last opened, per event."""
+    """A counter of calls, which can fail them. Each event is counted from 1 since ``open``."""
 
     def __init__(self, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
@@ -45,7 +45,7 @@ class Interceptor:
     def open(
         self, armed_plans: Sequence[ArmedPlan] = (), *, record: list[Call] | None = None
     ) -> None:
-        """Count from 1, fail what ``armed_plans`` say, and append what passes to ``record``."""
+        """Count from 1, carry out ``armed_plans``, and append calls to ``record``."""
         self._counts = {event: itertools.count(1) for event in set(_CONTROL.values())}
         self._counts[Event.STATEMENT] = itertools.count(1)
         self._armed_plans = tuple(armed_plans)
@@ -54,11 +54,11 @@ class Interceptor:
 
     @property
     def is_open(self) -> bool:
-        """Whether it counts."""
+        """True while calls are counted."""
         return self._open
 
     def close(self) -> None:
-        """Let everything through."""
+        """Stop counting, and let all calls pass."""
         self._open = False
         self._armed_plans = ()
         self._calls = None
@@ -71,7 +71,7 @@ class Interceptor:
         run: Callable[[], Result],
         method: Method | None = None,
     ) -> Result:
-        """Pass one call that is no batch."""
+        """Make one call that is not a batch, unless a fault strikes."""
         try:
             passage = self._enter(event, sql, errors, method)
             result = self._inside(run)
@@ -79,7 +79,8 @@ class Interceptor:
                 self._leave(passage)
             return result
         finally:
-            # A traceback must not keep the program's cursor alive: see InterceptedCursor.
+            # Drop the references, so that a traceback does not keep the program's cursor alive: see
+            # InterceptedCursor.
             result = run = None  # type: ignore[assignment]
 
     def batch(
@@ -89,7 +90,7 @@ class Interceptor:
         errors: ModuleType,
         run: Callable[[Iterable[Any]], Result],
     ) -> Result:
-        """Pass one executemany. A fault after row r really runs the first r rows."""
+        """Make one ``executemany``. A fault after row r lets the first r rows really run."""
         try:
             passage = self._enter(Event.STATEMENT, sql, errors)
             if passage is None:
@@ -109,7 +110,7 @@ class Interceptor:
         run: Callable[[], Awaitable[Result]],
         method: Method | None = None,
     ) -> Result:
-        """Pass one awaited call of an asynchronous driver."""
+        """Make one call of an asynchronous driver, and await it."""
         passage = self._enter(event, sql, errors, method)
         result = await run()
         if passage is not None:
@@ -123,7 +124,7 @@ class Interceptor:
         errors: ModuleType,
         run: Callable[[Iterable[Any]], Awaitable[Result]],
     ) -> Result:
-        """Pass one awaited executemany."""
+        """Make one ``executemany`` of an asynchronous driver, and await it."""
         passage = self._enter(Event.STATEMENT, sql, errors)
         if passage is None:
             return await run(rows)
@@ -188,7 +189,10 @@ class Interceptor:
 
 
 class Interceptors:
-    """The interceptor that proxies use now; proxied connections outlive injectors."""
+    """The interceptor that proxies use now.
+
+    It is looked up at each call, because proxied connections outlive injectors.
+    """
 
     current: Interceptor | None = None
 
@@ -198,9 +202,9 @@ INTERCEPTORS = Interceptors()
 
 @lru_cache(maxsize=1024)
 def event_of(sql: str) -> Event:
-    """What a call that executes this SQL is: a plain statement, or one that controls transactions.
+    """Return the event that executing this SQL is: a plain statement, or control of a transaction.
 
-    ROLLBACK TO undoes part of a transaction and is a plain statement.
+    ROLLBACK TO undoes only a part of a transaction, and is a plain statement.
     """
     words = _without_comments(sql).upper().replace(";", " ").split(None, 3)
     event = _CONTROL.get(words[0]) if words else None
@@ -238,7 +242,7 @@ class _Passage:
 
 
 class _CountedRows:
-    """The rows of a batch, counted as the driver takes them, at most ``limit`` of them."""
+    """The rows of a batch, counted as the driver takes them. After ``limit`` rows it ends."""
 
     def __init__(self, rows: Iterable[Any], limit: int | None) -> None:
         self._rows = iter(rows)
@@ -247,7 +251,7 @@ class _CountedRows:
 
     @property
     def cut(self) -> bool:
-        """Whether all the rows up to the limit were taken."""
+        """True if the driver has taken as many rows as the limit allows."""
         return self.passed == self._limit
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""I/O faults of a plan, carried out by the shim of ``saverproof_faults.io``."""
+"""Carry out the I/O faults of plans by means of the VFS shim in ``saverproof_faults.io``."""
 
 import os
 from collections.abc import Mapping
@@ -37,15 +37,19 @@ class IoFaults:
         self._watch.__exit__(*exc_info)
 
     def passed(self) -> int:
-        """How many calls were seen so far: where a count begins."""
+        """Number of I/O calls seen so far. Pass it to ``calls_since`` later."""
         return self._watch.total
 
     def calls_since(self, start: int) -> tuple[str, ...]:
-        """The calls seen since then, each its kind and its file."""
+        """Return the calls seen since ``start``, each as its kind and its file."""
         return tuple(str(call) for call in self._watch.calls[start:])
 
     def arm(self, armed: ArmedPlan) -> None:
-        """Follow one plan. Raises FaultsError for a second one."""
+        """Carry out a plan until ``heal``.
+
+        Raises:
+            FaultsError: another plan is armed.
+        """
         if self._armed is not None:
             raise FaultsError("one I/O fault can be armed at a time")
         plan = armed.plan
@@ -60,7 +64,7 @@ class IoFaults:
         )
 
     def heal(self) -> None:
-        """Let everything pass, and note how often the plan struck."""
+        """Let all calls pass, and note how often the plan struck."""
         armed, self._armed = self._armed, None
         if armed is not None:
             self._watch.disarm()

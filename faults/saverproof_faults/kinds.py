@@ -1,20 +1,23 @@
-"""The vocabulary of fault plans: kinds of faults, their classes, and the events they stand at."""
+"""The vocabulary of fault plans: faults, their classes, and the events at which they strike."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 
 class Side(StrEnum):
-    """Who fails. The classes are reported apart, since they may leave different things behind."""
+    """The class of a fault: who fails.
+
+    Reports keep the classes apart, because they may leave different things behind.
+    """
 
     CLIENT = "client-side"
-    """The driver raises; the engine has not failed and does not know."""
+    """The driver raises. The database has not failed, and does not know."""
     ENGINE = "engine-side"
-    """The database itself fails, and has rolled back whatever it rolls back then."""
+    """The database itself fails, and rolls back what it rolls back in such a case."""
     NETWORK = "network"
-    """A connection breaks, or nothing comes through it any more; the server goes on."""
+    """A connection breaks, or nothing passes through it any more. The server goes on."""
     CANCELLATION = "cancellation"
-    """The awaiting task is cancelled; work handed to a thread goes on."""
+    """The awaiting task is cancelled. Work that was handed to a thread goes on."""
     PROCESS = "process"
     """The process is killed."""
 
@@ -52,50 +55,52 @@ class Fault(StrEnum):
 
 
 class Event(StrEnum):
-    """What is counted to find a place."""
+    """What is counted in order to name a place."""
 
     STATEMENT = "statement"
-    """A call of the program that executes SQL (execute, executemany, executescript)."""
+    """A call of the program that executes SQL: execute, executemany or executescript."""
     BEGIN = "begin"
-    """A call of the program that begins a transaction in so many words."""
+    """A call of the program that begins a transaction explicitly."""
     COMMIT = "commit"
-    """A call that commits: ``commit()``, leaving ``with connection:``, COMMIT as SQL."""
+    """A call of the program that commits: ``commit()``, the end of ``with connection:``, or COMMIT
+    as SQL.
+    """
     ROLLBACK = "rollback"
-    """A call of the program that rolls back, in the same three ways."""
+    """A call of the program that rolls back, in one of the three ways in which it can commit."""
     ENGINE_STATEMENT = "engine-statement"
-    """A statement that the engine starts to run, whoever asked for it."""
+    """A statement that the database engine starts to run, whoever asked for it."""
     TRANSACTION = "transaction"
-    """A transaction with changes that reaches its commit, also one of a single statement."""
+    """A transaction with changes that reaches its commit, even if it is a single statement."""
     OPERATION = "operation"
-    """All of what happens while the plan is armed."""
+    """Everything that happens while the plan is armed."""
     START = "start"
-    """Its beginning, before anything happens."""
+    """The beginning of an operation, before anything happens."""
     AWAIT = "await"
-    """A suspension of the awaiting task, such as an awaited call of a database."""
+    """A suspension of the awaiting task, for instance at an awaited call of a database."""
     IO = "io"
-    """An I/O call of the engine that opens or changes a file, of whatever kind."""
+    """An I/O call of the engine that opens or changes a file, of any kind."""
     OPEN = "open"
     WRITE = "write"
     SYNC = "sync"
     TRUNCATE = "truncate"
     DELETE = "delete"
     SYSTEM_CALL = "system-call"
-    """A system call on one of the program's files, whichever library makes it."""
+    """A system call on one of the program's files, made by any library."""
     SEND = "send"
-    """A connection to a server that is opened, or bytes that are sent to one."""
+    """The opening of a connection to a server, or a message sent to one."""
     SERVER_WRITE = "server-write"
-    """What a server writes: a row, or a key."""
+    """A row or key that a server writes."""
 
 
 class Moment(StrEnum):
-    """On which side of the event."""
+    """On which side of its event a fault strikes."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class Lasts(StrEnum):
-    """For how long the fault goes on."""
+    """How long a fault goes on."""
 
     ONCE = "once"
     ONWARDS = "onwards"
@@ -115,7 +120,7 @@ SIDES: Mapping[Fault, Side] = {
     Fault.CANCEL: Side.CANCELLATION,
     Fault.KILL: Side.PROCESS,
 }
-"""The faults that are not of the engine's side."""
+"""The class of each fault that is not engine-side."""
 
 CLIENT_EVENTS = (Event.STATEMENT, Event.BEGIN, Event.COMMIT, Event.ROLLBACK)
 IO_EVENTS = (Event.IO, Event.OPEN, Event.WRITE, Event.SYNC, Event.TRUNCATE, Event.DELETE)
@@ -149,12 +154,12 @@ EVENTS: Mapping[Fault, tuple[Event, ...]] = {
     Fault.CANCEL: (Event.AWAIT,),
     Fault.KILL: (*CLIENT_EVENTS, Event.ENGINE_STATEMENT, Event.TRANSACTION, *IO_EVENTS),
 }
-"""Which events each fault can stand at."""
+"""The events at which each fault can strike."""
 
 STANDING = frozenset({Fault.DISK_FULL, Fault.READ_ONLY})
-"""States of the database rather than events: they last until they are healed."""
+"""Faults that are states of the database. They last until they are healed."""
 
 
 def side_of(fault: Fault) -> Side:
-    """The class that a fault belongs to."""
+    """Return the class that a fault belongs to."""
     return SIDES.get(fault, Side.ENGINE)

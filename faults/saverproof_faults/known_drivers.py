@@ -1,4 +1,4 @@
-"""The drivers that are known without being declared, and those of them that are loaded."""
+"""The drivers that need no declaration, and which of them are loaded."""
 
 import sys
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ PSYCOPG = ClassDriver(
         for prefix in ("", "Async")
         for suffix, manner in {
             "Cursor.execute": EXECUTE,
-            # A batch is one pipeline, and with that all or nothing: no row fails by itself.
+            # psycopg sends a batch as one pipeline, which succeeds or fails as a whole: no row
+            # fails by itself.
             "Cursor.executemany": EXECUTE,
             "Connection.commit": Event.COMMIT.value,
             "Connection.rollback": Event.ROLLBACK.value,
@@ -57,7 +58,7 @@ ASYNCMY = ClassDriver(
     name="asyncmy",
     modules=("asyncmy",),
     errors="asyncmy.errors",
-    # Its cursors are compiled and cannot be changed; all that they execute comes through here.
+    # asyncmy's cursors are compiled and cannot be patched; all their statements pass this method.
     methods={"asyncmy.connection:Connection.query": EXECUTE}
     | {
         f"asyncmy.connection:Connection.{name}": event.value
@@ -69,7 +70,8 @@ ASYNCPG = ClassDriver(
     modules=("asyncpg",),
     errors="asyncpg.exceptions",
     operational="InternalServerError",
-    # Transaction blocks execute BEGIN, COMMIT and ROLLBACK; a batch is all or nothing.
+    # asyncpg's transaction blocks execute BEGIN, COMMIT and ROLLBACK; a batch succeeds or fails as
+    # a whole.
     methods={
         f"asyncpg.connection:Connection.{name}": EXECUTE
         for name in ("execute", "executemany", "fetch", "fetchrow", "fetchval")
@@ -79,7 +81,7 @@ ASYNCPG = ClassDriver(
 
 
 def _redis(name: str) -> ClassDriver:
-    """Redis's client, or one that was made from it."""
+    """Return the driver of redis-py, or of a client with the same classes."""
     manners = {
         f"{name.title()}.execute_command": EXECUTE,
         "Pipeline.immediate_execute_command": EXECUTE,
@@ -107,7 +109,7 @@ BOTOCORE = ClassDriver(
     modules=("botocore",),
     errors="saverproof_faults.botocore_errors",
     operational="InternalServerError",
-    # Whatever client or resource is used, and from which thread: each request is one operation.
+    # Every request of every client and resource, from any thread, passes this one method.
     methods={"botocore.client:BaseClient._make_api_call": EXECUTE},
 )
 
@@ -115,7 +117,9 @@ KNOWN_DRIVERS: Mapping[str, Driver] = {
     driver.name: driver
     for driver in (SQLITE3, PSYCOPG, PYMYSQL, AIOMYSQL, ASYNCMY, ASYNCPG, REDIS, VALKEY, BOTOCORE)
 }
-"""The drivers that need no declaration. Others implement Driver, or are a ClassDriver."""
+"""The drivers that need no declaration, by name. For another, make a ClassDriver or implement
+Driver.
+"""
 
 WITHOUT_HOOKS: Mapping[str, str] = {
     name: name
@@ -131,13 +135,13 @@ WITHOUT_HOOKS: Mapping[str, str] = {
         "pysqlite3",
     )
 }
-"""Modules that talk to a database and have no hook here: they can be named, not failed."""
+"""Modules that talk to a database and cannot be failed: a report can only name them."""
 
 
 def loaded_drivers() -> tuple[str, ...]:
-    """The known drivers, and modules without hooks, that this process has loaded.
+    """Return the known drivers, and the modules without hooks, that this process has loaded.
 
-    sqlite3 is always among them, as this package uses it itself.
+    sqlite3 is always among them, because this package uses it itself.
     """
     known = [
         name
@@ -148,7 +152,7 @@ def loaded_drivers() -> tuple[str, ...]:
 
 
 def why_nothing_passed() -> str:
-    """The reason for judging nothing by faults where an operation passed no known driver."""
+    """Return why driver faults cannot judge an operation that passed no known driver."""
     unreachable = [name for name in loaded_drivers() if name in WITHOUT_HOOKS]
     loaded = f"; loaded but without hooks: {', '.join(unreachable)}" if unreachable else ""
     return (

@@ -1,4 +1,4 @@
-"""What passed in a clean run: every place at which an operation could fail."""
+"""Places: every moment of an operation at which it could fail, as a clean run passed them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -24,24 +24,27 @@ NETWORK_FAULTS = {
     Fault.ANSWER_CUT: CallFailure.ANSWER_CUT,
     Fault.SILENCE: CallFailure.SILENCE,
 }
-"""What can happen to a message to a server."""
+"""The faults that a message to a server can meet."""
 _OF_EACH_WRITE = (Fault.SERVER_REFUSED, Fault.SESSION_ENDED)
 _BY_TURNS = (Fault.STATEMENT_CANCELLED, Fault.LOCK_TIMEOUT)
-"""These leave behind what a refusal does, and are errors of another class."""
+"""Faults that leave behind what SERVER_REFUSED does, by another class of errors. Each write gets
+one of them, by turns.
+"""
 SERVER_FAULTS = (*_OF_EACH_WRITE, *_BY_TURNS, Fault.SERVER_FULL)
-"""What a server can do instead of writing."""
+"""The faults by which a server can fail at a write."""
 OF_OWN_SERVERS = (Fault.SERVER_KILLED, Fault.STANDSTILL, Fault.FAILED_OVER)
-"""What is done only to a server that nobody else uses."""
+"""The faults that are made only in a server that nobody else uses."""
 OUTAGES = (Fault.SESSIONS_ENDED, *OF_OWN_SERVERS)
-"""What can become of a server and of all that are connected to it."""
+"""The faults that strike a server and all its connections at once."""
 _OF_ANSWERS = frozenset({Fault.ANSWER_LOST, Fault.ANSWER_CUT})
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """The method of a driver that a call was: where it is defined, where the exceptions are that
-    it raises, whether it is awaited, what its server refuses (see ClassDriver.refused), and how
-    that is sent: ``manner`` is the value in ClassDriver.methods.
+    """The method of a driver that a call was made by.
+
+    It says where the method is defined, where the exceptions are that it raises, and whether it is
+    awaited. ``refused`` is ClassDriver's, and ``manner`` the method's value in ClassDriver.methods.
     """
 
     module: str
@@ -57,12 +60,12 @@ class Method:
 class Call:
     """A call of the program that passed an interceptor: the ``index``-th of its event.
 
-    ``sql`` is what it executes, ``commit()`` or ``rollback()`` for the methods, and LEAVING for the
-    end of a ``with connection:``. ``rows`` is the length of an executemany's batch, else None.
-    ``remote`` says that a server answers it: what it has done can be done although its answer is
-    lost. An engine inside the process raises before a statement takes effect, or not at all.
-    ``error`` is the driver's name for what it raises where the database could not do it, and
-    ``method`` the driver's method, where it was exchanged on its class.
+    ``sql`` is what it executes; it is ``commit()`` or ``rollback()`` for those methods, and LEAVING
+    for the end of a ``with connection:``. ``rows`` is the number of rows in an executemany's batch,
+    else None. ``remote`` says that a server answers the call: such a call may take effect although
+    its answer is lost, while an engine inside the process raises before a statement takes effect,
+    or not at all. ``error`` is the driver's name for the exception that says that the database
+    failed. ``method`` is the driver's method, if the driver is a ClassDriver.
     """
 
     event: Event
@@ -78,9 +81,9 @@ class Call:
 class Statement:
     """A statement that SQLite ran, the ``number``-th of the operation, on ``connection``.
 
-    ``rows`` counts the rows it wrote. ``locks`` says whether it could have met another's write lock
-    (it writes, its own connection did not hold the lock yet, and the database is a file).
-    ``commits`` says whether a transaction with changes reached its commit in it.
+    ``rows`` counts the rows that it wrote. ``locks`` says whether it could have met the write lock
+    of another connection: it writes to a database in a file, and its own connection did not hold
+    the lock yet. ``commits`` says whether a transaction with changes reached its commit in it.
     """
 
     number: int
@@ -96,16 +99,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What one operation did.
+    """The places that one operation passed.
 
-    ``unproxied_statements`` were run by SQLite without any proxied call being under way:
-    client-side faults cannot reach them. ``grew`` says whether a database file needed more pages;
-    ``rollback_journal`` whether a reader could have stopped a commit (no WAL). ``system_calls`` are
-    those on the program's files, which are failed but for those on files that a layer above fails
-    (``failed_above``, by their paths). ``sends`` are the connections that it opened to servers, and
-    what it sent to them. ``writes`` are the rows or keys that a server wrote, as "INSERT on
-    checkpoints"; ``write_faults`` how it can fail there, and ``fails_all`` whether it then does for
-    all who use it.
+    ``unproxied_statements`` are statements that SQLite ran outside any proxied call: client-side
+    faults cannot reach them. ``grew`` says whether a database file needed more pages;
+    ``rollback_journal`` whether a reader could have blocked a commit (there is no WAL).
+
+    ``system_calls`` are those on the program's files. Those on the paths in ``failed_above`` are
+    not failed here, because another layer fails them. ``sends`` are the connections that the
+    operation opened to servers, and the messages that it sent. ``writes`` are the rows or keys that
+    a server wrote, such as "INSERT on checkpoints"; ``write_faults`` are the faults that it can
+    have there, and ``fails_all`` says that such a fault strikes all users of the server.
     """
 
     calls: tuple[Call, ...] = ()
@@ -125,20 +129,20 @@ class Places:
     fails_all: bool = False
 
     def __bool__(self) -> bool:
-        """Whether anything was seen at all."""
+        """True if anything was seen at all."""
         above = self.calls or self.statements or self.io_calls
         return bool(above or self.system_calls or self.sends or self.writes)
 
     def is_failed_above(self, call: SystemCall) -> bool:
-        """Whether a layer that knows more of what is done fails the call."""
+        """Return whether a layer that knows more about the file fails the call."""
         return call.file in self.failed_above
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return asdict(self) | {"failed_above": sorted(self.failed_above)}
 
     def plans(self, faults: Collection[Fault] | None = None) -> tuple[Plan, ...]:
-        """Every single fault that can strike this operation, of all kinds or of those given."""
+        """Return every single fault that can strike this operation, or those of some kinds."""
         chosen = [*self._client_plans(), *self._engine_plans(), *self._io_plans()]
         chosen += [*self._system_call_plans(), *self._network_plans()]
         chosen += [] if self.fails_all else self.failing_writes()
@@ -148,14 +152,14 @@ class Places:
         plans = []
         for call in self.calls:
             if call.remote and call.event is Event.BEGIN:
-                continue  # A server refuses none; its connection can break there.
+                continue  # no server refuses a rollback; its connection can break there
             about = excerpt(call.sql)
             places = [Place(call.event, call.index, Moment.BEFORE)]
-            # After the last row is after the statement.
+            # A fault after the last row is the same as one after the statement.
             places += [
                 Place(call.event, call.index, Moment.AFTER, row) for row in range(1, call.rows or 1)
             ]
-            # Where it can be lost for good, a driver does not only say so.
+            # Where messages are seen, the answer is really lost: no driver has to pretend it.
             if call.remote and not self.sends:
                 places += [Place(call.event, call.index, Moment.AFTER)]
             plans += [Plan(Fault.RAISE, place, error=call.error, about=about) for place in places]
@@ -193,8 +197,9 @@ class Places:
         ]
 
     def failing_writes(self) -> Iterator[Plan]:
-        """Every way in which the server can fail at a write; no part of ``plans`` where it would
-        fail for others, too.
+        """Yield every way in which the server can fail at a write.
+
+        They are part of ``plans`` unless they would strike other users of the server.
         """
         for index, write in enumerate(self.writes, start=1):
             for fault in (*_OF_EACH_WRITE, _BY_TURNS[index % len(_BY_TURNS)]):
@@ -204,7 +209,7 @@ class Places:
             yield Plan(Fault.SERVER_FULL, Place(Event.OPERATION))
 
     def server_deaths(self, fault: Fault = Fault.SERVER_KILLED) -> Iterator[Plan]:
-        """Every moment at which the server can die: they are no part of ``plans``."""
+        """Yield a plan for every moment at which the server can die. ``plans`` leaves them out."""
         yield Plan(fault, Place(Event.START))
         for index, call in enumerate(self.sends, start=1):
             if call.kind is CallKind.SEND:
@@ -213,8 +218,10 @@ class Places:
                     yield Plan(fault, place, about=str(call))
 
     def standstills(self) -> Iterator[Plan]:
-        """Moments at which the server can come to a standstill, the likeliest to tell first: what
-        is sent last may be a commit. They are no part of ``plans`` either.
+        """Yield plans for moments at which the server can stand still. ``plans`` leaves them out.
+
+        The last message comes first: it may be a commit, so it is the most likely to show
+        something.
         """
         for index, call in reversed([*enumerate(self.sends, start=1)]):
             if call.kind is CallKind.SEND and call.answered:
@@ -232,16 +239,20 @@ class Places:
 
 
 _LONGEST_ROW = 24
-"""Writes in a row to one file of which each is worth failing: twelve pages in a log, with their
+"""Writes to one file in a row that are all worth failing: twelve pages in a log, with their
 headers.
 """
 _OF_LONGER = 6
-"""How many are of a longer row, which only a long value leads to."""
+"""Writes that are failed of a longer row, which only a long value leads to: its middle is all
+alike.
+"""
 
 
 def io_to_fail(io_calls: Sequence[str]) -> frozenset[int]:
-    """The numbers, from 1, of the I/O calls that are worth failing: all of them, but of a long row
-    of writes to one file only the first, the last and some between.
+    """Return the numbers, from 1, of the I/O calls that are worth failing.
+
+    These are all, except that a long row of writes to one file keeps only the first, the last, and
+    some in between.
     """
     chosen: set[int] = set()
     numbered = enumerate(io_calls, start=1)

@@ -7,8 +7,8 @@
     True
 
 Places are counted from 1, from the moment the plan is armed. Client-side places count the calls
-that the program makes; engine-side places count what the engine itself runs, where an
-``executemany`` of 20 rows is 20 statements and BEGIN and COMMIT are statements like others.
+that the program makes. Engine-side places count what the engine itself runs: an ``executemany`` of
+20 rows is 20 statements, and BEGIN and COMMIT are statements like others.
 """
 
 import json
@@ -24,15 +24,19 @@ from saverproof_faults.kinds import EVENTS, STANDING, Event, Fault, Lasts, Momen
 Choice = TypeVar("Choice", bound=StrEnum)
 
 OPERATIONAL = "OperationalError"
-"""The DB-API's exception for what a database could not do."""
+"""The DB-API's exception for a database that could not do what it was asked."""
 
 EXCERPT = 160
-"""How many characters of a statement a plan quotes."""
+"""Characters of a statement that a plan quotes: enough to recognize it on one line of a terminal.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The ``index``-th ``event`` since arming, before or after it, or after a row of its batch."""
+    """The moment of a fault: before or after the ``index``-th ``event`` since arming.
+
+    With ``row`` it is the moment after that row of the event's batch.
+    """
 
     event: Event
     index: int = 1
@@ -45,11 +49,11 @@ class Place:
             _counted("place.row", self.row)
 
     def describe(self) -> str:
-        """The place as part of a sentence."""
+        """Return the place as a part of a sentence."""
         return words.place(self.event, self.index, self.moment, self.row)
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "event": self.event.value,
             "index": self.index,
@@ -60,10 +64,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One fault. ``error`` names the exception of a RAISE: one of the driver's or a builtin.
+    """One fault at one place.
 
-    ``about`` quotes what stands at the place in the clean run, for people; it does not take part in
-    comparisons. Raises PlanError for a fault that cannot happen at its place.
+    ``error`` names the exception that a RAISE raises: one of the driver's, or a builtin. ``about``
+    quotes for people what stands at the place in the clean run; comparisons ignore it.
+
+    Raises:
+        PlanError: the fault cannot happen at its place.
     """
 
     fault: Fault
@@ -87,11 +94,11 @@ class Plan:
 
     @property
     def side(self) -> Side:
-        """Which class of faults this belongs to: they leave different things behind."""
+        """The class of the fault. Faults of different classes may leave different things behind."""
         return side_of(self.fault)
 
     def describe(self) -> str:
-        """One sentence without its full stop, for reports and reproducers."""
+        """Return one sentence without its full stop, for reports and reproducers."""
         at = self.place
         what = words.fault(self.fault, self.error, at.event, at.moment, at.row)
         where = at.describe()
@@ -104,7 +111,7 @@ class Plan:
         return f"{what} {where}{quoted}{lasting}"
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "fault": self.fault.value,
             "place": self.place.as_data(),
@@ -114,12 +121,16 @@ class Plan:
         }
 
     def to_json(self) -> str:
-        """One line of JSON."""
+        """Return one line of JSON."""
         return json.dumps(self.as_data(), sort_keys=True)
 
     @classmethod
     def from_data(cls, data: object) -> Self:
-        """The inverse of ``as_data``. Raises PlanError naming the first field that is wrong."""
+        """Make a plan of the result of ``as_data``.
+
+        Raises:
+            PlanError: a field is wrong; the message names the first.
+        """
         fields = _mapping("plan", data, {"fault", "place", "lasts", "error", "about"})
         place = _mapping("plan.place", fields.get("place"), {"event", "index", "moment", "row"})
         row = place.get("row")
@@ -138,7 +149,11 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The inverse of ``to_json``. Raises PlanError for text that is no plan."""
+        """Make a plan of the result of ``to_json``.
+
+        Raises:
+            PlanError: the text is not a plan.
+        """
         try:
             data = json.loads(text)
         except ValueError as problem:
@@ -147,7 +162,7 @@ class Plan:
 
 
 def excerpt(sql: str) -> str:
-    """A statement on one line, cut to EXCERPT characters."""
+    """Return a statement on one line, cut to EXCERPT characters."""
     line = " ".join(sql.split())
     return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
 

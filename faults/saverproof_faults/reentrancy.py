@@ -1,4 +1,4 @@
-"""What this thread is doing, as the hooks inside the engine need to know it."""
+"""Flags by which the hooks inside SQLite know what the current thread is doing."""
 
 import threading
 from collections.abc import Iterator
@@ -6,16 +6,19 @@ from contextlib import contextmanager
 
 
 class ReentrancyFlags(threading.local):
-    """Depths per thread: zero means no."""
+    """Flags of one thread, each as a depth: zero means no."""
 
     hidden = 0
-    """Inside the fault layer's own SQL, which is neither counted nor failed."""
+    """Depth inside the fault layer's own SQL, which is neither counted nor failed."""
     inside = 0
-    """Inside a call that passed an interceptor: what the engine runs now, the proxies have seen."""
+    """Depth inside a call that passed an interceptor: the proxies have seen what the engine runs
+    now.
+    """
     opening = 0
-    """Inside an intercepted ``connect``: a connection opened now is a proxied one."""
+    """Depth inside an intercepted ``connect``: a connection that opens now is proxied."""
     timeout_ms = 5000
-    """The busy timeout that the connection being opened was asked for."""
+    """Busy timeout that was asked for the connection which is being opened; 5000 is sqlite3's own.
+    """
 
 
 FLAGS = ReentrancyFlags()
@@ -23,7 +26,7 @@ FLAGS = ReentrancyFlags()
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """What this thread does to databases meanwhile is the fault layer's own business."""
+    """Neither count nor fail what this thread does to databases within a block."""
     FLAGS.hidden += 1
     try:
         yield

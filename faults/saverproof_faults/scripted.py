@@ -1,5 +1,7 @@
-"""What scripts use that show a flaw. Such a script ends with 1 where the saver has it; where a
-fault could not be made, it says so and ends with 2: nobody is to take our trouble for the saver's.
+"""Faults for standalone scripts that show a flaw.
+
+Such a script ends with 1 if the saver has the flaw. If a fault could not be made, the script says
+so and ends with 2, so that the trouble is not taken for the saver's.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from saverproof_faults.servers.server import ServerError, ServerUnavailable
 from saverproof_faults.syscalls import CallFault, CallWatch
 
 UNDECIDED = 2
-"""The status of a script that has shown nothing."""
+"""Exit status of a script that has shown nothing. 1 is the status of a flaw."""
 
 Label = str | os.PathLike[str]
 
 
 @contextmanager
 def undecided() -> Iterator[None]:
-    """End the process with ``UNDECIDED`` where the block fails for a reason of ours."""
+    """End the process with ``UNDECIDED`` if a fault cannot be made within a block."""
     try:
         yield
     except (FaultsError, ServerError, ServerUnavailable) as problem:
@@ -40,7 +42,7 @@ class ScriptWatch(CallWatch):
     """The system calls of a script, counted and failed."""
 
     def cover(self) -> None:
-        """Hold the calls of this thread, and of what it starts, until the script ends."""
+        """Hold the system calls of this thread, and of what it starts, until the script ends."""
         with undecided():
             self.__enter__()
             super().cover()
@@ -48,8 +50,10 @@ class ScriptWatch(CallWatch):
     def beside(
         self, serving: Callable[..., AbstractContextManager[None]]
     ) -> Callable[..., AbstractContextManager[None]]:
-        """``serving`` of one server for the rest of the script, which covers once that runs: the
-        server's own calls are not to be held.
+        """Return a ``serving`` that starts a server, and then covers this thread.
+
+        The order matters: the server's own system calls must not be held. The server runs for the
+        rest of the script.
         """
         running = ExitStack()
         atexit.register(running.close)
@@ -67,19 +71,19 @@ class ScriptWatch(CallWatch):
         return covering
 
     def arm(self, fault: CallFault) -> None:
-        """Follow a plan, counting places from now."""
+        """Carry out a plan. Its places are counted from now on."""
         with undecided():
             super().arm(fault)
 
     def disarm(self) -> None:
-        """Let everything pass again."""
+        """Let all system calls pass again."""
         with undecided():
             super().disarm()
 
 
 @contextmanager
 def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[None]:
-    """A server for the block (see ``keeper_client.serving``)."""
+    """Run a server for the length of a block (see ``keeper_client.serving``)."""
     with ExitStack() as stack:
         with undecided():
             stack.enter_context(keeper_client.serving(kind, proxied=proxied))
@@ -88,22 +92,22 @@ def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[None]:
 
 @undecided()
 def dsn_for(kind: ServerKind, label: Label) -> str:
-    """The DSN of the place with a label."""
+    """Return the DSN of the place with a label."""
     return keeper_client.dsn_for(kind, label)
 
 
 def killing() -> tuple[str, ...]:
-    """What to tell, and where, to have the server killed."""
+    """Return the address and the message by which the server is killed."""
     return next(telling(kept.address, Deed.RESTART) for kept in announced().values())
 
 
 def failing_over() -> tuple[str, ...]:
-    """What to tell, and where, to have another server take the address of one that dies."""
+    """Return the address and the message by which another server takes a dead one's address."""
     return next(telling(kept.address, Deed.FAIL_OVER) for kept in announced().values())
 
 
 def freezing() -> tuple[str, ...]:
-    """What to tell, and where, to have the server stand still."""
+    """Return the address and the message by which the server is stopped (SIGSTOP)."""
     return next(telling(kept.address, Deed.FREEZE) for kept in announced().values())
 
 
@@ -123,27 +127,27 @@ def restart() -> None:
 
 @undecided()
 def fail_over() -> None:
-    """Have other servers take the addresses of these, which die."""
+    """Let other servers take over the addresses of these, which die."""
     for lease in _leases():
         lease.fail_over()
 
 
 @undecided()
 def freeze() -> None:
-    """Have the servers stand still."""
+    """Stop the servers (SIGSTOP)."""
     for lease in _leases():
         lease.freeze()
 
 
 @undecided()
 def thaw() -> None:
-    """Let them go on, and wait until they have caught up."""
+    """Let stopped servers go on, and wait until they have handled what was sent meanwhile."""
     for lease in _leases():
         lease.thaw()
 
 
 def thaw_after(seconds: float) -> Timer:
-    """The same in so many seconds, beside."""
+    """Let stopped servers go on after so many seconds, from another thread."""
     timer = Timer(seconds, thaw)
     timer.daemon = True
     timer.start()
@@ -152,14 +156,14 @@ def thaw_after(seconds: float) -> Timer:
 
 @undecided()
 def end_sessions(label: Label) -> None:
-    """Have the server end all sessions in the place of a label (see ``dsn_for``)."""
+    """Let the server end all sessions in the place with a label (see ``dsn_for``)."""
     for lease in _leases(label):
         lease.end_sessions()
 
 
 @undecided()
 def fail_write(label: Label, number: int, how: str, what: str = "") -> None:
-    """Have the server fail at a row from now on, in the place of a label (``RefusesWrites``)."""
+    """Let the server fail at a write in the place with a label (see ``RefusesWrites``)."""
     for lease in _leases(label):
         lease.watch_writes()
         lease.fail_write(number, how, what)
@@ -167,7 +171,7 @@ def fail_write(label: Label, number: int, how: str, what: str = "") -> None:
 
 @undecided()
 def fail_no_more(label: Label) -> None:
-    """Have no write fail any more there."""
+    """Let the server write again in the place with a label."""
     for lease in _leases(label):
         lease.has_failed()
 

@@ -1,7 +1,8 @@
-"""Whether a program still works at something: in threads and tasks of its own, which nobody awaits.
+"""Find out whether a program still works in threads and tasks of its own, which nobody awaits.
 
-A task that waits is quiet until something wakes it: a callback that is ready, a timer, a thread, or
-a socket. So is a thread that sleeps in the kernel. What is quiet at two looks in a row has settled.
+A waiting task is at rest until something wakes it: a ready callback, a timer, a thread or a socket.
+A thread is at rest while it sleeps in the kernel. A program that is at rest at several looks in a
+row has settled.
 """
 
 import asyncio
@@ -13,16 +14,20 @@ from pathlib import Path
 from typing import Any
 
 _STEP_S = 0.002
+"""Seconds between two looks: other tasks and threads need a moment to move."""
 _BESIDE_SOCKETS = 25
-"""Looks in a row: who waits for a server is woken by it, which cannot be foreseen."""
+"""Looks in a row while a socket is open: its server may wake a task at any moment, and nothing
+foretells that.
+"""
 _SOON_S = 0.25
-"""A timer that is due later is a habit of the program, such as a sweep, and no work left over."""
+"""Timers due later than this, in seconds, are habits of the program, such as a sweep, and not work.
+"""
 _SELF_PIPE = 1
-"""Files that each event loop watches for itself."""
+"""Number of files that every event loop watches for itself."""
 
 
 async def settled(threads: Collection[threading.Thread], deadline: float) -> bool:
-    """Wait until no other task of this loop and none of these threads is at work.
+    """Wait until none of these threads, and no other task of this loop, is at work.
 
     Args:
         threads: those that may do the program's work.
@@ -48,7 +53,7 @@ async def settled(threads: Collection[threading.Thread], deadline: float) -> boo
 
 
 def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
-    """Where each thread stands, and which tasks there are."""
+    """Return where each thread stands, and which tasks there are."""
     frames = sys._current_frames()
     standing = [(t.ident, frames.get(t.ident or 0)) for t in threads]
     places = [(ident, id(f), f.f_lasti) for ident, f in standing if f is not None]
@@ -56,7 +61,7 @@ def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
 
 
 def _is_awake(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether the loop has something to do at once or soon, whatever comes from outside."""
+    """Return whether the loop has something to do now or soon, without anything from outside."""
     soon = loop.time() + _SOON_S
     timers = (timer for timer in getattr(loop, "_scheduled", ()) if not timer.cancelled())
     return bool(getattr(loop, "_ready", ())) or any(timer.when() < soon for timer in timers)
@@ -69,7 +74,7 @@ def _watched_files(loop: asyncio.AbstractEventLoop) -> int:
 
 
 def _runs(thread: threading.Thread) -> bool:
-    """Whether a thread runs, waits for a processor, or for a disk."""
+    """Return whether a thread runs, or waits for a processor or a disk."""
     try:
         stat = Path(f"/proc/self/task/{thread.native_id}/stat").read_text(encoding="ascii")
     except OSError:

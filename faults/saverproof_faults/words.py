@@ -1,4 +1,4 @@
-"""Fault plans in plain English."""
+"""Describe fault plans in plain English."""
 
 from collections.abc import Iterable
 
@@ -55,7 +55,7 @@ _EVENTS = {
 
 
 def fault(kind: Fault, error: str, event: Event, moment: Moment, row: int | None) -> str:
-    """What goes wrong, as the start of a sentence: what in the world it stands for."""
+    """Describe what goes wrong, as the start of a sentence."""
     what = _FAULTS[kind].format(error=error)
     if kind is not Fault.RAISE or moment is Moment.BEFORE or row is not None:
         return what
@@ -65,14 +65,14 @@ def fault(kind: Fault, error: str, event: Event, moment: Moment, row: int | None
 
 
 def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
-    """Where it goes wrong, as the end of a sentence."""
+    """Describe where it goes wrong, as the end of a sentence."""
     if event is Event.OPERATION:
         return "throughout the operation"
     if event is Event.START:
         return "before the operation"
     which = f"the {ordinal(index)} {_EVENTS[event]}"
     if row is not None:
-        # An engine-side fault strikes at its row, a client-side one when the row is done.
+        # An engine-side fault strikes at its row; a client-side one strikes once the row is done.
         side = "at" if event is Event.ENGINE_STATEMENT else "after"
         return f"{side} row {row} of {which}"
     if event is Event.SEND and moment is Moment.AFTER:
@@ -83,12 +83,12 @@ def place(event: Event, index: int, moment: Moment, row: int | None) -> str:
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    """Return 1st, 2nd, 3rd, 4th, 11th, 21st and so on."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
 def choice(values: Iterable[str]) -> str:
-    """The allowed values in one phrase: 'a' or one of 'a', 'b'."""
+    """Return the allowed values as a phrase: 'a', or: one of 'a', 'b'."""
     listed = sorted(repr(str(value)) for value in values)
     return listed[0] if len(listed) == 1 else f"one of {', '.join(listed)}"

@@ -1,4 +1,4 @@
-"""An explicit wrapper for a connection in hand, of any driver with the DB-API's methods."""
+"""An explicit wrapper for a connection that is open already, of any DB-API driver."""
 
 import sys
 from types import ModuleType, TracebackType
@@ -11,7 +11,7 @@ from saverproof_faults.places import LEAVING
 
 
 class _Forwarding:
-    """Passes for the wrapped object: its attributes, and its class to ``isinstance``."""
+    """A proxy with the attributes, and for ``isinstance`` the class, of the wrapped object."""
 
     _own = frozenset({"_wrapped", "_errors"})
 
@@ -124,7 +124,7 @@ class _Connection(_Forwarding):
             return self._control(Event.COMMIT, "__exit__", kind, error, trace)
         except BaseException as failure:
             if was_injected(failure):
-                # Where a commit fails, drivers roll back before they let the error out.
+                # Drivers roll back when a commit fails, before they let the exception out.
                 self._control(
                     Event.ROLLBACK, "__exit__", type(failure), failure, failure.__traceback__
                 )
@@ -132,11 +132,11 @@ class _Connection(_Forwarding):
 
 
 def wrap(connection: Any, errors: ModuleType | None = None) -> Any:
-    """The connection, with every call that executes, commits or rolls back passing the interceptor.
+    """Return a proxy of a connection, whose calls can be counted and failed.
 
-    ``errors`` is the module that holds the driver's exceptions, by default the one that defines the
-    connection's class. What a wrapped connection is handed to must take it for what it looks like:
-    functions written in C (``sqlite3.Cursor(connection)``, ``backup``) ask for the true one.
+    ``errors`` is the module of the driver's exceptions; by default it is the one that defines the
+    connection's class. Functions written in C do not accept the proxy
+    (``sqlite3.Cursor(connection)``, ``backup``): hand them the connection itself.
     """
     if errors is None:
         errors = _errors_of(connection)

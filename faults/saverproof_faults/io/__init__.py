@@ -1,8 +1,8 @@
-"""The I/O of SQLite, seen and failed from inside the process.
+"""SQLite's file I/O, watched and failed from inside the process.
 
-A shim of SQLite's VFS, in ctypes on the library that the standard ``sqlite3`` module uses, hears
-every open, write, sync, truncate and delete of files below one folder, whoever opened the
-connection (aiosqlite and SQLAlchemy go the same way). It needs no compiler, no preloading and no
+A shim of SQLite's VFS sees every open, write, sync, truncate and delete of files below one folder,
+whoever opened the connection (aiosqlite and SQLAlchemy included). It is made by ctypes in the
+library that the standard ``sqlite3`` module uses. It needs no compiler, no preloading and no
 privileges; ``available()`` gives the reason where a Python hides the library's symbols.
 
     reason = available()

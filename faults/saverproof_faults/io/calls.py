@@ -1,4 +1,4 @@
-"""What SQLite asked of the file system, and what was said about it, as plain data."""
+"""Calls on files, and marks between them, as plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ class IoKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IoCall:
-    """One call on one file, of SQLite or as a system call.
+    """One call on one file, made by SQLite or as a system call.
 
-    ``file`` is relative to the watched folder. ``offset`` is where a write begins, or the size a
-    truncation leaves, in bytes; a sync with a ``length`` reaches only the pages of that part.
-    ``contents`` are the bytes of a write, kept by a ``Recorder`` only.
-    ``creates`` marks an open that made the file; ``syncs_folder`` a sync or delete by which SQLite
-    makes the folder's earlier changes durable as well. ``result`` is the engine's code, 0 for done.
+    ``file`` is relative to the watched folder. ``offset`` is where a write begins, in bytes, or the
+    size that a truncation leaves. A sync with a ``length`` reaches only the pages of that part.
+    ``contents`` are the bytes of a write; only a ``Recorder`` keeps them. ``creates`` says that an
+    open made the file. ``syncs_folder`` says that a sync or delete also makes the folder's earlier
+    changes durable, as SQLite does at some of them. ``result`` is the engine's code, 0 for success.
     """
 
     kind: IoKind
@@ -40,7 +40,7 @@ class IoCall:
 
     @property
     def done(self) -> bool:
-        """Whether the call had its effect."""
+        """True if the call had its effect."""
         return self.result == codes.OK
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class IoCall:
 
 
 class NameKind(StrEnum):
-    """The calls that change names without a file's being opened, or make such changes last."""
+    """The calls that change names without opening a file, or make such changes last."""
 
     RENAME = "rename"
     LINK = "link"
@@ -61,8 +61,10 @@ class NameKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NameCall:
-    """One call on names. ``target`` is the new name of a rename or a link; the folder itself is
-    ".". SQLite makes none that matter to it, so that only system calls have them.
+    """One system call on the name of a file or folder.
+
+    ``target`` is the new name of a rename or a link. The watched folder itself is ".". SQLite makes
+    no such call that matters to it.
     """
 
     kind: NameKind
@@ -74,7 +76,7 @@ class NameCall:
 
 
 class MarkKind(StrEnum):
-    """What a program says about its own progress, between two I/O calls."""
+    """What a program says about its own progress, between two calls."""
 
     STARTED = "started"
     ACKNOWLEDGED = "acknowledged"
@@ -83,10 +85,11 @@ class MarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """``STARTED`` and ``ACKNOWLEDGED`` name an operation by its number.
+    """A note of the program's progress in a recording.
 
-    ``SETTLED`` says that all that came before has reached the disk, however it was written: a
-    quiet time after set-up. Power-cut images begin at the last such mark.
+    ``STARTED`` and ``ACKNOWLEDGED`` name an operation by its number. ``SETTLED`` says that
+    everything before it has reached the disk, however it was written: it stands for the quiet time
+    after a store was set up. Power-cut images begin at the last such mark.
     """
 
     kind: MarkKind
@@ -98,10 +101,12 @@ Entry: TypeAlias = IoCall | NameCall | Mark
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All that happened in a folder: its files at the beginning (taken to be on the disk), then
-    calls and marks in order."""
+    """Everything that happened in a folder: the files at the start, then calls and marks in order.
+
+    The files at the beginning are taken to be on the disk.
+    """
 
     initial: Mapping[str, bytes]
     log: tuple[Entry, ...]
     folders: tuple[str, ...] = ()
-    """Those that were there at the beginning, and need not hold a file."""
+    """The folders that were there at the beginning; a folder may hold no file."""

@@ -1,4 +1,4 @@
-"""The result codes of SQLite that the shim returns (https://sqlite.org/rescode.html)."""
+"""The result codes and flags of SQLite that the shim uses (https://sqlite.org/rescode.html)."""
 
 OK = 0
 IOERR = 10
@@ -11,7 +11,7 @@ IOERR_DELETE = 2570
 
 OPEN_CREATE = 0x4
 OPEN_JOURNALS = 0x800 | 0x4000 | 0x80000
-"""The xOpen flags of a rollback journal, a super-journal and a write-ahead log."""
+"""The flags of xOpen for a rollback journal, a super-journal and a write-ahead log."""
 
 SYNC_DIRECTORY = 0x1
-"""The bit of xDelete's last argument that asks for the folder to be synced too."""
+"""The bit of xDelete's last argument that asks to sync the folder as well."""

@@ -1,4 +1,4 @@
-"""The entries of a recording as plain data for JSON, and back."""
+"""Convert recordings to plain data for JSON, and back."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ from saverproof_faults.io.calls import (
 
 
 def recording_data(recording: Recording) -> dict[str, Any]:
-    """The recording as plain data."""
+    """Convert a recording to plain data."""
     initial = {name: b64encode(data).decode() for name, data in recording.initial.items()}
     log = [entry_data(entry) for entry in recording.log]
     return {"initial": initial, "log": log, "folders": list(recording.folders)}
 
 
 def recording_from(data: Mapping[str, Any]) -> Recording:
-    """The inverse of ``recording_data``."""
+    """Make a recording of the result of ``recording_data``."""
     initial = {name: b64decode(contents) for name, contents in data["initial"].items()}
     log = tuple(entry_from(entry) for entry in data["log"])
     return Recording(initial, log, tuple(data["folders"]))
 
 
 def entry_data(entry: Entry) -> dict[str, Any]:
-    """One entry as plain data."""
+    """Convert one entry to plain data."""
     if isinstance(entry, Mark):
         return {"mark": entry.kind.value, "operation": entry.operation}
     if isinstance(entry, NameCall):
@@ -41,7 +41,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
 
 
 def entry_from(data: Mapping[str, Any]) -> Entry:
-    """The inverse of ``entry_data``."""
+    """Make an entry of the result of ``entry_data``."""
     if "mark" in data:
         return Mark(MarkKind(data["mark"]), data["operation"])
     if "names" in data:

@@ -1,4 +1,4 @@
-"""The SQLite library that the standard ``sqlite3`` module itself uses, reached by ctypes."""
+"""The SQLite library that the standard ``sqlite3`` module uses, reached by ctypes."""
 
 import ctypes
 import functools
@@ -19,10 +19,10 @@ NEEDED = (
 
 @functools.cache
 def sqlite_library() -> ctypes.CDLL:
-    """The library with the signatures of the functions that the shim calls.
+    """Return the library, with the signatures of the functions that the shim calls.
 
-    Raises Unavailable where its symbols are hidden, or where those that can be seen belong
-    to another copy of SQLite.
+    Raises:
+        Unavailable: its symbols are hidden, or belong to another copy of SQLite.
     """
     library = bind(_bound)
     library.sqlite3_libversion.restype = ctypes.c_char_p
@@ -39,7 +39,7 @@ def sqlite_library() -> ctypes.CDLL:
 
 @functools.cache
 def available() -> str | None:
-    """Why I/O cannot be watched in this Python, or None if it can."""
+    """Return why I/O cannot be watched in this Python, or None if it can."""
     try:
         _check_same_copy(sqlite_library())
     except Unavailable as reason:
@@ -64,7 +64,8 @@ def _check_default_vfs(library: ctypes.CDLL) -> None:
 
 
 def _check_same_copy(library: ctypes.CDLL) -> None:
-    # Two copies of one version look alike from outside; only one of them knows our name.
+    # Two copies of one version look alike from outside. Only one of them knows a name registered
+    # here.
     probe = Vfs.from_buffer_copy(library.sqlite3_vfs_find(None).contents)
     probe.zName = b"saverproof-probe"
     if library.sqlite3_vfs_register(ctypes.byref(probe), 0) != 0:

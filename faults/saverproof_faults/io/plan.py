@@ -1,4 +1,4 @@
-"""What is to happen at which I/O call."""
+"""Plans of what happens at which I/O call."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from saverproof_faults.io.calls import IoCall, IoKind
 
 
 class Failure(StrEnum):
-    """What the file system is made to say."""
+    """What the file system is made to report."""
 
     IO_ERROR = "I/O error"
     DISK_FULL = "disk full"
 
 
 class Extent(StrEnum):
-    """How long it goes on saying so."""
+    """How long it goes on failing."""
 
     ONCE = "once"
     ONWARDS = "from there on"
@@ -30,19 +30,21 @@ _CODES = {
         IoKind.TRUNCATE: codes.IOERR_TRUNCATE,
         IoKind.DELETE: codes.IOERR_DELETE,
     },
-    # A full disk refuses new bytes, at the write or when they are flushed; it still lets go of
-    # old ones, so that truncating and deleting succeed.
+    # A full disk refuses new bytes, when they are written or when they are flushed. It still gives
+    # up old ones, so that truncating and deleting succeed.
     Failure.DISK_FULL: {IoKind.WRITE: codes.FULL, IoKind.SYNC: codes.IOERR_FSYNC},
 }
 
 
 @dataclass(frozen=True, slots=True)
 class IoFault:
-    """Fail the ``place``-th call after arming, counted from 1 over all calls or those of one kind.
+    """Fail the ``place``-th call after arming.
+
+    Places are counted from 1, over all calls or over those of one kind.
 
     The engine gets the code that its own VFS would return: SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE,
-    _DELETE, SQLITE_CANTOPEN, or SQLITE_FULL. A full disk leaves other calls than writes and syncs
-    alone: placed on one of those, the fault does not fire.
+    _DELETE, SQLITE_CANTOPEN, or SQLITE_FULL. A full disk fails only writes and syncs: at another
+    call the fault does not fire.
     """
 
     place: int
@@ -54,13 +56,13 @@ class IoFault:
         check_place(self.place)
 
     def hits(self, call: IoCall, number: int) -> bool:
-        """Whether the ``number``-th counted call is to fail."""
+        """Return whether the ``number``-th counted call fails."""
         if call.kind not in _CODES[self.failure]:
             return False
         return number >= self.place if self.extent is Extent.ONWARDS else number == self.place
 
     def strike(self, call: IoCall) -> int:
-        """The code with which the call ends instead of happening."""
+        """Return the code with which the call ends without having happened."""
         return _CODES[self.failure][call.kind]
 
 
@@ -76,28 +78,28 @@ class IoAction:
         check_place(self.place)
 
     def hits(self, call: IoCall, number: int) -> bool:
-        """Whether this is the place."""
+        """Return whether the ``number``-th counted call is the place."""
         return number == self.place
 
     def strike(self, call: IoCall) -> int:
-        """Act; the call itself goes on."""
+        """Run the action, and return the code by which the call itself goes on."""
         self.action(call)
         return codes.OK
 
 
 @dataclass(frozen=True, slots=True)
 class IoEach:
-    """Run ``action`` just before every call takes effect: to count places, and die at one."""
+    """Run ``action`` just before every call takes effect, to count places and to die at one."""
 
     action: Callable[[IoCall], None]
     kind: IoKind | None = None
 
     def hits(self, call: IoCall, number: int) -> bool:
-        """Always."""
+        """Return True: every call is a place."""
         return True
 
     def strike(self, call: IoCall) -> int:
-        """Act; the call itself goes on."""
+        """Run the action, and return the code by which the call itself goes on."""
         self.action(call)
         return codes.OK
 
@@ -106,6 +108,6 @@ IoPlan = IoFault | IoAction | IoEach
 
 
 def check_place(place: int) -> None:
-    """Raise ValueError unless ``place`` can be counted to."""
+    """Raise ValueError unless ``place`` is a number from 1."""
     if place < 1:
         raise ValueError(f"an I/O place is counted from 1, got {place}")

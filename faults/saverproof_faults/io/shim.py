@@ -1,9 +1,9 @@
 """The VFS that stands between SQLite and its files.
 
-It is a copy of the default VFS whose ``xOpen`` and ``xDelete`` are ours, and whose open files point
-at copies of their method tables with ``xWrite``, ``xSync``, ``xTruncate`` and ``xClose`` replaced.
-There is one in a process, it is never freed (connections keep pointers into it as long as they
-live), and a call on a file that nobody watches costs no more than the way through Python.
+It is a copy of the default VFS with other ``xOpen`` and ``xDelete``. The files that it opens point
+at copies of their method tables, with other ``xWrite``, ``xSync``, ``xTruncate`` and ``xClose``.
+There is one in a process. It is never freed, because connections keep pointers into it as long as
+they live. A call on a file that nobody watches costs no more than the way through Python.
 """
 
 import ctypes
@@ -33,21 +33,21 @@ from saverproof_faults.io.structures import (
 
 
 class IoListener(Protocol):
-    """Who hears of the calls on the files below a folder."""
+    """A receiver of the calls on files below one folder."""
 
     @property
     def root(self) -> str:
-        """The folder, absolute, with a separator at its end."""
+        """The folder as an absolute path, with a separator at its end."""
 
     @property
     def keeps_contents(self) -> bool:
-        """Whether the bytes of each write are wanted."""
+        """True if the bytes of each write are wanted."""
 
     def perform(self, call: IoCall, really: Callable[[], int]) -> int:
-        """Let the call happen, or not; returns the engine's code."""
+        """Let the call happen, or not, and return the engine's code."""
 
     def report(self, problem: BaseException) -> None:
-        """Hear what was raised where it cannot travel on, through SQLite's own frames."""
+        """Take an exception that cannot be raised through SQLite's own frames."""
 
 
 @dataclass(slots=True)
@@ -57,16 +57,16 @@ class _OpenFile:
 
 
 class _Guard:
-    """The block after ``hold_off``. If it raises, it goes on below, and the problem is reported.
+    """The block that follows ``hold_off`` in a callback. It reports what the block raises.
 
-    ctypes prints what a callback raises and goes on with an undefined result.
+    Without it, ctypes would print the exception and go on with an undefined result.
     """
 
     def __init__(self, shim: "Shim") -> None:
         self._shim = shim
 
     def __enter__(self) -> None:
-        """``hold_off`` came before."""
+        """Do nothing: ``hold_off`` was called before."""
 
     def __exit__(
         self,
@@ -81,7 +81,7 @@ class _Guard:
 
 
 class Shim:
-    """The process's one interposed VFS; use ``shim()``."""
+    """The one VFS that is interposed in a process. Get it by ``shim()``."""
 
     def __init__(self) -> None:
         self._library = sqlite_library()
@@ -97,21 +97,21 @@ class Shim:
         self._vfs.xDelete = DeleteFunction(self._delete)
 
     def add(self, listener: IoListener) -> None:
-        """Report to ``listener``; SQLite's default VFS is this one while there is a listener."""
+        """Report calls to ``listener``. While there is a listener, this is SQLite's default VFS."""
         with self._lock:
             if not self._listeners:
                 self._library.sqlite3_vfs_register(ctypes.byref(self._vfs), 1)
             self._listeners = (listener, *self._listeners)
 
     def remove(self, listener: IoListener) -> None:
-        """Report to ``listener`` no more; files opened meanwhile go on working."""
+        """Stop reporting to ``listener``. Files that were opened meanwhile go on working."""
         with self._lock:
             self._listeners = tuple(other for other in self._listeners if other is not listener)
             if not self._listeners:
                 self._library.sqlite3_vfs_unregister(ctypes.byref(self._vfs))
 
     def report(self, problem: BaseException) -> None:
-        """Tell whoever watches what was raised inside a callback."""
+        """Pass an exception that a callback raised to every listener."""
         listeners = self._listeners
         for listener in listeners:
             listener.report(problem)
@@ -142,7 +142,7 @@ class Shim:
         path = os.fsdecode(ctypes.string_at(name))
         creates = bool(flags & codes.OPEN_CREATE) and not os.path.exists(path)
         head = ctypes.cast(file, ctypes.POINTER(File)).contents
-        # SQLite closes a file even when its open failed, unless this is null.
+        # SQLite closes a file whose open failed unless this pointer is null.
         head.pMethods = ctypes.POINTER(IoMethods)()
         result = self._heard(path, IoKind.OPEN, really, creates=creates)
         if result == codes.OK and head.pMethods:
@@ -194,7 +194,7 @@ class Shim:
         return result
 
     def _table(self, real: Any) -> Any:
-        """The table of the same methods with ours among them, one for each of SQLite's own."""
+        """Return the replacement for one of SQLite's method tables. Each table is replaced once."""
         address = ctypes.addressof(real)
         with self._lock:
             if address not in self._tables:
@@ -244,9 +244,10 @@ _shim_lock = threading.Lock()
 
 
 def shim() -> Shim:
-    """The process's shim, made when first asked for.
+    """Return the process's shim, and make it at the first call.
 
-    Raises Unavailable where SQLite cannot be reached.
+    Raises:
+        Unavailable: SQLite's library cannot be reached.
     """
     global _shim
     with _shim_lock:

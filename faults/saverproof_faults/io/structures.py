@@ -1,7 +1,7 @@
-"""SQLite's ``sqlite3_vfs``, ``sqlite3_io_methods`` and ``sqlite3_file``, as ctypes sees them.
+"""SQLite's ``sqlite3_vfs``, ``sqlite3_io_methods`` and ``sqlite3_file`` as ctypes structures.
 
-Only the functions that the shim replaces have a signature; the others are carried along as bare
-pointers. Field order is SQLite's (https://sqlite.org/c3ref/vfs.html, .../io_methods.html).
+Only the functions that the shim replaces have a signature; the others are bare pointers. The order
+of fields is SQLite's (https://sqlite.org/c3ref/vfs.html, .../io_methods.html).
 """
 
 import ctypes
@@ -15,7 +15,7 @@ TruncateFunction = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64)
 SyncFunction = ctypes.CFUNCTYPE(c_int, c_void_p, c_int)
 
 NEWEST_KNOWN = 3
-"""The ``iVersion`` of the two tables that these structures describe in full."""
+"""The newest ``iVersion`` of the two tables that these structures describe in full."""
 
 
 class Vfs(Structure):
@@ -48,7 +48,7 @@ class Vfs(Structure):
 
 
 class IoMethods(Structure):
-    """``sqlite3_io_methods``: what can be done with an open file."""
+    """``sqlite3_io_methods``: the functions of an open file."""
 
     _fields_ = (
         ("iVersion", c_int),
@@ -74,6 +74,6 @@ class IoMethods(Structure):
 
 
 class File(Structure):
-    """The public head of ``sqlite3_file``; a null ``pMethods`` means that it is not open."""
+    """The public head of ``sqlite3_file``. A null ``pMethods`` says that it is not open."""
 
     _fields_ = (("pMethods", POINTER(IoMethods)),)

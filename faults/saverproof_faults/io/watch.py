@@ -1,4 +1,4 @@
-"""Watching what SQLite does below one folder: counting it, failing it, recording it."""
+"""Watch what SQLite does to files below one folder: count it, fail it, record it."""
 
 import os
 import threading
@@ -14,22 +14,29 @@ from saverproof_faults.io.plan import IoPlan
 from saverproof_faults.io.shim import shim
 
 _NOT_RECORDED = "-shm"
-"""WAL's shared memory does not pass through the VFS's files, and is rebuilt on recovery."""
+"""Files left out of recordings: WAL's shared memory bypasses the VFS's files, and recovery rebuilds
+it.
+"""
 
 
 class IoWatch:
-    """While entered, sees every write, sync, truncate, delete and open of SQLite below ``folder``.
+    """A context manager that sees what SQLite does to files below ``folder``.
 
-    Connections must be opened inside; those opened before go unseen. Any thread may use them.
-    An exception raised by an armed action makes that call fail with SQLITE_IOERR, and is raised
-    again when the watch is left. Entering raises Unavailable where ``available()`` gives a
-    reason, and NotADirectoryError where ``folder`` is none.
+    It sees each open, write, sync, truncate and delete.
+
+    Connections must be opened while it is entered; earlier ones go unseen. Any thread may use them.
+    An exception that an armed action raises makes its call fail with SQLITE_IOERR, and is raised
+    again when the watch is left.
+
+    Raises:
+        Unavailable: I/O cannot be watched here (see ``available``); raised on entering.
+        NotADirectoryError: ``folder`` is not a folder; raised on entering.
     """
 
     keeps_contents = False
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        # SQLite resolves symbolic links before it opens.
+        # SQLite resolves symbolic links before it opens a file.
         resolved = os.path.realpath(folder)
         if not os.path.isdir(resolved):
             raise NotADirectoryError(f"I/O can be watched below a folder only, got {resolved}")
@@ -58,21 +65,21 @@ class IoWatch:
 
     @property
     def total(self) -> int:
-        """How many calls were seen."""
+        """Number of calls seen."""
         return self.counts.total()
 
     def arm(self, plan: IoPlan) -> None:
-        """Follow ``plan``, counting places from now, instead of any earlier one."""
+        """Carry out ``plan`` instead of any earlier one. Its places are counted from now on."""
         with self._lock:
             self._plan, self._since_armed, self.fired = plan, 0, []
 
     def disarm(self) -> None:
-        """Let everything pass again; ``fired`` keeps the calls that were hit."""
+        """Let all calls pass again; ``fired`` keeps the calls that were hit."""
         with self._lock:
             self._plan = None
 
     def check(self) -> None:
-        """Raise what an action raised inside SQLite's call, if any did."""
+        """Raise the exception that an action raised within a call of SQLite, if there is one."""
         problems, self._problems = self._problems, []
         if len(problems) == 1:
             raise problems[0]
@@ -80,15 +87,16 @@ class IoWatch:
             raise BaseExceptionGroup("raised inside SQLite's I/O", problems)
 
     def report(self, problem: BaseException) -> None:
-        """Keep what was raised inside SQLite's call for ``check``."""
+        """Keep an exception that was raised within a call of SQLite, for ``check``."""
         self._problems.append(problem)
 
     def perform(self, call: IoCall, really: Callable[[], int]) -> int:
-        """Count the call, then fail it or let it happen; the shim calls this."""
+        """Count the call, then fail it or let it happen. The shim calls this."""
         with self._lock:
             call = self._completed(call)
             code = self._decide(call)
-            # A sync covers what was written before it began, a write is there when it is over.
+            # A sync covers what was written before it began, so it is noted first; a write is noted
+            # when it is done.
             slot = self._append(call) if call.kind is IoKind.SYNC else None
         if code == codes.OK:
             code = really()
@@ -124,10 +132,10 @@ class IoWatch:
 
 
 class Recorder(IoWatch):
-    """An ``IoWatch`` that keeps the bytes too, and the program's marks between them.
+    """An ``IoWatch`` that also keeps the bytes, and the program's marks between the calls.
 
-    The folder's files as they are on entering count as durable. A file that appears later by
-    other means than SQLite's counts as created, with what it holds, when SQLite first opens it.
+    The files that are in the folder on entering count as durable. A file that appears later without
+    SQLite counts as created, with its contents, when SQLite first opens it.
     """
 
     keeps_contents = True
@@ -155,12 +163,12 @@ class Recorder(IoWatch):
         self._mark(Mark(MarkKind.SETTLED))
 
     def recording(self) -> Recording:
-        """What was recorded until now."""
+        """Return what was recorded until now."""
         with self._lock:
             return Recording(dict(self._initial), tuple(self._log))
 
     def _completed(self, call: IoCall) -> IoCall:
-        """``call``, or for the first sight of a file that others made meanwhile, its creation."""
+        """Return ``call``, or the creation of its file if that was made without SQLite."""
         if call.kind is not IoKind.OPEN or call.file in self._known:
             return call
         self._known.add(call.file)
@@ -175,7 +183,7 @@ class Recorder(IoWatch):
 
 
 def files_below(folder: str | os.PathLike[str]) -> dict[str, bytes]:
-    """The files below ``folder`` by their names relative to it, without SQLite's shared memory."""
+    """Return the files below ``folder`` by their relative names, without SQLite's shared memory."""
     root = Path(folder)
     return {
         path.relative_to(root).as_posix(): path.read_bytes()

@@ -1,11 +1,11 @@
-"""Killing real processes with SIGKILL, a hundred times a second.
+"""Kill real processes with SIGKILL, a hundred times a second.
 
-A *zygote*, started by exec and never forked from the test process, imports what trials need,
-opens nothing, and forks one process per trial. That runs a *body*, a function at
-the top of a module, which marks its operations in shared memory and is killed by itself at the
-k-th place that it reaches (the body has ``Acks.reached`` called at each statement, or at each I/O
-by ``IoEach``), or by the zygote at a random instant. A second function, in a second fork or in a
-fresh interpreter, looks at what is left.
+A *zygote* imports what trials need and forks one process per trial. It is started by exec, never
+forked from the test process, and opens nothing. The forked process runs a *body*: a function at the
+top of a module, which marks its operations in shared memory. The process kills itself at the k-th
+place that it reaches (the body has ``Acks.reached`` called at each statement, or at each I/O by
+``IoEach``), or the zygote kills it at a random instant. A second function then looks at what is
+left, in a second fork or in a fresh interpreter.
 
     # bodies.py
     def write(acks, arguments):
@@ -29,10 +29,11 @@ fresh interpreter, looks at what is left.
         view = harness.look(bodies.read, arguments)
         assert set(result.acknowledged) <= set(view.value)
 
-``together`` runs several writers on one store. A body that hangs is killed after a deadline and its
-stacks are told. When whoever holds the harness dies, so do the zygote and all it has made, and
-their folders go. Where importing leaves threads running or files open, or there is no fork, each
-process is a fresh interpreter, and ``Harness.reason`` says why. POSIX only.
+``together`` runs several writers on one store. A body that hangs is killed after a deadline, and
+the result shows its stacks. When the process that holds the harness dies, the zygote and all that
+it has made die too, and their folders are removed. If importing leaves threads running or files
+open, or if the system has no fork, each process is a fresh interpreter, and ``Harness.reason`` says
+why. POSIX only.
 """
 
 from saverproof_faults.kill.acks import Acks

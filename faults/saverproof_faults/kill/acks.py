@@ -1,7 +1,7 @@
-"""How a process that is about to be killed tells what it has done: bytes in shared memory.
+"""Progress of a process that is about to be killed, kept in shared memory.
 
-What is stored there is seen by others whatever becomes of the process, and storing it is no
-system call that a kill could fall into.
+Bytes stored there stay visible to others when the process dies, and storing them is no system call
+in the middle of which a kill could strike.
 """
 
 import itertools
@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass
 
 CAPACITY = 1 << 14
-"""Operations are numbered from 0 to below this."""
+"""Operations have numbers from 0 to below this: a byte of memory each."""
 WRITERS = 8
-"""The processes that one trial may have."""
+"""Processes that one trial may have. Each has a slot of its own in the memory."""
 
 _NUMBER = struct.Struct("<Q")
-# A slot: places reached, when the body began (monotonic ns), whether alone, then the marks.
+# A slot holds: places reached, when the body began (monotonic ns), whether it is alone, the marks.
 _BEGAN_AT = 8
 _ALONE_AT = 16
 _MARKS_AT = 64
@@ -30,14 +30,14 @@ _STARTED, _ACKNOWLEDGED = 1, 2
 
 
 class Acks:
-    """Handed to a trial's body, to mark its progress with."""
+    """The handle by which a trial's body marks its progress."""
 
     def __init__(self, memory: mmap.mmap, slot: int, place: int | None) -> None:
         self._memory = memory
         self._base = slot * _SLOT
         self._places = itertools.count(1)
         self.place = place
-        """The place at which ``reached`` kills, counted from 1, or None."""
+        """The place at which ``reached`` kills the process, counted from 1, or None."""
 
     def started(self, operation: int) -> None:
         """Mark that ``operation`` is about to be called."""
@@ -50,23 +50,26 @@ class Acks:
     def reached(self, *_: object) -> None:
         """Count one place, and die by SIGKILL if it is the planned one.
 
-        Takes whatever it is given, so as to serve as a callback of statements and of I/O.
+        All arguments are ignored, so that this can be a callback of statements and of I/O.
         """
         if self.counted():
             os.kill(os.getpid(), signal.SIGKILL)
 
     def counted(self) -> bool:
-        """Count one place, and say whether it is the planned one, where another process kills."""
+        """Count one place, and return whether it is the planned one.
+
+        Another process then does the killing.
+        """
         number = next(self._places)
         _NUMBER.pack_into(self._memory, self._base, number)
         return number == self.place
 
     def alone(self) -> bool:
-        """Whether every other process of this trial has ended."""
+        """Return whether all other processes of this trial have ended."""
         return self._memory[self._base + _ALONE_AT] != 0
 
     def begin(self) -> None:
-        """Mark that the body begins; the harness calls this."""
+        """Mark that the body begins. The harness calls this."""
         _NUMBER.pack_into(self._memory, self._base + _BEGAN_AT, time.monotonic_ns())
 
     def _address(self, operation: int) -> int:
@@ -77,7 +80,7 @@ class Acks:
 
 @dataclass(frozen=True, slots=True)
 class SlotContents:
-    """What a process left in its slot."""
+    """The contents of one process's slot."""
 
     places: int
     started: tuple[int, ...]
@@ -90,7 +93,7 @@ def clear(memory: mmap.mmap, slot: int) -> None:
 
 
 def read_marks(memory: mmap.mmap, slot: int) -> SlotContents:
-    """What the process with this slot has marked."""
+    """Return what the process with this slot has marked."""
     base = slot * _SLOT
     (places,) = _NUMBER.unpack_from(memory, base)
     marks = memory[base + _MARKS_AT : base + _SLOT].rstrip(b"\0")
@@ -102,7 +105,7 @@ def read_marks(memory: mmap.mmap, slot: int) -> SlotContents:
 
 
 def began_ns(memory: mmap.mmap, slot: int) -> int:
-    """When the body began, on the monotonic clock; 0 if it has not."""
+    """Return when the body began, on the monotonic clock; 0 if it has not."""
     (began,) = _NUMBER.unpack_from(memory, slot * _SLOT + _BEGAN_AT)
     return int(began)
 

@@ -1,4 +1,4 @@
-"""What a process of a trial does, from its first moment to its last."""
+"""The life of a process of a trial, from its first moment to its last."""
 
 import faulthandler
 import gc
@@ -25,9 +25,10 @@ READY = b"r"
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
-    """The open files that a process of a trial is spawned with.
+    """The open files that a process of a trial starts with.
 
-    It tells its progress on ``status``, and is let go by the end of ``go``, if it has that.
+    It reports progress on ``status``. If it has ``go``, it waits for that to be closed before it
+    begins.
     """
 
     memory: int
@@ -39,7 +40,10 @@ class Descriptors:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process is to do. ``slot`` is None for a read-back, which gets no ``Acks``."""
+    """What one process does.
+
+    ``slot`` is None for a process that only looks: it gets no ``Acks``.
+    """
 
     body: str
     arguments: Mapping[str, Json]
@@ -47,7 +51,7 @@ class Task:
     place: int | None
 
     def call(self, function: Callable[..., Json], memory: mmap.mmap) -> Json:
-        """Run the function as its kind wants to be called."""
+        """Call the function with the arguments that its kind expects."""
         if self.slot is None:
             return function(self.arguments)
         acks = Acks(memory, self.slot, self.place)
@@ -56,9 +60,9 @@ class Task:
 
 
 def live(task: Task, files: Descriptors, parent: int) -> NoReturn:
-    """Be the process: run the body, tell what came of it, and end without returning.
+    """Run the body, report its outcome, and end this process without returning.
 
-    ``parent`` is who must be there, or nobody would ever end this process.
+    ``parent`` is the process that must be alive: without it nobody would ever end this one.
     """
     code = 1
     try:
@@ -77,7 +81,10 @@ def live(task: Task, files: Descriptors, parent: int) -> NoReturn:
 
 
 def find_function(body: str) -> Callable[..., Json]:
-    """The function that 'module:function' names. Raises what importing it raises."""
+    """Return the function that 'module:function' names.
+
+    Exceptions of importing the module are passed on.
+    """
     module, _, path = body.partition(":")
     found: Any = importlib.import_module(module)
     for name in path.split("."):
@@ -91,7 +98,7 @@ def _settle_in(files: Descriptors) -> None:
     os.dup2(files.output, 1)
     os.dup2(files.output, 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # The handler of SIGABRT writes every thread's stack: the harness ends a hang that way.
+    # The harness ends a hang by SIGABRT, whose handler writes every thread's stack.
     faulthandler.enable(files.stacks, all_threads=True)
 
 

@@ -1,4 +1,4 @@
-"""The side of the kill -9 harness that tests hold."""
+"""The part of the kill -9 harness that tests use."""
 
 import mmap
 import os
@@ -26,16 +26,20 @@ from saverproof_faults.kill.trial import DUMP_ALLOWANCE_S, START_ALLOWANCE_S
 from saverproof_faults.kill.zygote import IMPORT_ALLOWANCE_S
 
 _MARGIN_S = 10.0
+"""Seconds that the zygote may take beyond the deadlines of a trial; then it counts as hung."""
 _PREFIX = "saverproof-trials-"
 
 
 class Harness:
-    """Runs bodies in processes of their own, kills them, and looks at what they left.
+    """A context manager that runs bodies in processes, kills them, and looks at what is left.
 
-    ``imports`` are the modules that bodies need, loaded once; ``path`` is the sys.path for it, and
-    ``scratch`` where the private folders go (the system's temporary folder if None). Entering it
-    starts the zygote; leaving it ends every process and removes every folder. One trial runs at
-    a time; other threads wait. Raises HarnessError if it cannot start or goes down.
+    ``imports`` are the modules that bodies need; they are loaded once. ``path`` is the sys.path for
+    that. Private folders are made in ``scratch``, or in the system's temporary folder. Entering
+    starts the zygote; leaving ends every process and removes every folder. One trial runs at a
+    time; other threads wait.
+
+    Raises:
+        HarnessError: the zygote cannot start, or has died.
     """
 
     def __init__(
@@ -51,7 +55,9 @@ class Harness:
         self._lock = threading.Lock()
         self._close: weakref.finalize[..., Any] | None = None
         self.reason: str | None = None
-        """Why each process is a fresh interpreter, seconds instead of milliseconds, or None."""
+        """Why each process is a fresh interpreter, which takes seconds and not milliseconds; None
+        if they are forks.
+        """
 
     def __enter__(self) -> Self:
         try:
@@ -86,17 +92,20 @@ class Harness:
 
     @property
     def is_open(self) -> bool:
-        """Whether trials can be run: it was entered, and has neither been closed nor gone down."""
+        """True if trials can be run: it was entered, is not closed, and its zygote lives."""
         return self._close is not None and self._close.alive
 
     def close(self) -> None:
-        """End every process and remove every folder; more than once is fine."""
+        """End every process and remove every folder. Calling it again does nothing."""
         if self._close is not None:
             self._close()
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """A new private folder (0700), removed afterwards, or with the harness at the latest."""
+        """Make a private folder (0700) for the length of a block.
+
+        Closing the harness removes it, too.
+        """
         try:
             path = Path(tempfile.mkdtemp(dir=self._root))
         except OSError as problem:
@@ -114,17 +123,18 @@ class Harness:
         kill: KillAt | None = None,
         deadline_s: float = 10.0,
     ) -> TrialResult:
-        """Run ``body``, called with ``Acks`` and ``arguments``, in a process.
+        """Run ``body`` in a process; it is called with ``Acks`` and ``arguments``.
 
-        Whatever becomes of the process is in the result; see ``TrialResult.require_kill``. One that
-        has not ended ``deadline_s`` seconds after its body began is killed, and its stacks told.
+        However the process ends, the result says it; see ``TrialResult.require_kill``. A process
+        that has not ended ``deadline_s`` seconds after its body began is killed, and the result has
+        its stacks.
         """
         return self.together([Writer(body, arguments or {}, kill)], deadline_s=deadline_s)[0]
 
     def together(self, writers: Sequence[Writer], *, deadline_s: float = 10.0) -> list[TrialResult]:
-        """Run several bodies at once, each in a process; they begin together.
+        """Run several bodies at once, each in a process of its own. They begin together.
 
-        A body that is to outlive a killed one asks ``Acks.alone``.
+        A body that should outlive a killed one can ask ``Acks.alone``.
         """
         if not 1 <= len(writers) <= WRITERS:
             raise ValueError(f"a trial has 1 to {WRITERS} writers, got {len(writers)}")
@@ -150,19 +160,22 @@ class Harness:
     def look(
         self, body: Body, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
-        """What ``body``, called with ``arguments``, sees in a second process."""
+        """Return what ``body``, called with ``arguments``, sees in a second process."""
         return self.looks(body, [arguments or {}], deadline_s=deadline_s)[0]
 
     def looks(
         self, body: Body, each: Sequence[Mapping[str, Json]], *, deadline_s: float = 10.0
     ) -> list[View]:
-        """What ``body`` sees with each of these arguments: a process for each, all at once."""
+        """Call ``body`` with each of these arguments in processes of their own, all at once."""
         return self._look(body, each, deadline_s, Start.LIKE_THE_REST)
 
     def look_afresh(
         self, body: Body, arguments: Mapping[str, Json] | None = None, *, deadline_s: float = 10.0
     ) -> View:
-        """The same by a fresh interpreter, which shares nothing with any other process."""
+        """Return what ``body``, called with ``arguments``, sees in a fresh interpreter.
+
+        Unlike a fork, that shares nothing with any other process.
+        """
         return self._look(body, [arguments or {}], deadline_s, Start.FRESH)[0]
 
     def _look(
@@ -226,7 +239,7 @@ class Harness:
             wire.send(self._control, order)
             return self._answer(START_ALLOWANCE_S + deadline_s + 2 * DUMP_ALLOWANCE_S + _MARGIN_S)
         except BaseException:
-            # An answer may still come: it would be taken for that of the next order.
+            # Close: an answer that came now would be taken for the answer to the next order.
             self.close()
             raise
 
@@ -275,10 +288,10 @@ def _died_by(ending: Json, *, planned: bool) -> DiedBy:
 def _shut_down(
     owner: int, control: socket.socket, process: subprocess.Popen[bytes], root: Path, claimed: int
 ) -> None:
-    if os.getpid() != owner:  # a fork of the owner ends: nothing here is its own
+    if os.getpid() != owner:  # this is a fork of the owner, and owns nothing of it
         return
     with suppress(OSError):
-        # A fork of this process may hold the socket too; this ends it for all.
+        # A fork of this process may hold the socket as well; a shutdown ends it for all.
         control.shutdown(socket.SHUT_RDWR)
     control.close()
     try:

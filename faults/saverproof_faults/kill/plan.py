@@ -1,4 +1,4 @@
-"""What to run and when to kill it, as data."""
+"""What a trial runs, and when it kills, as data."""
 
 import re
 import sys
@@ -9,17 +9,17 @@ from random import Random
 from typing import Any
 
 Json = Any
-"""None, bool, int, float, str, or a list or string-keyed mapping of these."""
+"""None, a bool, int, float or str, or a list or string-keyed mapping of these."""
 
 
 Body = Callable[..., Json] | str
-"""A function at the top of a module, or its name as 'module:function' where it is not to be
-imported here.
+"""A function at the top of a module, or its name as 'module:function' if it is not imported
+here.
 """
 
 
 class Start(StrEnum):
-    """How the process that runs a body comes to be."""
+    """How the process that runs a body is made."""
 
     LIKE_THE_REST = "forked where that is possible"
     FRESH = "a fresh interpreter"
@@ -30,23 +30,24 @@ _BODY = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 @dataclass(frozen=True, slots=True)
 class KillAt:
-    """When SIGKILL comes: use ``KillAt.place`` or ``KillAt.random``."""
+    """When SIGKILL strikes. Make it by ``KillAt.place`` or ``KillAt.random``."""
 
     at_place: int | None = None
     after_s: float | None = None
 
     @classmethod
     def place(cls, number: int) -> "KillAt":
-        """When the body reaches its ``number``-th place, counted from 1 by ``Acks.reached``."""
+        """Kill when the body reaches its ``number``-th place (``Acks.reached`` counts from 1)."""
         if number < 1:
             raise ValueError(f"a kill place is counted from 1, got {number}")
         return cls(at_place=number)
 
     @classmethod
     def random(cls, seed: int, *, window_s: float) -> "KillAt":
-        """At the instant that ``seed`` chooses in the ``window_s`` seconds after the body begins.
+        """Kill at a random instant, which ``seed`` chooses.
 
-        The duration of a clean trial is a good window. A body that ends earlier is not killed.
+        It lies in the ``window_s`` seconds after the body begins; the duration of a clean trial is
+        a good window. A body that ends earlier is not killed.
         """
         if not window_s > 0:
             raise ValueError(f"the window of a random kill is above 0 seconds, got {window_s}")
@@ -57,8 +58,8 @@ class KillAt:
 class Writer:
     """One of the processes of a trial.
 
-    ``body`` is called with an ``Acks`` and ``arguments``, and returns JSON. ``kill`` is None for
-    one that is to go on to its end.
+    ``body`` is called with an ``Acks`` and ``arguments``, and returns JSON. Without ``kill`` it
+    runs to its end.
     """
 
     body: Body
@@ -70,10 +71,10 @@ class Writer:
 
 
 def body_name(body: Body) -> str:
-    """'module:function', by which another process finds a body.
+    """Return 'module:function', by which another process finds a body.
 
     Raises:
-        ValueError: the text does not read so, or the function cannot be found by its name.
+        ValueError: the text is not of that form, or the function cannot be found by its name.
     """
     if isinstance(body, str):
         if not _BODY.fullmatch(body):

@@ -1,4 +1,4 @@
-"""What the harness asks of the operating system."""
+"""Calls of the operating system that the harness needs."""
 
 import ctypes
 import fcntl
@@ -17,7 +17,7 @@ _SELF = Path("/proc/self")
 
 
 def anonymous_file(name: str) -> int:
-    """The descriptor of a new file that has no name on any disk, and goes with its last user."""
+    """Return the descriptor of a new file without a name, which vanishes with its last user."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create(name)
     with tempfile.TemporaryFile(prefix=name) as file:
@@ -25,7 +25,7 @@ def anonymous_file(name: str) -> int:
 
 
 def signal_on_death_of_parent(number: int) -> None:
-    """Have ``number`` sent to this process when its parent ends. Does nothing but on Linux.
+    """Ask the kernel to send ``number`` to this process when its parent ends. Linux only.
 
     The kernel takes the thread that made this process for the parent.
     """
@@ -35,14 +35,14 @@ def signal_on_death_of_parent(number: int) -> None:
 
 @functools.cache
 def _c_library() -> ctypes.CDLL:
-    # Found once, by the zygote, instead of by each of its children.
+    # The zygote looks the library up once, for all its children.
     return ctypes.CDLL(None)
 
 
 def make_forks_cheap() -> None:
-    """Have what this process imported moved into huge pages, where the kernel can.
+    """Ask the kernel to move what this process imported into huge pages.
 
-    A fork copies the tables of its pages: with huge ones it takes a quarter less.
+    A fork copies the page tables; with huge pages it takes a quarter less time.
     """
     with suppress(OSError):
         for line in (_SELF / "maps").read_text("utf-8").splitlines():
@@ -55,16 +55,16 @@ def make_forks_cheap() -> None:
 
 
 def threads() -> int:
-    """How many threads this process has, those that Python does not know among them."""
+    """Return the number of threads of this process, including those that Python does not know."""
     if _SELF.exists():
         return len(os.listdir(_SELF / "task"))
     return threading.active_count()
 
 
 def sharable() -> set[str]:
-    """The sockets, and files open for writing, that a fork would share with this process.
+    """Return the sockets and the files open for writing that a fork would share with this process.
 
-    Named by what /proc shows for them; empty where there is none.
+    The names are those in /proc; without /proc the result is empty.
     """
     found: set[str] = set()
     if not _SELF.exists():
@@ -81,6 +81,6 @@ def sharable() -> set[str]:
 
 
 def read_whole(descriptor: int, limit: int = 1 << 16) -> str:
-    """The first ``limit`` bytes of a file as text."""
+    """Return the first ``limit`` bytes of a file as text."""
     data = os.pread(descriptor, limit, 0)
     return data.decode(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""What came of a trial, as data."""
+"""Results of trials, as data."""
 
 import signal
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from saverproof_faults.kill.plan import Json, KillAt
 
 
 class HarnessError(RuntimeError):
-    """The harness itself cannot go on; the message is one clear line."""
+    """The harness cannot go on. The message is one line."""
 
 
 class KillMissed(AssertionError):  # noqa: N818 - named for what happened
-    """A planned kill did not end the process: the trial has shown nothing."""
+    """A planned kill did not end the process, so that the trial has shown nothing."""
 
 
 class DiedBy(StrEnum):
@@ -28,12 +28,13 @@ class DiedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """One process of a trial.
+    """What one process of a trial did, and how it ended.
 
-    ``started`` and ``acknowledged`` are the operations marked, ascending; ``places`` is how many
-    times ``Acks.reached`` was called. ``value`` is what the body returned, ``exception`` the
-    traceback of what it raised. ``duration_s`` runs from the body's first step to its end.
-    ``stacks`` shows every thread, where the process hung or crashed; ``output`` is what it printed.
+    ``started`` and ``acknowledged`` are the operations that it marked, in ascending order.
+    ``places`` counts its calls of ``Acks.reached``. ``value`` is what the body returned,
+    ``exception`` the traceback of what it raised. ``duration_s`` is the time from the body's first
+    step to its end. ``stacks`` shows every thread if the process hung or crashed; ``output`` is
+    what it printed.
     """
 
     kill: KillAt | None
@@ -55,7 +56,11 @@ class TrialResult:
         return tuple(sorted({*self.started} - {*self.acknowledged}))
 
     def require_kill(self) -> "TrialResult":
-        """This result; raises KillMissed unless the planned SIGKILL ended the process."""
+        """Return this result if the planned SIGKILL ended the process.
+
+        Raises:
+            KillMissed: something else ended it.
+        """
         if self.died_by is not DiedBy.KILL:
             raise KillMissed(f"{self.kill} was planned, but {self.ending()}")
         return self
@@ -67,9 +72,9 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a read-back returned (``value``), or why there is none.
+    """What a process that looked at a store returned, or why it returned nothing.
 
-    The other fields are those of ``TrialResult``; ``died_by`` is FINISHED if ``value`` counts.
+    ``value`` counts if ``died_by`` is FINISHED. The other fields are those of ``TrialResult``.
     """
 
     value: Json
@@ -89,7 +94,7 @@ class View:
 def describe_ending(
     died_by: DiedBy, number: int | None, exit_code: int | None, exception: str | None
 ) -> str:
-    """One line, such as 'the process ended by an exception: OSError: disk full'."""
+    """Return one line, such as 'the process ended by an exception: OSError: disk full'."""
     detail = ""
     if exception:
         detail = ": " + exception.strip().splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Making the processes of a trial: by fork from the zygote, or by exec of a fresh interpreter."""
+"""Make the processes of a trial: by a fork of the zygote, or as fresh interpreters."""
 
 import json
 import os
@@ -12,9 +12,9 @@ from typing import NoReturn
 from saverproof_faults.kill.child import Descriptors, Task, live
 from saverproof_faults.kill.process import anonymous_file
 
-# -P keeps the current folder off the path until the path handed over takes its place.
+# -P keeps the current folder off the path until the path that was handed over replaces it.
 FRESH = (sys.executable, "-P", "-c")
-# What is imported stays: collecting all the while would make importing take twice as long.
+# Everything imported stays alive: with the collector on, importing would take twice as long.
 _BOOT = (
     "import gc, json, sys; gc.disable(); "
     "order = json.loads(sys.argv[1]); sys.path[:] = order['path']; "
@@ -24,7 +24,7 @@ _BOOT = (
 
 @dataclass(slots=True)
 class Spawned:
-    """A process that the zygote has made and will bury."""
+    """A process that the zygote has made, and will wait for."""
 
     pid: int
     task: Task
@@ -34,26 +34,26 @@ class Spawned:
     go: int | None = None
 
     def release(self) -> None:
-        """Let a process that was told to wait begin."""
+        """Let a process begin that was told to wait."""
         if self.go is not None:
             os.close(self.go)
             self.go = None
 
     def descriptors(self) -> list[int]:
-        """What the zygote holds open for this process."""
+        """Return the descriptors that the zygote holds open for this process."""
         held = [self.status, self.output, self.stacks]
         return held if self.go is None else [*held, self.go]
 
     def close(self) -> None:
-        """Close all that."""
+        """Close the descriptors that the zygote holds open for this process."""
         for descriptor in self.descriptors():
             os.close(descriptor)
 
 
 def boot(function: str, order: Mapping[str, object], path: Sequence[str]) -> list[str]:
-    """The command line of a fresh interpreter that calls 'module:function' with ``order``.
+    """Return the command line of a fresh interpreter that calls 'module:function' with ``order``.
 
-    It collects no garbage until the function says so.
+    It collects no garbage until the function switches that on.
     """
     module, _, name = function.partition(":")
     order = {**order, "path": [entry or os.getcwd() for entry in path]}
@@ -61,7 +61,10 @@ def boot(function: str, order: Mapping[str, object], path: Sequence[str]) -> lis
 
 
 def spawn_by_fork(task: Task, memory: int, *, waiting: bool, release: tuple[int, ...]) -> Spawned:
-    """Fork a process; it closes ``release``, what the zygote alone should hold."""
+    """Fork a process.
+
+    It closes the descriptors in ``release``, which belong to the zygote alone.
+    """
     spawned, files = _prepared(task, memory, waiting=waiting)
     zygote = os.getpid()
     pid = os.fork()
@@ -75,7 +78,7 @@ def spawn_by_fork(task: Task, memory: int, *, waiting: bool, release: tuple[int,
 
 
 def spawn_by_exec(task: Task, memory: int, *, waiting: bool) -> Spawned:
-    """Start a fresh interpreter; it imports what it needs by itself."""
+    """Start a fresh interpreter, which imports what it needs by itself."""
     spawned, files = _prepared(task, memory, waiting=waiting)
     order = {"task": asdict(task), "files": asdict(files), "parent": os.getpid()}
     handed = [number for number in asdict(files).values() if number is not None]
@@ -87,13 +90,13 @@ def spawn_by_exec(task: Task, memory: int, *, waiting: bool) -> Spawned:
         pass_fds=handed,
         process_group=0,
     )
-    # The zygote waits for all its children by itself, and Popen should not look for this one.
+    # The zygote waits for all its children by itself: Popen must not wait for this one.
     process.returncode = 0
     return _parted(spawned, files, process.pid)
 
 
 def live_afresh(order: dict[str, dict[str, object]]) -> NoReturn:
-    """The entry of a process that was started by exec."""
+    """Run a process that was started as a fresh interpreter."""
     task = Task(**order["task"])  # type: ignore[arg-type]
     files = Descriptors(**order["files"])  # type: ignore[arg-type]
     live(task, files, order["parent"])  # type: ignore[arg-type]

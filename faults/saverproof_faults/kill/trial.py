@@ -1,4 +1,4 @@
-"""One trial, run by the zygote: its processes made, watched, killed in time and buried."""
+"""One trial, run by the zygote: make its processes, watch them, kill them, collect their ends."""
 
 import json
 import math
@@ -17,18 +17,20 @@ from saverproof_faults.kill.process import read_whole
 from saverproof_faults.kill.spawn import Spawned
 
 START_ALLOWANCE_S = 60.0
-"""How long a process may take until its body begins: a fresh interpreter imports everything."""
+"""Seconds that a process may take until its body begins: a fresh interpreter imports everything
+first.
+"""
 DUMP_ALLOWANCE_S = 5.0
-"""How long writing the stacks of a hung process may take."""
+"""Seconds that writing the stacks of a hung process may take: the disk may hang as well."""
 
 
 class HarnessGone(BaseException):
-    """Whoever ordered this trial is no more."""
+    """The process that ordered this trial has ended."""
 
 
 @dataclass(slots=True)
 class Life:
-    """What the zygote knows of one process."""
+    """The zygote's knowledge of one process."""
 
     spawned: Spawned
     after_s: float | None
@@ -43,12 +45,12 @@ class Life:
 
     @property
     def ready(self) -> bool:
-        """Whether it waits to be let go, or is past that."""
+        """True if the process waits for its start signal, or is past that."""
         return self.heard.startswith(READY) or self.began is not None or self.ended < math.inf
 
 
 class Trial:
-    """Runs until every process has ended."""
+    """A trial, which runs until all its processes have ended."""
 
     def __init__(self, memory: mmap.mmap, deadline_s: float, wakeup: int, control: int) -> None:
         self._memory = memory
@@ -58,11 +60,15 @@ class Trial:
         self._lives: list[Life] = []
 
     def add(self, spawned: Spawned, after_s: float | None) -> None:
-        """Take a newborn process into the trial."""
+        """Add a new process, to be killed ``after_s`` seconds after its body began."""
         self._lives.append(Life(spawned, after_s, time.monotonic()))
 
     def run(self) -> list[Json]:
-        """How each process ended. Raises HarnessGone, with all of them killed."""
+        """Run the trial, and return how each process ended.
+
+        Raises:
+            HarnessGone: the harness has ended. All processes are killed then.
+        """
         try:
             while self._alive():
                 self._wait(self._until_next_event())
@@ -76,7 +82,7 @@ class Trial:
         return [_ending(life) for life in self._lives]
 
     def descriptors(self) -> list[int]:
-        """What the zygote holds open for the processes."""
+        """Return the descriptors that the zygote holds open for the processes."""
         return [number for life in self._lives for number in life.spawned.descriptors()]
 
     def close(self) -> None:
@@ -97,7 +103,8 @@ class Trial:
         if self._wakeup in ready:
             os.read(self._wakeup, 4096)
         if self._control in ready:
-            # Nothing is ever ordered during a trial: this is the end of the other side.
+            # No order ever comes during a trial: the channel is readable because the other side has
+            # ended.
             raise HarnessGone
 
     def _until_next_event(self) -> float:
@@ -144,7 +151,8 @@ class Trial:
             return
         life.ended = time.monotonic()
         self._hear(life)
-        # Before its number can be given to another: whatever it started ends with it.
+        # Kill the whole group before its number can be reused: what the process started must end
+        # with it.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
         _, life.status = os.waitpid(pid, 0)
@@ -162,7 +170,7 @@ class Trial:
 def _ending(life: Life) -> Json:
     outcome: Json = {}
     said = life.heard.removeprefix(READY).removeprefix(BEGAN)
-    # A process may be killed while it tells.
+    # A process may be killed in the middle of its report.
     with suppress(json.JSONDecodeError):
         outcome = json.loads(said)
     signalled = os.WIFSIGNALED(life.status)

@@ -1,4 +1,4 @@
-"""JSON messages over a stream socket, each headed by its length."""
+"""JSON messages over a stream socket, each preceded by its length."""
 
 import json
 import socket
@@ -10,13 +10,22 @@ _LENGTH = struct.Struct("<I")
 
 
 def send(channel: socket.socket, message: Json) -> None:
-    """Send one message. Raises OSError when nobody is there to take it."""
+    """Send one message.
+
+    Raises:
+        OSError: the other end is gone.
+    """
     data = json.dumps(message).encode()
     channel.sendall(_LENGTH.pack(len(data)) + data)
 
 
 def receive(channel: socket.socket) -> Json:
-    """The next message. Raises EOFError when the other end is gone, TimeoutError as set."""
+    """Return the next message.
+
+    Raises:
+        EOFError: the other end is gone.
+        TimeoutError: the socket's timeout has passed.
+    """
     (length,) = _LENGTH.unpack(_exactly(channel, _LENGTH.size))
     return json.loads(_exactly(channel, length))
 

@@ -1,8 +1,8 @@
-"""The process that every trial's processes come from.
+"""The process from which the processes of all trials are made.
 
-It is started by exec, imports what trials need, opens nothing, and serves one order after
-another on a socket. When that ends, or its parent does, it kills what it has made, removes the
-harness's folder and goes.
+It is started by exec, imports what trials need, opens nothing, and serves one order after another
+on a socket. When the socket or its parent ends, it kills what it has made, removes the harness's
+folder, and ends.
 """
 
 import contextlib
@@ -35,10 +35,11 @@ from saverproof_faults.kill.spawn import Spawned, spawn_by_exec, spawn_by_fork
 from saverproof_faults.kill.trial import HarnessGone, Trial
 
 IMPORT_ALLOWANCE_S = 60
+"""Seconds that importing what trials need may take; then the zygote ends."""
 
 
 def main(order: dict[str, Any]) -> NoReturn:
-    """Serve until nobody orders any more. ``order`` is what the harness passed."""
+    """Serve orders until the socket ends. ``order`` is what the harness passed."""
     control = socket.socket(fileno=order["control"])
     try:
         _leave_when_orphaned(order["parent"])
@@ -56,7 +57,7 @@ def main(order: dict[str, Any]) -> NoReturn:
 def _clear_away(root: str) -> None:
     """End the children, which may still be writing, and remove what they wrote."""
     for number in (signal.SIGTERM, signal.SIGUSR1):
-        # A second signal for the same end must not stop the clearing away.
+        # A second signal about the same end must not interrupt the removal.
         with contextlib.suppress(HarnessGone):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(number, signal.SIG_IGN)
@@ -69,7 +70,7 @@ def _clear_away(root: str) -> None:
 
 
 class Zygote:
-    """Makes and watches the processes that the harness orders."""
+    """The server of orders: it makes and watches the processes of each trial."""
 
     def __init__(self, control: socket.socket, memory: int) -> None:
         self._control = control
@@ -79,7 +80,11 @@ class Zygote:
         self._forks = True
 
     def serve(self, imports: Sequence[str]) -> None:
-        """Import, say so, and run trials. Raises EOFError when the harness is gone."""
+        """Import modules, report that, and run trials.
+
+        Raises:
+            EOFError: the harness has ended.
+        """
         before = sharable()
         try:
             for name in imports:
@@ -116,14 +121,15 @@ class Zygote:
 
 
 def _import(name: str) -> None:
-    # A module that waits for ever would outlive a harness that was killed meanwhile.
+    # Without an alarm, a module that waits for ever would outlive a harness that is killed
+    # meanwhile.
     signal.alarm(IMPORT_ALLOWANCE_S)
     importlib.import_module(name)
     signal.alarm(0)
 
 
 def _why_not_fork(imports: Sequence[str], before: set[str]) -> str | None:
-    """Why the processes of trials cannot be forked from this one, or None if they can."""
+    """Return why the processes of trials cannot be forked from this one, or None if they can."""
     names = ", ".join(imports)
     if not hasattr(os, "fork"):
         return "this system has no fork"
@@ -136,7 +142,7 @@ def _why_not_fork(imports: Sequence[str], before: set[str]) -> str | None:
 
 def _leave_when_orphaned(parent: int) -> None:
     def leave(number: int, frame: FrameType | None) -> None:
-        # The kernel sends this also when only the thread that started us has ended.
+        # The kernel sends this also when only the thread that started this process has ended.
         if number == signal.SIGTERM or os.getppid() != parent:
             raise HarnessGone
 
@@ -148,7 +154,7 @@ def _leave_when_orphaned(parent: int) -> None:
 
 
 def _wake_on_death_of_child() -> int:
-    """A descriptor that becomes readable when a child ends."""
+    """Return a descriptor that becomes readable when a child ends."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -1,9 +1,9 @@
-"""Power cuts: the disks that one recorded run may leave, without cutting any power.
+"""Power cuts: the disks that one recorded run may leave, computed without cutting any power.
 
 A ``Recorder`` of ``saverproof_faults.io`` logs what SQLite wrote and synced, and the program's
-marks between; a ``CallRecorder`` of ``saverproof_faults.syscalls`` what any library did. From that
-log come, with no further process, the files that kill -9 would leave at each I/O (``kill_images``),
-and those of every legal power cut (``PowerCuts``): see ``disk`` for the model.
+marks; a ``CallRecorder`` of ``saverproof_faults.syscalls`` logs what any library did. From such a
+log come the files that kill -9 would leave at each I/O (``kill_images``), and those of every legal
+power cut (``PowerCuts``). ``disk`` describes the model.
 
     with Recorder(folder) as recorder:
         program(folder, recorder)         # calls recorder.started(n), recorder.acknowledged(n)
@@ -14,7 +14,7 @@ and those of every legal power cut (``PowerCuts``): see ``disk`` for the model.
         materialize(image, elsewhere / str(number))
         ...                               # open it: is image.acknowledged there?
 
-An image is legal, not likely: a loss found is one that the settings allow.
+An image is legal, not likely: a loss that it shows is one that the settings allow.
 """
 
 from saverproof_faults.power.cuts import ImageKind

@@ -1,4 +1,4 @@
-"""Which power cuts to try: for one state of a disk, what may survive of it."""
+"""Choose which power cuts to try in one state of a disk."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
@@ -9,9 +9,13 @@ from saverproof_faults.io import IoKind
 from saverproof_faults.power.disk import Disk, sectors_of
 
 EXHAUSTIVE = 4
-"""Up to so many pending calls, every subset of them is tried."""
+"""With up to this many pending calls, every subset of them is tried: 16 cuts. More calls get a
+sample.
+"""
 SINGLES = 4
+"""Of many pending calls, those that are lost alone and kept alone, besides the last."""
 SUBSETS = 3
+"""Of many pending calls or changes of names, the random subsets that are tried."""
 
 
 class ImageKind(StrEnum):
@@ -27,7 +31,7 @@ class ImageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One way in which the power may fail: see ``Disk.image`` for the fields."""
+    """One way in which the power may fail. ``Disk.image`` describes the fields."""
 
     kind: ImageKind
     changes: int
@@ -36,24 +40,24 @@ class Cut:
 
     @property
     def loses_all(self) -> bool:
-        """Whether nothing survives that was unsynced, if anything was."""
+        """True if there were unsynced calls and none of them survives."""
         return self.kind is ImageKind.NONE and not self.changes
 
     def image(self, disk: Disk) -> dict[str, bytes]:
-        """The files that it leaves."""
+        """Return the files that the cut leaves."""
         return disk.image(self.changes, self.kept, self.torn)
 
 
 def complete_cut(disk: Disk) -> Cut:
-    """Nothing is lost."""
+    """Return the cut that loses nothing."""
     return Cut(ImageKind.ALL, len(disk.changes), disk.everything)
 
 
 def cuts(disk: Disk, choose: Random, *, newest: int | None) -> Iterator[Cut]:
-    """The cuts to try at this instant, the complete one first.
+    """Yield the cuts to try in this state of the disk, the complete one first.
 
-    ``newest`` is the index of a pending call that has just been added, if that is all that happened
-    since the last time: cuts that lose it were tried then, and are left out.
+    ``newest`` is the index of a pending call, if adding it is all that has happened since the cuts
+    of the state before. Cuts that lose it were tried in that state, and are left out.
     """
     yield complete_cut(disk)
     for changes in _prefixes(len(disk.changes), choose):
@@ -79,7 +83,7 @@ def _subsets(pending: int, choose: Random) -> Iterator[tuple[ImageKind, int]]:
         for kept in range(1, everything + 1):
             yield ImageKind.SUBSET, kept
         return
-    # The last calls matter most: what they overtook is what a missing sync lets go.
+    # The last calls matter most: if they survive earlier ones, a missing sync shows.
     for one in sorted({pending - 1, *choose.sample(range(pending), SINGLES)}):
         yield ImageKind.ALL_BUT_ONE, everything ^ (1 << one)
         yield ImageKind.ONLY_ONE, 1 << one
@@ -90,7 +94,7 @@ def _subsets(pending: int, choose: Random) -> Iterator[tuple[ImageKind, int]]:
 
 
 def _some(pending: int, choose: Random) -> int:
-    """A random subset with about a quarter, half or three quarters of all."""
+    """Return a random subset of about a quarter, half or three quarters of the pending calls."""
     one, other = choose.getrandbits(pending), choose.getrandbits(pending)
     return choose.choice((one & other, one, one | other))
 

@@ -1,13 +1,13 @@
-"""A disk between the calls of a recording: what is durable, and what may yet be lost.
+"""A disk between the calls of a recording: what is durable, and what may still be lost.
 
-The model is POSIX's and adversarial. A sync makes the earlier writes and truncations of that file
-durable; until then each may be kept or lost independently of the others, and a write may be torn
-at multiples of 512 bytes. New names, renames and deletions take effect in order, each at once. By
-SQLite they are made durable at the first sync of a journal or write-ahead log that it may have
-created, and at a delete that asks for it; by others with a sync of a folder, or of a file whose own
-name is new, which ends a transaction of the journal that ext4 and xfs keep. A folder is durable as
-soon as it is made. A drive that lies about flushing, bit rot and faults of the file system are not
-modelled.
+The model is POSIX's, and adversarial. A sync makes the earlier writes and truncations of its file
+durable. Until then each of them may be kept or lost, independently of the others, and a write may
+be torn at multiples of 512 bytes. New names, renames and deletions take effect in order, each at
+once. SQLite makes them durable at the first sync of a journal or write-ahead log that it may have
+created, and at a delete that asks for it. Other programs make them durable by a sync of a folder,
+or of a file whose own name is new: that ends a transaction of the journal that ext4 and xfs keep. A
+folder is durable as soon as it is made. Drives that lie about flushing, bit rot and faults of the
+file system are not modelled.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from saverproof_faults.io import Entry, IoCall, IoKind, Mark, MarkKind, NameCall, NameKind
 
 SECTOR = 512
-"""What a disk writes whole, in bytes."""
+"""Bytes that a disk writes as a whole."""
 PAGE = 4096
-"""What the kernel keeps together, in bytes: of two writes to a page the later one stays."""
+"""Bytes of a page of the kernel's cache: a sync of a part of a file reaches whole pages."""
 
 
 @dataclass(slots=True)
@@ -28,8 +28,11 @@ class _Inode:
 
 @dataclass(frozen=True, slots=True)
 class FolderChange:
-    """A name that appeared (``inode`` is its file), or went away (None); a rename takes the name
-    ``gone`` away at the same time.
+    """A change of names.
+
+    ``inode`` is the file of a name that appeared, or None for a name that went away.
+
+    A rename also takes away the name ``gone``.
     """
 
     name: str
@@ -47,7 +50,7 @@ class PendingCall:
 
 @dataclass(slots=True)
 class Disk:
-    """The state after some entries of a recording; ``advance`` it by the next one."""
+    """The state of a disk after some entries of a recording. ``advance`` adds the next entry."""
 
     names: dict[str, _Inode]
     durable_names: dict[str, _Inode]
@@ -57,12 +60,16 @@ class Disk:
 
     @classmethod
     def holding(cls, files: Mapping[str, bytes], folders: Iterable[str] = ()) -> "Disk":
-        """A disk on which ``files`` and ``folders`` are durable."""
+        """Return a disk on which ``files`` and ``folders`` are durable."""
         inodes = {name: _Inode(bytearray(data)) for name, data in files.items()}
         return cls(dict(inodes), dict(inodes), folders=set(folders))
 
     def advance(self, entry: Entry) -> None:
-        """Let one entry happen. Raises ValueError for one whose effect cannot be known."""
+        """Let one entry happen.
+
+        Raises:
+            ValueError: the effect of the entry cannot be known.
+        """
         if isinstance(entry, Mark):
             if entry.kind is MarkKind.SETTLED:
                 self._flush_folder()
@@ -91,11 +98,11 @@ class Disk:
     def image(
         self, changes: int, kept: int, torn: Mapping[int, Set[int]] | None = None
     ) -> dict[str, bytes]:
-        """The files found after a power cut.
+        """Return the files found after a power cut.
 
         The first ``changes`` changes of names survive, and the pending calls whose bit is set in
-        ``kept`` (bit i for the i-th); of a write in ``torn``, by its index, only the sectors listed
-        there, counted within the write.
+        ``kept`` (bit i for the i-th). ``torn`` names writes by their index; of such a write only
+        the sectors listed there survive, counted within the write.
         """
         names = dict(self.durable_names)
         for change in self.changes[:changes]:
@@ -109,11 +116,11 @@ class Disk:
 
     @property
     def everything(self) -> int:
-        """The ``kept`` of an image that keeps all pending calls."""
+        """The value of ``kept`` for an image that keeps all pending calls."""
         return (1 << len(self.pending)) - 1
 
     def complete_image(self) -> dict[str, bytes]:
-        """The files with nothing lost: what the operating system shows, and kill -9 leaves."""
+        """Return the files with nothing lost, as kill -9 leaves them."""
         return self.image(len(self.changes), self.everything)
 
     def _rename(self, call: NameCall) -> None:
@@ -167,7 +174,7 @@ class Disk:
 
 
 def _reaches(sync: IoCall, pending: PendingCall) -> bool:
-    """Whether a sync covers a pending call: all of a file, or what lies on the pages of a part."""
+    """Return whether a sync covers a pending call: all of a file, or the pages of a part."""
     call = pending.call
     if not sync.length or call.kind is IoKind.TRUNCATE:
         return True
@@ -176,7 +183,7 @@ def _reaches(sync: IoCall, pending: PendingCall) -> bool:
 
 
 def sectors_of(call: IoCall) -> int:
-    """How many sectors a write touches."""
+    """Return how many sectors a write touches."""
     if not call.length:
         return 0
     return (call.offset + call.length - 1) // SECTOR - call.offset // SECTOR + 1

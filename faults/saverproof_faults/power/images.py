@@ -1,4 +1,4 @@
-"""The disk images that one recording may leave, and how to put one into a folder."""
+"""The disk images that one recording may leave, and how to write one into a folder."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,11 @@ from saverproof_faults.power.super_journals import moved
 
 @dataclass(frozen=True, slots=True)
 class DiskImage:
-    """The files (relative name to bytes) found when the power fails after ``position`` entries of
-    the log, and the operations started and acknowledged until then."""
+    """The files that are found when the power fails after ``position`` entries of the log.
+
+    ``files`` maps relative names to bytes. ``started`` and ``acknowledged`` are the operations
+    marked by then.
+    """
 
     position: int
     started: tuple[int, ...]
@@ -27,32 +30,34 @@ class DiskImage:
 
 
 class PowerCuts:
-    """The legal images of a recording, each once.
+    """The legal images of a recording, each once. Iterate over them any number of times.
 
-    All subsets of few unsynced calls are tried at each position of the log, and a sample of many.
-    Where that makes more than ``cap`` cuts, a sample of ``cap`` is taken, of which up to a quarter
-    loses all that was unsynced when an operation had returned, and an eighth comes before the first
-    one; both samples follow ``seed`` alone.
-    Iterate for the images, any number of times. Raises ValueError if the recording holds a call
-    whose effect is unknown, such as a failed write.
+    At each position of the log all subsets of a few unsynced calls are tried, and a sample of the
+    subsets of many. If that makes more than ``cap`` cuts, a sample of ``cap`` is taken. Up to a
+    quarter of the sample are cuts that lose everything unsynced just when an operation has
+    returned; an eighth are cuts before the first operation. Both samples follow from ``seed``
+    alone.
+
+    Raises:
+        ValueError: the recording holds a call whose effect is unknown, such as a failed write.
     """
 
     def __init__(self, recording: Recording, *, seed: int = 0, cap: int = 2000) -> None:
         self._recording = recording
         planned = list(_plan(recording, seed))
         self.enumerated = len(planned)
-        """How many cuts there are to try, before the cap and before duplicates are dropped."""
+        """Number of cuts that could be tried, before the cap, and before duplicates are dropped."""
         if len(planned) > cap:
             planned = _sample(planned, recording, cap, seed)
         self.planned = len(planned)
-        """How many of them are tried."""
+        """Number of cuts that are tried."""
         self._cuts: dict[int, list[Cut]] = {}
         for position, cut in planned:
             self._cuts.setdefault(position, []).append(cut)
 
     @property
     def capped(self) -> bool:
-        """Whether the cap left cuts out."""
+        """True if the cap left cuts out."""
         return self.planned < self.enumerated
 
     def __iter__(self) -> Iterator[DiskImage]:
@@ -60,15 +65,16 @@ class PowerCuts:
 
 
 def kill_images(recording: Recording) -> Iterator[DiskImage]:
-    """What kill -9 would leave at each position of the log, each once."""
+    """Yield what kill -9 would leave at each position of the log, each image once."""
     everywhere = {position: [complete_cut(disk)] for position, disk, _ in _states(recording)}
     return _distinct(_images(recording, everywhere))
 
 
 def materialize(image: DiskImage, folder: str | os.PathLike[str]) -> None:
-    """Write the image's files into ``folder``, made if need be.
+    """Write the image's files into ``folder``. The folder is made if it is missing.
 
-    Raises FileExistsError if something is there already.
+    Raises:
+        FileExistsError: something is there already.
     """
     root = Path(folder)
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,10 +89,10 @@ def materialize(image: DiskImage, folder: str | os.PathLike[str]) -> None:
 
 
 def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The names of the files in ``folder`` that are not what the recording says they should be.
+    """Return the names of files in ``folder`` that differ from what the recording says.
 
-    Not empty if something was written past the recorder: by other means than SQLite, or through
-    another copy of it. Images of such a recording show nothing.
+    A name in the result was written past the recorder: without SQLite, or through another copy of
+    it. Images of such a recording show nothing.
     """
     disk = Disk.holding(recording.initial, recording.folders)
     for entry in recording.log:
@@ -98,8 +104,10 @@ def unexplained(recording: Recording, folder: str | os.PathLike[str]) -> tuple[s
 
 
 def _states(recording: Recording) -> Iterator[tuple[int, Disk, Entry | None]]:
-    """The disk (one object, changing) at each position from which images are taken, with the
-    entry that has just happened."""
+    """Yield each position from which images are taken, with the disk and the last entry there.
+
+    The disk is one object, which changes.
+    """
     first = max(
         (
             position
@@ -118,7 +126,7 @@ def _states(recording: Recording) -> Iterator[tuple[int, Disk, Entry | None]]:
 
 
 def _acknowledged_at(recording: Recording) -> frozenset[int]:
-    """The positions right after an operation has returned."""
+    """Return the positions right after an operation has returned."""
     return frozenset(
         position
         for position, entry in enumerate(recording.log, start=1)
@@ -142,15 +150,15 @@ def _sample(
 ) -> list[tuple[int, Cut]]:
     choose = Random(f"{seed} cap")
     acknowledged, begun = _acknowledged_at(recording), _first_started_at(recording)
-    # What an operation that has returned left unsynced is most of what a saver can get wrong, and
-    # would be missed by chance; a saver that leaves nothing has no such cut.
+    # Most of what a saver can get wrong is what it left unsynced when an operation had returned,
+    # and chance would miss it. A saver that leaves nothing has no such cut.
     worst = [
         index
         for index, (position, cut) in enumerate(planned)
         if position in acknowledged and cut.loses_all
     ]
     chosen = set(choose.sample(worst, min(len(worst), most // 4)))
-    # Making a store may take many more calls than all that is done to it then.
+    # Making a store may take many more calls than everything that is done to it then.
     making = [index for index, (position, _) in enumerate(planned) if position < begun]
     others = [i for i in range(len(making), len(planned)) if i not in chosen]
     few = max(most // 8, most - len(chosen) - len(others))

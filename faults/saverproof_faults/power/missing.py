@@ -1,4 +1,4 @@
-"""Which syncs a program leaves out, seen at the moments when it says that an operation is done."""
+"""Find the syncs that a program leaves out when it says that an operation is done."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from saverproof_faults.power.disk import Disk, FolderChange
 
 @dataclass(frozen=True, slots=True)
 class MissingSync:
-    """What could still be lost when an operation had returned: the bytes of ``file``, or, where
-    ``change`` says what became of its name, the entry in ``folder`` (its path, "." the top).
+    """Something that could still be lost when an operation had returned.
+
+    It is bytes of ``file``; or, if ``change`` says what became of its name, the entry of the name
+    in ``folder``. A folder is a path, "." for the top.
     """
 
     file: str
@@ -26,8 +28,9 @@ class MissingSync:
 
 
 def missing_syncs(recording: Recording) -> dict[int, tuple[MissingSync, ...]]:
-    """The syncs that were missing when each operation was acknowledged; those that lack none are
-    left out.
+    """Return the syncs that were missing when each operation was acknowledged.
+
+    Operations that lack none are left out.
     """
     disk = Disk.holding(recording.initial, recording.folders)
     found: dict[int, tuple[MissingSync, ...]] = {}
@@ -44,9 +47,9 @@ def _missing_on(disk: Disk) -> Iterator[MissingSync]:
     for name, inode in disk.names.items():
         if any(pending.inode is inode for pending in disk.pending):
             yield MissingSync(name)
-    # An empty file, such as a lock, comes last: there is seldom anything to lose.
+    # An empty file, such as a lock, comes last: it seldom holds anything to lose.
     for change in sorted(disk.changes, key=lambda change: _is_empty(disk, change)):
-        # A temporary file that is gone again is nothing to anybody.
+        # A temporary file that is gone again matters to nobody.
         if change.inode is None or change.name in disk.names:
             yield MissingSync(change.name, _words(change), str(PurePosixPath(change.name).parent))
 

@@ -1,7 +1,8 @@
-"""The names by which SQLite's journals of one commit over several files know one another.
+"""Adapt the names by which SQLite's journals of one commit over several files find one another.
 
-Such a commit is done when the super-journal is deleted, which each journal names by its whole path;
-it names them in turn. An image stands in another folder than the files that it is of.
+SQLite ends such a commit by deleting its super-journal. Each journal names the super-journal by its
+whole path, and is named there in turn. An image stands in another folder than the files that it was
+taken of.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from pathlib import Path, PurePath
 
 _MAGIC = bytes.fromhex("d9d505f920a163d7")
 _SIGN = "-mj"
-"""What stands in the name of a super-journal, behind that of the database."""
+"""The part of a super-journal's name that follows the database's name."""
 
 
 def moved(name: str, data: bytes, root: Path) -> bytes:
-    """What a file of the image has to hold for its journals to be found below this folder."""
+    """Return a file's bytes with the paths by which its journals are found below ``root``."""
     if _SIGN in PurePath(name).name:
         below = (root / name).parent
         return b"".join(_path(below, old) + b"\0" for old in data.split(b"\0") if old)

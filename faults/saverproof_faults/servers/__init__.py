@@ -1,4 +1,4 @@
-"""Private servers to be killed, and a network to be cut. All on loopback.
+"""Private database servers that can be killed, and a proxy that cuts connections. All on loopback.
 
     reason = PostgresServer.missing()             # None, or what is not installed
     with PostgresServer() as server, TcpProxy(server.port) as proxy:
@@ -12,8 +12,8 @@
     with place(Postgres()) as here:               # an empty database, gone afterwards
         store = open_store(here.dsn)
 
-A server runs in a folder of its own under a user without privileges, behind a random password;
-nothing of it is left, not even when the process that started it is killed.
+A server runs in a folder of its own, under a user without privileges, behind a random password.
+Nothing of it is left afterwards, not even when the process that started it is killed.
 """
 
 from saverproof_faults.servers.keeper_client import (

@@ -1,13 +1,15 @@
-"""The process that looks after a server for a run: starts it, makes places in it, removes all.
+"""The process that looks after a server for a run: it starts the server, makes places, removes all.
 
-It outlives whoever started it by as long as that takes: when its standard input ends, for whatever
-reason, it drops every place and ends the server. What it is told on standard input, once: the
-kind of server as text, the DSN to use or null, where private servers keep their data, whether to
-keep empty places ready, and whether a private server is reached through a proxy. It answers with
-one line: where it listens, or why it cannot. On its socket, each connection is one lease: it gets a
-place of its own, and gives it back when it is closed, however that comes.
-One that begins with a label gets the place that all with this label share, until the end; one that
-begins with the name of a place only has things done there.
+A keeper reads one line from its standard input: the kind of server as text, the DSN to use or null,
+where private servers keep their data, whether to keep empty places ready, and whether a private
+server is reached through a proxy. It answers with one line: where it listens, or why it cannot.
+When its standard input ends, for whatever reason, it drops every place, ends the server, and ends
+itself.
+
+Each connection to its socket is one lease. It gets a place of its own, which is taken back when the
+connection is closed, for whatever reason. A connection that begins with a label gets the place that
+all with this label share, until the end of the run. A connection that begins with the name of a
+place only gives orders about that place.
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ from saverproof_faults.servers.reference import kind_of
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 _LONGEST_PATH = 90
+"""Characters of a socket's path: the kernel takes at most 103 (macOS) or 107 (Linux)."""
 
 
 def main() -> None:
-    """Be the keeper, until standard input ends."""
+    """Run the keeper until standard input ends."""
     order = json.loads(sys.stdin.readline())
     sys.path[:] = order["path"]
     scratch = None if order["scratch"] is None else Path(order["scratch"])
@@ -64,14 +67,14 @@ def main() -> None:
 
 
 def _say(answer: dict[str, Any]) -> None:
-    # Whoever is gone need not be told.
+    # The process that started the keeper may be gone.
     with suppress(BrokenPipeError):
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 
 
 def _short_folder() -> tempfile.TemporaryDirectory[str]:
-    """A private folder whose path leaves room for a socket's name."""
+    """Make a private folder whose path is short enough for a socket in it."""
     usual = tempfile.gettempdir()
     return tempfile.TemporaryDirectory(
         prefix="saverproof-keeper-", dir=usual if len(usual) < _LONGEST_PATH - 30 else "/tmp"
@@ -94,12 +97,12 @@ def _listening(path: Path, pool: Pool) -> Iterator[str]:
         try:
             yield str(path)
         finally:
-            # Closing alone would leave the other thread waiting.
+            # Closing the socket alone would leave the accepting thread waiting.
             listener.shutdown(socket.SHUT_RDWR)
 
 
 def _lease(connection: socket.socket, pool: Pool) -> None:
-    """Give a place to whoever is at the other end, and take it back when they are gone."""
+    """Serve one connection: give it a place, and take the place back at its end."""
     with connection, connection.makefile("rw", encoding="utf-8") as talk:
 
         def answer(fields: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A keeper seen from those who need a server: started once a run, asked for places by many."""
+"""The client of a keeper. A keeper is started once a run; many processes ask it for places."""
 
 from __future__ import annotations
 
@@ -22,36 +22,38 @@ from saverproof_faults.servers.server import ServerError, ServerUnavailable
 KEEPERS = "SAVERPROOF_KEEPERS"
 """The environment variable that tells child processes where the keepers of a run listen."""
 _ENDS_WITHIN_S = 60.0
+"""Seconds for a keeper to remove everything before it is killed."""
 _SOURCE = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A kind of server that somebody needs, as plain data: it can be handed on by a process that
-    must not import what defines it.
+    """A kind of server that is needed, as plain data.
+
+    A process can pass it on without importing the module that defines the kind.
     """
 
     key: str
     """The kind, as text (see ``text_of``)."""
     path: tuple[str, ...]
-    """Where it can be imported from."""
+    """The sys.path from which the kind can be imported."""
     title: str
     schemes: tuple[str, ...]
     variable: str
 
     @classmethod
     def of(cls, kind: ServerKind) -> Self:
-        """The need for a server of this kind.
+        """Return the need for a server of this kind.
 
         Raises:
-            ServerUnavailable: another process cannot be told of it.
+            ServerUnavailable: the kind cannot be described to another process.
         """
         path = tuple(os.path.abspath(entry) for entry in sys.path if entry)
         return cls(text_of(kind), path, kind.title, tuple(kind.schemes), kind.variable)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make a need of the result of ``asdict``."""
         rows = {"path": tuple(data["path"]), "schemes": tuple(data["schemes"])}
         return cls(**{**data, **rows})
 
@@ -63,15 +65,17 @@ class Kept:
     address: str
     version: str
     killable: bool
-    """Whether it may be killed: it is private, and its places outlive that."""
+    """True if the server may be killed: it is private, and its places survive that."""
 
 
 class Keeper:
-    """A keeper for a need. Entering starts it; leaving, or our death, has it remove all.
+    """A keeper for a need. Entering starts it; leaving makes it remove everything.
 
-    ``ahead`` says that it makes places before they are asked for, ``proxied`` that a private server
-    is reached through a proxy. Raises ServerUnavailable if
-    there is no such server, with one line.
+    It also removes everything when this process dies. ``ahead`` says that it makes places before
+    they are asked for; ``proxied`` says that a private server is reached through a proxy.
+
+    Raises:
+        ServerUnavailable: there is no such server; the message is one line.
     """
 
     def __init__(
@@ -92,7 +96,7 @@ class Keeper:
             "proxied": proxied,
         }
         self.left: tuple[str, ...] = ()
-        """After the end: what could not be removed, a line each."""
+        """After the end: one line for each thing that could not be removed."""
 
     def __enter__(self) -> Self:
         path = [os.path.abspath(entry or os.getcwd()) for entry in sys.path]
@@ -103,7 +107,7 @@ class Keeper:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # Ctrl-C is for those who use it: it ends when they do.
+            # Ctrl-C is meant for the client; the keeper ends after it.
             start_new_session=True,
         )
         try:
@@ -119,7 +123,7 @@ class Keeper:
     def _begun(self) -> Kept:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        # Not on the command line, which everybody can read.
+        # The order may hold a password: everybody can read a command line, but not this pipe.
         self._process.stdin.write(json.dumps(self._order) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline() or "{}")
@@ -134,7 +138,7 @@ class Keeper:
         try:
             said, _ = self._process.communicate(timeout=_ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
-            # Its guard removes the server.
+            # The keeper's reaper removes the server.
             self._process.kill()
             self._process.communicate()
             self.left = ("its keeper did not end in time",)
@@ -144,22 +148,23 @@ class Keeper:
 
 
 def announced() -> dict[str, Kept]:
-    """The keepers that this process was told of, by the key of the need."""
+    """Return the keepers that this process was told of, by the key of the need."""
     found = json.loads(os.environ.get(KEEPERS, "{}"))
     return {key: Kept(**kept) for key, kept in found.items()}
 
 
 def announce(keepers: Mapping[str, Kept]) -> None:
-    """Tell this process, and those that it starts from now on, of these keepers."""
+    """Tell this process, and those that it starts from now on, where these keepers listen."""
     os.environ[KEEPERS] = json.dumps({key: asdict(kept) for key, kept in keepers.items()})
 
 
 @contextmanager
 def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[Kept]:
-    """The server of this run, else one for this block and the processes that are started in it.
+    """Yield the run's server, or a server for this block and the processes started in it.
 
-    That one is at the DSN in the environment variable of the kind, or a private one; ``proxied``
-    asks for one of the block's own, which is behind a proxy if it is private.
+    The block's server is the one at the DSN in the kind's environment variable, or a private one.
+    ``proxied`` asks for a server of the block's own, which is reached through a proxy if it is
+    private.
 
     Raises:
         ServerUnavailable: there is none, and none can be started.
@@ -177,11 +182,14 @@ def serving(kind: ServerKind, *, proxied: bool = False) -> Iterator[Kept]:
 def serving_apart(
     kind: ServerKind, scratch: Path | None = None, *, proxied: bool = False
 ) -> Iterator[Kept]:
-    """Another private server, inside of ``serving``, for a block and the processes that are started
-    in it: one that may be killed, and behind a proxy replaced by another.
+    """Yield another private server for a block and the processes started in it.
+
+    Call it within ``serving``.
+
+    It may be killed. If it is proxied, another server can take its address.
 
     Raises:
-        ServerUnavailable: the one that is there is somebody's, or cannot be killed.
+        ServerUnavailable: the server of ``serving`` is not private, or cannot be killed.
     """
     need = Need.of(kind)
     if not announced()[need.key].killable:
@@ -205,7 +213,7 @@ def _announced(
 
 @contextmanager
 def place(kind: ServerKind) -> Iterator[Lease]:
-    """An empty place in a server (see ``serving``), removed afterwards.
+    """Yield an empty place in a server (see ``serving``). It is removed afterwards.
 
     Raises:
         ServerUnavailable: there is no server, and none can be started.
@@ -216,7 +224,9 @@ def place(kind: ServerKind) -> Iterator[Lease]:
 
 
 def dsn_for(kind: ServerKind, label: str | os.PathLike[str]) -> str:
-    """The DSN of a place that is the same for the same label, inside of ``serving``.
+    """Return the DSN of the place with a label, which is made when the label is first used.
+
+    Call it within ``serving``.
 
     Raises:
         ServerError: no such server is there, or it makes no place.

@@ -1,4 +1,4 @@
-"""What a keeper is asked for on a connection to its socket: a line of JSON each."""
+"""The messages on a connection to a keeper: one line of JSON each."""
 
 import json
 from collections.abc import Mapping
@@ -9,16 +9,23 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class WantedPlace:
-    """The first line: a place of one's own; the one with a label; or one that is there, by name."""
+    """The first line of a connection.
+
+    It asks for a place of the connection's own, for the place that a ``label`` shares, or for an
+    existing place by its ``name``.
+    """
 
     label: str | None = None
     name: str | None = None
 
 
 class Deed(StrEnum):
-    """What can be done in a place: see ``Places.end_sessions`` and ``RefusesWrites``; or to the
-    server: it can be killed, and starts again; whether it has is told by ``READY``. It can be made
-    to stand still until ``THAW``. Behind a proxy it can be started at another port instead.
+    """What an order does, in a place or to the server.
+
+    ``END_SESSIONS`` is ``Places.end_sessions``; ``WATCH``, ``WRITTEN``, ``FAIL`` and ``HAS_FAILED``
+    are the methods of ``RefusesWrites``. ``RESTART`` kills the server and starts it again, and
+    ``READY`` waits for that. ``FREEZE`` stops it until ``THAW``. ``FAIL_OVER`` starts a server
+    behind a proxy at another port.
     """
 
     END_SESSIONS = "end-sessions"
@@ -35,7 +42,10 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Every further line. ``number``, ``how`` and ``what`` are those of ``fail_write``."""
+    """Every further line of a connection.
+
+    ``number``, ``how`` and ``what`` are those of ``fail_write``.
+    """
 
     deed: Deed
     number: int = 0
@@ -44,13 +54,14 @@ class Order:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """What ``asdict`` gave."""
+        """Make an order of the result of ``asdict``."""
         return cls(**{**data, "deed": Deed(data["deed"])})
 
 
 def telling(address: str, deed: Deed) -> tuple[str, ...]:
-    """What to tell a keeper, and where, to have it kill its server (which is started after the
-    answer), or make it stand still.
+    """Return the address of a keeper, and the lines that give it one order about its server.
+
+    With ``RESTART`` the keeper answers before it starts the server again.
     """
     lines = (asdict(WantedPlace(name="")), asdict(Order(deed)))
     return (address, *map(json.dumps, lines))

@@ -1,4 +1,4 @@
-"""What a test needs of a server: to reach or start one, and a clean place in it for each store."""
+"""Kinds of servers: how to reach or start one, and how to make a clean place in it."""
 
 from __future__ import annotations
 
@@ -18,112 +18,115 @@ class RunningServer(Protocol):
 
     @property
     def url(self) -> str:
-        """How a driver reaches it."""
+        """The URL by which a driver reaches it, with its password."""
 
     def kill(self) -> None:
-        """End it and all its processes by SIGKILL."""
+        """Kill the server and all its processes by SIGKILL."""
 
     def start(self) -> None:
-        """Start it again on the same data."""
+        """Start the server again on the data that it has."""
 
 
 class Places(Protocol):
-    """Makes databases, schemas, key spaces: whatever is empty at first and belongs to one store.
+    """A maker of places: databases, schemas or key spaces that are empty and belong to one store.
 
-    Used by one thread. Every method may raise what the driver raises.
+    Only one thread uses it. Every method may raise what the driver raises.
     """
 
     version: str
-    """The server's."""
+    """The version of the server."""
     ahead: int
-    """How many places are to be kept ready."""
+    """Number of places to keep ready."""
 
     def make(self, name: str) -> str:
-        """Make an empty place, and say how a driver reaches it. ``name`` was never used before.
+        """Make an empty place, and return the DSN by which a driver reaches it.
+
+        ``name`` was never used before.
 
         Raises:
             NoPlaceError: none is free at the moment.
         """
 
     def drop(self, name: str) -> None:
-        """Remove a place with all that is in it, whoever may still be connected to it."""
+        """Remove a place and everything in it, even while others are connected to it."""
 
     def end_sessions(self, name: str) -> None:
-        """Have the server end every session in a place, as an administrator does, and wait until
-        they have ended.
-        """
+        """End every session in a place, as an administrator does, and wait for that."""
 
 
 class Way(StrEnum):
     """How a server fails at a write."""
 
     REFUSE = "refuse"
-    """It says no, as with a full disk, or where its rules forbid it."""
+    """It refuses the write, as with a full disk or by a rule of access."""
     END = "end"
     """It ends the session."""
     CANCEL = "cancel"
     """It breaks the statement off, as one that has taken too long."""
     LOCK = "lock"
-    """It has waited too long for a lock."""
+    """It reports that it has waited too long for a lock."""
     FULL = "full"
-    """It has no room for anything any more; the number of the write is of no account."""
+    """It has no room for any write; the number of the write does not matter."""
 
 
 @runtime_checkable
 class RefusesWrites(Protocol):
-    """Places in which the server itself can be made to fail at a write, in mid-transaction.
+    """Places in which the server itself can be made to fail at a write of a transaction.
 
-    Rows that are inserted, updated or deleted are counted from ``watch_writes`` on, and from each
-    ``fail_write``. What is counted is not undone by a rollback.
+    Rows that are inserted, updated or deleted are counted from ``watch_writes`` on, and again from
+    each ``fail_write``. A rollback does not undo the counting.
     """
 
     ways: tuple[Way, ...]
-    """How it can fail here."""
+    """The ways in which this server can fail."""
     for_all: bool
-    """Whether it then fails for whoever else uses the server, too."""
+    """True if the server then fails for all its users."""
 
     def watch_writes(self, name: str) -> None:
-        """Begin to count the rows that are written to the tables that are there."""
+        """Begin to count the rows that are written to the existing tables."""
 
     def written(self, name: str) -> list[str]:
-        """What was written so far in transactions that have ended well, as "INSERT on a table"."""
+        """Return what successful transactions have written so far, such as "INSERT on a table"."""
 
     def fail_write(self, name: str, number: int, how: Way, what: str) -> None:
-        """Have the server fail at the ``number``-th row from now, or at whatever is ``what``, which
-        ``written`` gave as that row.
+        """Let the server fail at the ``number``-th row from now on, or at the write ``what``.
+
+        ``what`` is the row's name in ``written``. A server that cannot count uses that.
         """
 
     def has_failed(self, name: str) -> bool:
-        """Whether that row has come. From now on, none fails."""
+        """Return whether the write to fail has come, and let all writes succeed again."""
 
 
 @runtime_checkable
 class Renews(Protocol):
-    """Places that can be emptied, in private servers, with less work than others are made."""
+    """Places in private servers that can be emptied with less work than making new ones."""
 
     def renew(self, name: str, new: str) -> str | None:
-        """Make a place like a new one, with a name that was never used before: nobody who may
-        still know the old one is to come back. How a driver reaches it; None if it was removed.
+        """Empty a place, give it a name that was never used before, and return its new DSN.
+
+        The new name keeps out whoever still knows the old one. The result is None if the place was
+        removed instead.
         """
 
 
 @runtime_checkable
 class OutlivesServers(Protocol):
-    """Places that go on to be of use when their server was killed and started again."""
+    """Places that can still be used after their server was killed and started again."""
 
     def reconnect(self) -> None:
-        """Connect anew, to the same address."""
+        """Connect again, to the address of before."""
 
 
 @runtime_checkable
 class StandsStill(Protocol):
-    """A private server that can be made to stand still."""
+    """A private server that can be stopped and can go on (SIGSTOP, SIGCONT)."""
 
     def freeze(self) -> None:
         """Stop all its processes where they are."""
 
     def thaw(self) -> None:
-        """Let them go on, and wait until they have done all that was asked of them meanwhile."""
+        """Let its processes go on, and wait until they have done what they were asked meanwhile."""
 
 
 @runtime_checkable
@@ -141,40 +144,43 @@ class NoPlaceError(Exception):
 
 
 class ServerKind(ABC):
-    """A sort of server, for ``target(server=...)``.
+    """A kind of server, for ``target(server=...)``.
 
-    Subclasses are dataclasses, defined where they can be imported, with fields that JSON can hold:
-    the process that looks after the server is another one.
+    Subclasses are dataclasses. They are defined in an importable module, and JSON can hold their
+    fields, because another process looks after the server.
     """
 
     title: ClassVar[str]
-    """What people call it."""
+    """The name for people."""
     schemes: ClassVar[tuple[str, ...]]
-    """What its DSNs begin with, the usual one first."""
+    """The schemes of its DSNs, the usual one first."""
     variable: ClassVar[str]
-    """The environment variable whose DSN is used instead of a private server."""
+    """The environment variable with the DSN of a server to use instead of a private one."""
     promise: ClassVar[str] = ""
-    """What a private server keeps of what it has answered, for reports."""
+    """What a private server keeps of acknowledged writes when it dies, for reports."""
 
     def private(self, scratch: Path | None) -> AbstractContextManager[RunningServer]:
-        """A private server that is running, in a folder of its own below ``scratch``.
+        """Start a private server for the length of a block.
+
+        It runs in a folder of its own below ``scratch``.
 
         Raises:
-            ServerUnavailable: what it takes is not installed.
+            ServerUnavailable: something that it needs is not installed.
         """
         raise ServerUnavailable(f"{self.title} cannot be started here")
 
     @abstractmethod
     def places(self, dsn: str) -> AbstractContextManager[Places]:
-        """The places of the server at ``dsn``.
+        """Return the places of the server at ``dsn``, for the length of a block.
 
         Raises:
-            ServerUnavailable: it cannot be used; one line that does not have the password.
+            ServerUnavailable: the server cannot be used; the message is one line and does not
+                hold the password.
         """
 
 
 def driver(module: str, install: str) -> Any:
-    """A driver's module; ``install`` is what pip calls its distribution.
+    """Import a driver's module. ``install`` is the name of its distribution for pip.
 
     Raises:
         ServerUnavailable: it is not installed.
@@ -188,16 +194,16 @@ def driver(module: str, install: str) -> Any:
 
 
 def where(dsn: str) -> str:
-    """A DSN's host and port, which is all of it that may be shown."""
+    """Return the host and port of a DSN: nothing else of it may be shown."""
     return urlsplit(dsn).netloc.rpartition("@")[2] or "its socket"
 
 
 def through(dsn: str, port: int) -> str:
-    """The DSN of the same server by way of another port."""
+    """Return the DSN of the server at another port, such as a proxy's."""
     url = urlsplit(dsn)
     return url._replace(netloc=f"{url.netloc.rpartition(':')[0]}:{port}").geturl()
 
 
 def within(dsn: str, place: str) -> str:
-    """The DSN of another database of the same server."""
+    """Return the DSN of another database of the server."""
     return urlsplit(dsn)._replace(path=f"/{place}").geturl()

@@ -1,4 +1,4 @@
-"""A place in a server, seen from those who work in it; its keeper is asked over a socket."""
+"""A place in a server, as its users see it. They ask the place's keeper over a socket."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from saverproof_faults.servers.server import ServerError
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How a server can be made to fail at its writes (see ``RefusesWrites``)."""
+    """The ways in which a server can be made to fail at its writes (see ``RefusesWrites``)."""
 
     ways: tuple[Way, ...] = ()
     for_all: bool = False
 
 
 class Lease:
-    """A place in a server, removed when the lease is closed, or this process dies.
+    """A place in a server. It is removed when the lease is closed, or when this process dies.
 
-    ``wanted`` may be a place that others share, while its keeper lives, or one that somebody else
-    has leased: it is not removed then.
+    ``wanted`` may name a place that others share, or that another process has leased: closing this
+    lease does not remove such a place.
     """
 
     def __init__(self, address: str, wanted: WantedPlace = WantedPlace()) -> None:  # noqa: B008 - frozen
@@ -45,42 +45,51 @@ class Lease:
         self.dsn: str = answer["dsn"]
 
     def end_sessions(self) -> None:
-        """Have the server end all sessions in the place, as an administrator does.
+        """End all sessions in the place, as an administrator does.
 
         Raises:
-            ServerError: it could not be told to.
+            ServerError: the server could not be told.
         """
         self._ask(asdict(Order(Deed.END_SESSIONS)))
 
     def restart(self) -> None:
-        """Kill the server, with all that it does for anybody, and start it again.
+        """Kill the server and start it again. All its users are affected.
 
         Raises:
-            ServerError: it is not ours, or does not start.
+            ServerError: the server is not private, or does not start.
         """
         self._ask(asdict(Order(Deed.RESTART)))
         self.wait_until_ready()
 
     def fail_over(self) -> None:
-        """Kill the server, and have another one with its data answer at its address.
+        """Kill the server, and let another one with its data answer at its address.
 
         Raises:
-            ServerError: it is not ours, does not start, or is not behind a proxy.
+            ServerError: the server is not private, does not start, or is not behind a proxy.
         """
         self._ask(asdict(Order(Deed.FAIL_OVER)))
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
-        """Wait until a server that was killed has started again. Raises ServerError."""
+        """Wait until a server that was killed has started again.
+
+        Raises:
+            ServerError: it does not start.
+        """
         self._ask(asdict(Order(Deed.READY)))
 
     def freeze(self) -> None:
-        """Have the server stand still. Raises ServerError: it is not ours, or cannot."""
+        """Stop the server (SIGSTOP).
+
+        Raises:
+            ServerError: the server is not private, or cannot be stopped.
+        """
         self._ask(asdict(Order(Deed.FREEZE)))
 
     def thaw(self) -> None:
-        """Let it go on, and wait until it has caught up; one that does not stand still is left
-        alone.
+        """Let a stopped server go on, and wait until it has caught up.
+
+        A running server is left alone.
 
         Raises:
             ServerError: it never comes to rest.
@@ -88,29 +97,41 @@ class Lease:
         self._ask(asdict(Order(Deed.THAW)))
 
     def watch_writes(self) -> Ways:
-        """Count the rows that are written from now on (see ``RefusesWrites``); how they can fail.
+        """Begin to count the rows that are written, and return how the server can fail at them.
 
         Raises:
-            ServerError: this server cannot, or somebody keeps a table locked.
+            ServerError: this server cannot do that, or a table is locked.
         """
         found = self._ask(asdict(Order(Deed.WATCH)))["done"]
         return Ways(tuple(map(Way, found["ways"])), found["for_all"])
 
     def written(self) -> list[str]:
-        """What was written since. Raises ServerError."""
+        """Return what was written since ``watch_writes``.
+
+        Raises:
+            ServerError: the server could not be asked.
+        """
         found: list[str] = self._ask(asdict(Order(Deed.WRITTEN)))["done"]
         return found
 
     def fail_write(self, number: int, how: str, what: str = "") -> None:
-        """Have the server fail at a row from now on. Raises ServerError."""
+        """Let the server fail at a write (see ``RefusesWrites.fail_write``).
+
+        Raises:
+            ServerError: the server could not be told.
+        """
         self._ask(asdict(Order(Deed.FAIL, number, how, what)))
 
     def has_failed(self) -> bool:
-        """Whether it has. Raises ServerError."""
+        """Return whether the write to fail has come.
+
+        Raises:
+            ServerError: the server could not be asked.
+        """
         return bool(self._ask(asdict(Order(Deed.HAS_FAILED)))["done"])
 
     def close(self) -> None:
-        """Give it back, and wait until it has been taken back. Closing twice is fine."""
+        """Give the place back, and wait until the keeper has it. Closing twice does nothing."""
         if self._talk.closed:
             return
         with suppress(OSError):

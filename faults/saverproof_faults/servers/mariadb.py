@@ -1,4 +1,4 @@
-"""A private MariaDB."""
+"""A private MariaDB server."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -7,11 +7,11 @@ from pathlib import Path
 from saverproof_faults.servers.server import HOST, Server
 
 _GREETING = 10
-"""The protocol version with which a server that is ready speaks first."""
+"""The protocol version in the first packet of a server that is ready."""
 
 
 class MariaDbServer(Server):
-    """MariaDB 10.4 or newer; 'root' may do everything, and a database 'test' is there.
+    """MariaDB 10.4 or newer. It has a user 'root' with all rights, and a database 'test'.
 
     ``settings`` are options of the server, without the dashes.
     """
@@ -73,5 +73,5 @@ class MariaDbServer(Server):
             return False
 
     def _base(self) -> Path:
-        """Where this installation keeps its messages and plugins."""
+        """The folder in which this installation keeps its messages and plugins."""
         return Path(self.program("mariadb-install-db")).resolve().parents[1]

@@ -1,4 +1,4 @@
-"""MariaDB and MySQL as servers for stores: a database for each."""
+"""MariaDB and MySQL as kinds of servers: each store has a database."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ from saverproof_faults.servers.mariadb_writes import FailingRows
 from saverproof_faults.servers.server import ServerError, ServerUnavailable
 
 _QUICK = {
-    # What a process leaves that is killed is in the system's hands; only a power cut would tell.
+    # Data of a killed process is in the system's cache, and safe there: only a power cut would lose
+    # it.
     "innodb-flush-log-at-trx-commit": "2",
     "innodb-flush-method": "nosync",
     "max-connections": "200",
     "sync-frm": "0",
 }
 _PATIENCE_S = 10
+"""Seconds for the server to take a connection, or to end sessions."""
 _PAUSE_S = 0.003
 _SESSIONS = "SELECT id FROM information_schema.processlist WHERE db = %s"
 
 
 @dataclass(frozen=True, slots=True)
 class MariaDB(ServerKind):
-    """MariaDB or MySQL: each workspace is a database of its own, ``workspace.dsn`` its URL."""
+    """MariaDB or MySQL. Each workspace is a database of its own; ``workspace.dsn`` is its URL."""
 
     title = "MariaDB"
     schemes = ("mysql", "mariadb")
@@ -87,12 +89,12 @@ class _Databases:
         self.version = str(self._connection.get_server_info())
 
     def make(self, name: str) -> str:
-        # A server without settings, as ours, knows no accents unless it is told to.
+        # A server with default settings stores no character beyond latin1 unless it is told to.
         self._run(f"CREATE DATABASE `{name}` CHARACTER SET utf8mb4")
         return within(self._dsn, name)
 
     def drop(self, name: str) -> None:
-        # Whoever has a transaction open there would be waited for.
+        # Dropping a database waits for every open transaction in it.
         self.end_sessions(name)
         self._run(f"DROP DATABASE IF EXISTS `{name}`")
 
@@ -112,7 +114,7 @@ class _Databases:
         self._connection = self._connect()
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         with suppress(self._errors):
             self._rows.close()
         with suppress(self._errors):

@@ -1,8 +1,8 @@
-"""Triggers that have MariaDB, or MySQL, fail at the n-th row that is written to a database.
+"""Triggers by which MariaDB or MySQL fails at the n-th row that is written to a database.
 
-Their tables are in a database beside it. The one that counts is of an engine without
-transactions, so that no rollback takes back what was counted; the one that notes what was written
-has them.
+Their tables are in a database of their own. The table that counts has an engine without
+transactions, so that no rollback undoes the counting. The table that notes what was written has
+transactions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ FOR EACH ROW CALL {beside}.pass('{place}', '{event} on {table}')
 
 
 class FailingRows:
-    """Counts and fails rows in one database or another; ``run`` executes a statement."""
+    """A counter of rows that can fail them, in one database at a time.
+
+    ``run`` executes a statement.
+    """
 
     WAYS: ClassVar = (Way.REFUSE, Way.END, Way.CANCEL, Way.LOCK)
 
@@ -60,7 +63,7 @@ class FailingRows:
         self._beside = ""
 
     def watch(self, place: str) -> None:
-        """See ``RefusesWrites.watch_writes``. What somebody has locked is not waited for."""
+        """Begin to count (see ``RefusesWrites.watch_writes``). A locked table is not waited for."""
         self._run("SET lock_wait_timeout = 3")
         if not self._beside:
             self._beside = f"`{place}_beside`"
@@ -73,20 +76,20 @@ class FailingRows:
         self.fail(place, 0, "none")
 
     def written(self, place: str) -> list[str]:
-        """See ``RefusesWrites.written``."""
+        """Return what was written (see ``RefusesWrites.written``)."""
         query = f"SELECT what FROM {self._beside}.written WHERE place = %s ORDER BY number"
         return [what for (what,) in self._run(query, place)]
 
     def fail(self, place: str, number: int, how: str) -> None:
-        """See ``RefusesWrites.fail_write``."""
+        """Let a row fail (see ``RefusesWrites.fail_write``)."""
         self._run(f"REPLACE INTO {self._beside}.state VALUES (%s, 0, %s, %s)", place, number, how)
 
     def has_failed(self, place: str) -> bool:
-        """See ``RefusesWrites.has_failed``."""
+        """Return whether the row has come (see ``RefusesWrites.has_failed``)."""
         query = f"SELECT passed >= armed FROM {self._beside}.state WHERE place = %s"
         return bool(self._run(query, place)[0][0])
 
     def close(self) -> None:
-        """Remove what is beside the places."""
+        """Remove the database with the triggers' tables."""
         if self._beside:
             self._run(f"DROP DATABASE IF EXISTS {self._beside}")

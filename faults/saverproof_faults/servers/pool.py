@@ -1,6 +1,4 @@
-"""The places that a keeper has ready, and what is done in them and to the server: one thread does
-all of it, beside the run.
-"""
+"""The pool of places that a keeper has ready. One thread makes, changes and removes them."""
 
 from __future__ import annotations
 
@@ -27,11 +25,16 @@ from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.server import ServerError
 
 _PATIENCE_S = 60.0
+"""Seconds for a place or an order: twice what a server may take to start again."""
 _MOST_RENEWED = 8
+"""Used places that are kept beyond those made ahead. More would wait for nobody, and take room."""
 
 
 class Pool:
-    """Places ready to be used, and those to be removed; one thread does both, beside the run."""
+    """Places that are ready to be used, and places that wait to be removed.
+
+    One thread works on both, and on the server, while the run goes on.
+    """
 
     def __init__(
         self,
@@ -64,7 +67,7 @@ class Pool:
         self._worker.start()
 
     def take(self) -> tuple[str, str]:
-        """Name and DSN of an empty place.
+        """Return the name and the DSN of an empty place.
 
         Raises:
             Exception: what kept the server from making one.
@@ -85,7 +88,7 @@ class Pool:
             return name, dsn
 
     def labelled(self, label: str) -> tuple[str, str]:
-        """Name and DSN of the place with a label, empty the first time.
+        """Return the name and the DSN of the place with a label, which is empty at first.
 
         Raises:
             Exception: what kept the server from making one.
@@ -96,14 +99,14 @@ class Pool:
             return self._labelled[label]
 
     def give_back(self, name: str) -> None:
-        """Have a place removed."""
+        """Take a place back, to be removed."""
         with self._changed:
             self._used.discard(name)
             self._returned.append(name)
             self._changed.notify_all()
 
     def do(self, order: Order, name: str) -> Any:
-        """Have something done in a place; what came of it.
+        """Carry out an order in a place, and return its result.
 
         Raises:
             Exception: what the server answered.
@@ -133,7 +136,7 @@ class Pool:
 
     @property
     def killable(self) -> bool:
-        """Whether the server may be killed, and can be used again."""
+        """True if the server may be killed, and its places can be used afterwards."""
         return self._server is not None and isinstance(self._places, OutlivesServers)
 
     def _done(self, order: Order, name: str) -> Any:
@@ -145,14 +148,14 @@ class Pool:
             if order.deed is Deed.FAIL_OVER:
                 assert isinstance(self._server, Moves)
                 self._server.move()
-            # Who asked goes on meanwhile; this is the next thing that is done here.
+            # The client goes on meanwhile. This is the next thing that the pool's thread does.
             self._asked.appendleft(self._start_again)
             return None
         if order.deed is Deed.FREEZE:
             assert isinstance(self._server, StandsStill)
             self._thawing.clear()
             self._server.freeze()
-            # Nothing else can be done here meanwhile.
+            # The pool's thread can do nothing else while the server stands still.
             self._asked.appendleft(self._stay_frozen)
             return None
         if order.deed in (Deed.READY, Deed.THAW):
@@ -184,7 +187,7 @@ class Pool:
             self._not_running = error
 
     def close(self) -> list[str]:
-        """Remove every place; what could not be removed, and why."""
+        """Remove every place, and return a line for each that could not be removed."""
         self._thawing.set()
         with self._changed:
             self._closing = True
@@ -227,7 +230,7 @@ class Pool:
             dsn = self._places.make(name)
         except Exception as error:  # noqa: BLE001 - raised to whoever waits for a place
             if isinstance(error, NoPlaceError) and self._returned:
-                # What has come back makes room.
+                # Removing what has come back makes room.
                 self._drop()
                 return
             with self._changed:
@@ -250,7 +253,7 @@ class Pool:
             self._returned.popleft()
 
     def _renews(self) -> bool:
-        """Whether the place that came back first is ready to be used again, or at least gone."""
+        """Renew the place that came back first, and return whether it is ready or gone."""
         places = self._places
         if self._server is None or not isinstance(places, Renews):
             return False
@@ -269,7 +272,7 @@ class Pool:
         return True
 
 
-# What those do that fail writes.
+# The deeds of RefusesWrites.
 _DEEDS: Mapping[Deed, Callable[[Any, str, Order], Any]] = {
     Deed.WATCH: lambda places, name, _: (
         places.watch_writes(name) or {"ways": places.ways, "for_all": places.for_all}

@@ -1,4 +1,4 @@
-"""A private PostgreSQL."""
+"""A private PostgreSQL server."""
 
 import hashlib
 import hmac
@@ -11,15 +11,17 @@ from pathlib import Path
 
 from saverproof_faults.servers.server import HOST, Server
 
-# Shared memory in files of the data folder goes with it, when nobody is left to unlink it.
+# Shared memory in files of the data folder is removed with the folder, even if the server was
+# killed.
 _SETTINGS = ("dynamic_shared_memory_type=mmap", "unix_socket_directories=")
 
 
 class PostgresServer(Server):
-    """PostgreSQL 10 or newer. A role and a database 'postgres' are there.
+    """PostgreSQL 10 or newer. It has a role and a database 'postgres'.
 
-    A SIGKILL leaves one small System V segment, which the next start removes; leaving the server
-    after one therefore starts and stops it once more. ``settings`` are those of postgresql.conf.
+    SIGKILL leaves one small System V segment, which the next start of the server removes. Leaving a
+    server that was killed therefore starts and stops it once more. ``settings`` are those of
+    postgresql.conf.
     """
 
     programs = ("postgres", "initdb")
@@ -63,7 +65,7 @@ class PostgresServer(Server):
         ]
 
     def is_ready(self) -> bool:
-        # The file also outlives a killed server: its number must be that of this one.
+        # The file survives a killed server: its number must be that of the running one.
         with suppress(FileNotFoundError):
             lines = (self.folder / "data" / "postmaster.pid").read_text().splitlines()
             return len(lines) > 7 and lines[0] == str(self.pid) and lines[7].strip() == "ready"
@@ -76,8 +78,10 @@ class PostgresServer(Server):
 
 
 def _verifier(password: str) -> str:
-    """What the server keeps of it (RFC 5803). It is as long as any key, and need not be stretched
-    four thousand times for each connection.
+    """Return what the server stores of the password (RFC 5803).
+
+    The password is random and as long as a key, so it needs one iteration and not four thousand for
+    each connection.
     """
     salt = os.urandom(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)

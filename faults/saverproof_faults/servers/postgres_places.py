@@ -1,4 +1,4 @@
-"""PostgreSQL as a server for stores: a database for each."""
+"""PostgreSQL as a kind of server: each store has a database."""
 
 from __future__ import annotations
 
@@ -22,19 +22,24 @@ from saverproof_faults.servers.postgres import PostgresServer
 from saverproof_faults.servers.server import ServerUnavailable
 
 _QUICK = {
-    # What a process leaves that is killed is in the system's hands; only a power cut would tell.
+    # Data of a killed process is in the system's cache, and safe there: only a power cut would lose
+    # it.
     "fsync": "off",
     "full_page_writes": "off",
     "autovacuum": "off",
     "max_connections": "200",
-    # A saver that does not wait for its commits to be written loses them if the server dies.
+    # A commit that does not wait for the log is lost if the server dies before this time has
+    # passed: savers that use such commits are found.
     "wal_writer_delay": "10s",
 }
 _PATIENCE_S = 10
+"""Seconds for the server to take a connection, or to end sessions."""
 _WAITS = 140000
 """The first version that can wait until a session has ended."""
 _COPIES = 150000
-"""The first version that lets files be copied instead of being written to the log page by page."""
+"""The first version that can make a database by copying files, and not page by page through the
+log.
+"""
 _EMPTY = """
 DO $$ DECLARE found text; BEGIN
   FOR found IN SELECT quote_ident(nspname) FROM pg_namespace
@@ -44,7 +49,7 @@ DO $$ DECLARE found text; BEGIN
 END $$
 """
 _LEFT = " UNION ALL ".join(
-    # What is below was there from the first.
+    # Objects below this id belong to every new database.
     f"SELECT oid FROM pg_{catalog} WHERE oid >= 16384"
     for catalog in (
         *("class", "proc", "type", "extension", "largeobject_metadata", "event_trigger", "cast"),
@@ -56,12 +61,14 @@ _SETTINGS = (
     "WHERE datname = current_database()"
 )
 _TIMES = 30
-"""How often a database is used: nobody clears away what its catalogs remember of removed tables."""
+"""Times that a database is used before it is dropped: nothing removes what its catalogs keep of
+removed tables, so that it grows.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Postgres(ServerKind):
-    """PostgreSQL: each workspace is a database of its own, ``workspace.dsn`` its URL.
+    """PostgreSQL. Each workspace is a database of its own; ``workspace.dsn`` is its URL.
 
     Args:
         oldest: the oldest major version that will do.
@@ -111,7 +118,8 @@ class _Databases:
         self._times: dict[str, int] = {}
 
     def make(self, name: str) -> str:
-        # template0: nobody can be connected to it, which would keep it from being copied.
+        # Nobody can be connected to template0; a connection to a template keeps it from being
+        # copied.
         self._connection.execute(
             f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'{self._strategy}"
         )
@@ -145,7 +153,7 @@ class _Databases:
         self._connection = self._connect(self._dsn, autocommit=True, connect_timeout=_PATIENCE_S)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def watch_writes(self, name: str) -> None:
@@ -165,7 +173,7 @@ class _Databases:
             return postgres_writes.has_failed(connection)
 
     def _inside(self, name: str) -> AbstractContextManager[Any]:
-        """A connection to a place, closed after the block."""
+        """Connect to a place for the length of a block."""
         connection: AbstractContextManager[Any] = self._connect(
             within(self._dsn, name), autocommit=True, connect_timeout=_PATIENCE_S
         )

@@ -1,7 +1,7 @@
-"""Triggers that have PostgreSQL itself fail at the n-th row that is written to a database.
+"""Triggers by which PostgreSQL fails at the n-th row that is written to a database.
 
-An exception that a trigger raises is to the session what a full disk is: the statement fails, and
-its transaction is over. Sequences keep count, since no rollback takes back what they gave.
+To a session an exception of a trigger is like a full disk: the statement fails, and its transaction
+is over. The triggers count by sequences, because no rollback undoes those.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from saverproof_faults.servers.kinds import Way
 
 WAYS = {Way.REFUSE: 1, Way.END: 2, Way.CANCEL: 3, Way.LOCK: 4}
-"""What stands for a way in a number: sequences hold nothing else."""
+"""The number of each way of failing: sequences hold only numbers."""
 
 _WATCH = """
 CREATE SCHEMA saverproof;
@@ -58,7 +58,7 @@ FOR EACH ROW EXECUTE FUNCTION saverproof.pass()
 
 
 def watch(connection: Any) -> None:
-    """See ``RefusesWrites.watch_writes``. A table that somebody has locked is not waited for."""
+    """Begin to count (see ``RefusesWrites.watch_writes``). A locked table is not waited for."""
     connection.execute("SET lock_timeout = '3s'")
     tables = [table for (table,) in connection.execute(_TABLES).fetchall()]
     with connection.transaction():
@@ -68,19 +68,19 @@ def watch(connection: Any) -> None:
 
 
 def written(connection: Any) -> list[str]:
-    """See ``RefusesWrites.written``."""
+    """Return what was written (see ``RefusesWrites.written``)."""
     rows = connection.execute("SELECT what FROM saverproof.written ORDER BY number")
     return [what for (what,) in rows.fetchall()]
 
 
 def fail(connection: Any, number: int, how: Way) -> None:
-    """See ``RefusesWrites.fail_write``."""
+    """Let a row fail (see ``RefusesWrites.fail_write``)."""
     connection.execute("SELECT setval('saverproof.passed', 1, false)")
     connection.execute("SELECT setval('saverproof.armed', %s)", (8 * number + WAYS[how],))
 
 
 def has_failed(connection: Any) -> bool:
-    """See ``RefusesWrites.has_failed``."""
+    """Return whether the row has come (see ``RefusesWrites.has_failed``)."""
     row = connection.execute(
         "SELECT p.is_called AND p.last_value >= a.last_value / 8 "
         "FROM saverproof.passed AS p, saverproof.armed AS a"

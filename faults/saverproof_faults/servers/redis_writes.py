@@ -1,9 +1,9 @@
-"""Has Redis itself refuse what it is to write: commands on certain keys, or all that takes room.
+"""Let Redis itself refuse writes: one command on certain keys, or everything that takes room.
 
-What an operation writes is seen by MONITOR, commands of Lua scripts and of transactions included. A
-rule of the ACL then forbids one command on the keys that begin like one of its own: it fails where
-it is run, in the middle of a pipeline or a script. Rules are about users, and so about the whole
-server.
+MONITOR shows what an operation writes, including the commands of Lua scripts and of transactions. A
+rule of the ACL then forbids one command on the keys that begin like one of the operation's own. The
+command fails where it runs, for instance in the middle of a pipeline or a script. Rules belong to
+users, and so affect the whole server.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from saverproof_faults.servers.kinds import Way
 from saverproof_faults.servers.redis_connection import RedisConnection
 
 _SHOWN = re.compile(r'[\d.]+ \[(\d+) \S+\] "([\w.]+)"(?: "((?:[^"\\]|\\.)*)")?')
-"""A command as a monitor shows it: database, name, and the first word after it, which is a key."""
+"""A command as MONITOR shows it: database, name, and the first word after it, which is a key."""
 _ALIKE = re.compile(r"[!-'*-\[\]-~]{0,60}")
-"""What a rule can hold of a key."""
+"""The characters of a key that a rule of the ACL can hold."""
 _BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\d\.\d{6,}|[0-9a-f]{16,}")
-"""What may be another key the next time: an id, a number drawn by chance."""
+"""A part of a key that may be another one the next time: an id, or a number drawn by chance."""
 _NO_ROOM = "errorstat_OOM:count="
 _GLOBS = "*?[]^\\"
 
 
 class FailingWrites:
-    """Counts and fails writes, of one database at a time."""
+    """A counter of writes that can fail them, in one database at a time."""
 
     WAYS: ClassVar = (Way.REFUSE, Way.FULL)
 
@@ -38,7 +38,11 @@ class FailingWrites:
         self._writing: frozenset[str] | None = None
 
     def watch(self, database: int) -> None:
-        """Begin to see what is written to a database. Raises RefusedError before Redis 7."""
+        """Begin to see what is written to a database.
+
+        Raises:
+            RefusedError: the server is older than Redis 7.
+        """
         if self._writing is None:
             names = self._connection.ask("COMMAND", "LIST", "FILTERBY", "ACLCAT", "write")
             self._writing = frozenset(name.decode() for name in names)
@@ -48,7 +52,7 @@ class FailingWrites:
         self._monitor.ask("MONITOR")
 
     def written(self) -> list[str]:
-        """What was written since, as "HSET on thread:1:", each once."""
+        """Return what was written since ``watch``, such as "HSET on thread:1:", each once."""
         assert self._monitor is not None
         assert self._writing is not None
         end = self._connection.ask("CLIENT", "ID")
@@ -66,7 +70,7 @@ class FailingWrites:
                 found[f"{name.upper()} on {_beginning(key or '')}"] = None
 
     def fail(self, how: Way, what: str) -> None:
-        """Refuse what ``written`` has said, or whatever takes room."""
+        """Refuse one of the writes that ``written`` returned, or everything that takes room."""
         self.close()
         self._connection.ask("ACL", "LOG", "RESET")
         self._refused = self._without_room()
@@ -79,25 +83,25 @@ class FailingWrites:
         self._connection.ask("ACL", "SETUSER", "default", *rules)
 
     def end(self) -> bool:
-        """Refuse nothing any more; whether something was refused."""
+        """Let all writes succeed again, and return whether one was refused."""
         self._connection.ask("CONFIG", "SET", "maxmemory", "0")
         self._connection.ask("ACL", "SETUSER", "default", "clearselectors", "+@all")
         return bool(self._connection.ask("ACL", "LOG")) or self._without_room() > self._refused
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         if self._monitor is not None:
             self._monitor.close()
             self._monitor = None
 
     def _without_room(self) -> int:
-        """How often a command was refused because there was no room."""
+        """Return how often the server refused a command for want of room."""
         found: str = self._connection.ask("INFO", "errorstats").decode()
         return int(found.partition(_NO_ROOM)[2].split("\r")[0] or 0)
 
 
 def _beginning(key: str) -> str:
-    """What keys like this one begin with."""
+    """Return the beginning that a key shares with keys like it."""
     begins = _ALIKE.match(key)
     alike = begins[0] if begins else ""
     chance = _BY_CHANCE.search(alike)
@@ -105,7 +109,7 @@ def _beginning(key: str) -> str:
 
 
 def _others(beginning: str) -> list[str]:
-    """Patterns of all keys that do not begin so."""
+    """Return patterns for all keys that do not begin like that."""
     patterns = []
     for at, letter in enumerate(beginning):
         before = "".join(map(_quoted, beginning[:at]))

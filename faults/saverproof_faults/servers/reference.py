@@ -1,4 +1,4 @@
-"""A kind of server as text, for a process that is to look after one."""
+"""A kind of server as text, by which a keeper, which is another process, makes it again."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from saverproof_faults.servers.server import ServerUnavailable
 
 
 def text_of(kind: ServerKind) -> str:
-    """Its class and its fields, as JSON; equal kinds have equal texts.
+    """Return the class and the fields of a kind as JSON. Equal kinds have equal texts.
 
     Raises:
-        ServerUnavailable: another process could not make it of that.
+        ServerUnavailable: another process could not make the kind of this text.
     """
     here = type(kind)
     if dataclasses.is_dataclass(kind) and "<locals>" not in here.__qualname__:
@@ -29,7 +29,7 @@ def text_of(kind: ServerKind) -> str:
 
 
 def _refused(value: object) -> object:
-    """What stands for a value that JSON cannot hold: nothing that equals it."""
+    """Return a stand-in for a value that JSON cannot hold; no value equals it."""
     return [type(value).__name__]
 
 
@@ -38,7 +38,7 @@ def _is_kept(fields: dict[str, object], text: str) -> bool:
 
 
 def kind_of(text: str) -> ServerKind:
-    """The kind that ``text_of`` gave the text of.
+    """Make the kind of which ``text_of`` returned the text.
 
     Raises:
         ServerUnavailable: there is no such class here.

@@ -1,4 +1,4 @@
-"""What all the servers that tests start have in common."""
+"""The common part of all private servers."""
 
 import os
 import pwd
@@ -23,7 +23,9 @@ from saverproof_faults.servers.reaper import Reaper
 
 HOST = "127.0.0.1"
 PATIENCE_S = 30.0
+"""Seconds for a server to start, to stop, or to catch up."""
 _PAUSE_S = 0.003
+"""Seconds between two looks at a server that starts or ends."""
 
 
 class ServerUnavailable(RuntimeError):  # noqa: N818 - it is a state of this machine
@@ -31,23 +33,27 @@ class ServerUnavailable(RuntimeError):  # noqa: N818 - it is a state of this mac
 
 
 class ServerError(RuntimeError):
-    """A server would not start or stop; the message has the last line that it said."""
+    """A server did not start or stop; the message has the last line of its output."""
 
 
 class Server(ABC):
     """A private server on a loopback port, in a folder of its own, behind a random password.
 
-    Entering prepares and starts it, leaving stops it and removes the folder; if this process
-    dies, a guard does. Raises ServerUnavailable if its programs are not found (in ``binaries``, on
-    the PATH or where the system keeps them), ServerError if it does not start.
+    Entering prepares and starts it. Leaving stops it and removes the folder. If this process dies,
+    a reaper does both. Programs are looked for in ``binaries``, on the PATH, and where the system
+    keeps them.
+
+    Raises:
+        ServerUnavailable: its programs are not found.
+        ServerError: it does not start.
     """
 
     programs: ClassVar[tuple[str, ...]]
-    """What must be found; the first is the server."""
+    """The names of the programs that are needed; the first is the server."""
     places: ClassVar[tuple[str, ...]] = ()
-    """Where else to look, as patterns below the root folder."""
+    """Further folders to look in, as patterns below the root folder."""
     users: ClassVar[tuple[str, ...]] = ("nobody",)
-    """Who to run as where we are root: the first of these that exists."""
+    """Users to run as if this process is root: the first of them that exists."""
 
     def __init__(self, *, binaries: Path | None = None, scratch: Path | None = None) -> None:
         self._binaries = binaries
@@ -76,7 +82,10 @@ class Server(ABC):
         self._stack.close()
 
     def _root(self) -> Path | None:
-        """Where its folder is made: its user has to get there, which TMPDIR need not allow."""
+        """Return the parent of the server's folder.
+
+        The server's user must be able to enter it, which TMPDIR need not allow.
+        """
         usual = Path(tempfile.gettempdir())
         open_to_all = all(at.stat().st_mode & stat.S_IXOTH for at in (usual, *usual.parents))
         if self._scratch is not None or self._user is None or open_to_all:
@@ -85,7 +94,7 @@ class Server(ABC):
 
     @classmethod
     def missing(cls, binaries: Path | None = None) -> str | None:
-        """Why this server cannot be started here, or None if it can."""
+        """Return why this server cannot be started here, or None if it can."""
         try:
             server = cls(binaries=binaries)
             for program in cls.programs:
@@ -97,7 +106,7 @@ class Server(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """How a driver reaches it, its password included."""
+        """The URL by which a driver reaches it, with its password."""
 
     @abstractmethod
     def prepare(self) -> None:
@@ -105,21 +114,25 @@ class Server(ABC):
 
     @abstractmethod
     def command(self) -> Sequence[str]:
-        """The server's command line."""
+        """Return the server's command line."""
 
     @abstractmethod
     def is_ready(self) -> bool:
-        """Whether it answers."""
+        """Return whether the server answers."""
 
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
 
     @property
     def pid(self) -> int | None:
-        """The running server's process, or None."""
+        """The process id of the running server, or None."""
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start it, and wait until it answers. Raises ServerError if it never does."""
+        """Start the server, and wait until it answers.
+
+        Raises:
+            ServerError: it never does.
+        """
         if self._process is not None:
             raise ServerError(f"{self.programs[0]} is running already")
         with (self.folder / "log").open("ab") as log:
@@ -133,10 +146,10 @@ class Server(ABC):
             time.sleep(_PAUSE_S)
 
     def kill(self) -> None:
-        """End it and all its processes by SIGKILL; nothing is flushed, nobody is told."""
+        """Kill the server and all its processes by SIGKILL. It flushes nothing and tells nobody."""
         process = self._running()
         with suppress(psutil.NoSuchProcess):
-            # Stopped, it makes no more children while they are counted.
+            # A stopped process makes no more children while they are counted.
             root = psutil.Process(process.pid)
             root.suspend()
             family = [root, *root.children(recursive=True)]
@@ -144,7 +157,7 @@ class Server(ABC):
         self._buried(process)
 
     def stop(self) -> None:
-        """Have it shut down in order."""
+        """Shut the server down in order."""
         process = self._running()
         process.send_signal(self.stop_signal)
         try:
@@ -155,7 +168,7 @@ class Server(ABC):
         self._buried(process)
 
     def restart(self) -> None:
-        """Kill it and start it again on the same data."""
+        """Kill the server, and start it again on its data."""
         self.kill()
         self.start()
 
@@ -164,13 +177,17 @@ class Server(ABC):
         self.port = free_port()
 
     def freeze(self) -> None:
-        """Have it and all its processes stand still. Raises ServerError if that is not possible."""
+        """Stop the server and all its processes (SIGSTOP).
+
+        Raises:
+            ServerError: this system does not show when a stopped server has caught up.
+        """
         if not sigstop.possible():
             raise ServerError("a server is made to stand still on Linux alone")
         sigstop.freeze(self._running().pid)
 
     def thaw(self) -> None:
-        """Let it go on, and wait until it has done what it was asked meanwhile.
+        """Let a stopped server go on, and wait until it has done what it was asked meanwhile.
 
         Raises:
             ServerError: it never comes to rest.
@@ -181,7 +198,11 @@ class Server(ABC):
             raise ServerError(f"{self.programs[0]} does not come to rest after its standstill")
 
     def run(self, command: Sequence[str]) -> None:
-        """Run a program as the server's user. Raises ServerError if it fails."""
+        """Run a program as the server's user.
+
+        Raises:
+            ServerError: the program fails.
+        """
         with self._popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
             said, _ = process.communicate()
         if process.returncode:
@@ -190,11 +211,11 @@ class Server(ABC):
             )
 
     def program(self, name: str) -> str:
-        """Where one of ``programs`` was found."""
+        """Return the path of one of ``programs``."""
         return self._found[name]
 
     def write_private(self, name: str, text: str) -> Path:
-        """A file in the folder that only the server's user can read."""
+        """Write a file in the folder that only the server's user can read, and return its path."""
         path = self.folder / name
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
@@ -227,7 +248,7 @@ class Server(ABC):
             stdout=stdout,
             stderr=stderr,
             cwd=self.folder,
-            # Where the server's own user can write.
+            # The server's user must be able to write there.
             env={**os.environ, "TMPDIR": str(self.folder)},
             start_new_session=True,
             user=user,
@@ -264,14 +285,14 @@ class Server(ABC):
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on just now."""
+    """Return a loopback port on which nobody listens at the moment."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def _telling_line(said: str) -> str:
-    """The line of a program's output that says why it failed, as far as one can tell."""
+    """Return the line of a program's output that most likely says why it failed."""
     lines = said.strip().splitlines() or ["it said nothing"]
     errors = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
     reasons = [line for line in errors if not line.endswith("Aborting")]
@@ -282,7 +303,7 @@ def _kill(family: Sequence[psutil.Process]) -> None:
     for member in family:
         with suppress(psutil.NoSuchProcess):
             member.kill()
-    # Whose children they become may be slow to bury them: dead is enough.
+    # Their new parent may take its time to collect them: it is enough that they are dead.
     while any(_lives(member) for member in family[1:]):
         time.sleep(_PAUSE_S)
 

@@ -1,4 +1,4 @@
-"""All processes of a server stand still, and go on later."""
+"""Stop all processes of a server by SIGSTOP, and let them go on later."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import psutil
 _CONNECTIONS = Path("/proc/net/tcp")
 _LEFT_BY_ITS_CLIENT = "08"
 _AT_WORK = frozenset("RD")
-"""The states of a thread, as Linux calls them, that end by themselves."""
+"""The states of a thread, as Linux names them, that end by themselves."""
 _PAUSE_S = 0.003
 
 
 def possible() -> bool:
-    """Whether one can see here that a server has caught up."""
+    """Return whether this system shows when a server has caught up."""
     return _CONNECTIONS.exists()
 
 
 def freeze(process: int) -> None:
     """Stop a process and all its children."""
     root = psutil.Process(process)
-    # Stopped, it makes no more of them.
+    # A stopped process makes no more children.
     root.suspend()
     for child in root.children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -32,15 +32,16 @@ def freeze(process: int) -> None:
 
 
 def thaw(process: int) -> None:
-    """Let them go on."""
+    """Let a process and all its children go on."""
     for one in _family(process):
         with suppress(psutil.NoSuchProcess):
             one.resume()
 
 
 def wait_until_caught_up(process: int, port: int, patience_s: float) -> bool:
-    """Wait until a server has read all that it was sent, has left who left it, and rests; False if
-    it never did.
+    """Wait until a server has read all it was sent, has closed what its clients closed, and rests.
+
+    The result is False if it has not done so after ``patience_s`` seconds.
     """
     deadline = time.monotonic() + patience_s
     while _has_unread(port) or any(map(_at_work, _family(process))):
@@ -56,7 +57,7 @@ def _family(process: int) -> list[psutil.Process]:
 
 
 def _has_unread(port: int) -> bool:
-    """Whether bytes, or the end of a connection, wait for who listens at a port."""
+    """Return whether bytes, or the end of a connection, wait for the server at a port."""
     for line in _CONNECTIONS.read_text().splitlines()[1:]:
         _, local, _, state, queues, *_ = line.split()
         if int(local.rpartition(":")[2], 16) == port:
@@ -73,5 +74,5 @@ def _at_work(process: psutil.Process) -> bool:
 def _states(process: int) -> Iterator[str]:
     for stat in Path(f"/proc/{process}/task").glob("*/stat"):
         with suppress(OSError):
-            # The name before it is in brackets, and may have anything in it.
+            # The name that stands before the state is in brackets, and may contain anything.
             yield stat.read_text(errors="replace").rpartition(")")[2].split()[0]

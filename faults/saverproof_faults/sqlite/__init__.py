@@ -1,1 +1,1 @@
-"""SQLite seen and failed from inside, and its connections proxied, without the program's help."""
+"""SQLite watched and failed from inside, without the program's help."""

@@ -1,4 +1,4 @@
-"""States of a database in which SQLite refuses: locked by another, full, read-only."""
+"""States of a database in which SQLite refuses statements: locked by another, full, read-only."""
 
 import sqlite3
 
@@ -14,14 +14,15 @@ TAKE = {
     Fault.LOCKED: "BEGIN IMMEDIATE",
     Fault.BUSY_COMMIT: "BEGIN; SELECT count(*) FROM sqlite_master",
 }
-"""How the other connection comes by its lock: the write lock, or a reader's."""
+"""The statements by which another connection takes its lock: the write lock, or a reader's."""
 
 
 class LockHeld(EngineFault):
-    """A second connection takes a lock just before a statement runs, and nobody waits for it.
+    """A lock that a second connection takes just before a statement runs.
 
-    Once means until the program was refused; onwards, until healed. The program's connections give
-    up at once instead of after their busy timeout, which is set again by healing.
+    ``Lasts.ONCE`` holds it until the program was refused, ``Lasts.ONWARDS`` until ``heal``. The
+    program's connections give up at once and not after their busy timeout; ``heal`` sets the
+    timeout again.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
@@ -42,7 +43,7 @@ class LockHeld(EngineFault):
             self._take(connection.path)
         if self._holder is not None:
             self._touched.add(connection.handle)
-            # Again at each statement: the program may have set its timeout meanwhile.
+            # The program may set its timeout at any time: this is repeated at each statement.
             connection.library.calls.sqlite3_busy_handler(
                 connection.handle, hooks.waiting, connection.handle
             )
@@ -51,7 +52,7 @@ class LockHeld(EngineFault):
         self._refused()
 
     def failed(self, error_code: int) -> None:
-        # SQLite does not ask the busy handler where waiting could not help.
+        # SQLite calls no busy handler where waiting could not help.
         if error_code == BUSY and self._holder is not None:
             self._refused()
 

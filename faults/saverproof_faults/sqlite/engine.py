@@ -10,17 +10,17 @@ from saverproof_faults.sqlite.watch import Watch
 
 
 class CommitRefused(EngineFault):
-    """The commit hook says no: SQLite rolls back and reports a constraint."""
+    """A commit hook that refuses: SQLite rolls back and reports a constraint."""
 
     def committing(self, connection: WatchedConnection, number: int) -> bool:
         return self.armed.hits(number) and self.armed.fire()
 
 
 class Interrupt(EngineFault):
-    """An interrupt at a statement's first opcode, or when its last has run.
+    """An interrupt at a statement's first opcode, or after its last.
 
-    The first undoes the whole transaction if the statement writes; the second undoes nothing, as
-    the statement is complete by then, and only its answer is lost.
+    If the statement writes, the first undoes the whole transaction. The second undoes nothing: the
+    statement is complete by then, and only its answer is lost.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
@@ -59,10 +59,10 @@ class Interrupt(EngineFault):
 
 
 class Denied(EngineFault):
-    """An authorizer that denies whatever is compiled next, once the statements before it began.
+    """An authorizer that denies whatever is compiled next, once all earlier statements have begun.
 
-    Setting an authorizer makes SQLite compile every statement again, so that a cached one is
-    denied too. What is compiled next may be a statement that runs only after the next.
+    Setting an authorizer makes SQLite compile every statement again, so that cached statements are
+    denied too. The statement that is compiled next may run only after another one.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
@@ -91,8 +91,8 @@ class Denied(EngineFault):
 class TriggerAbort(EngineFault):
     """TEMP triggers on every table, which abort the statement at its r-th written row.
 
-    Dropped while the program's transaction is still open, they are back when it is rolled back:
-    without a fault under way they do nothing, and vanish with their connection.
+    The program's rollback brings back triggers that were dropped in its transaction. They do
+    nothing while no fault is under way, and vanish with their connection.
     """
 
     ABORT = "raised on purpose"
@@ -119,7 +119,7 @@ class TriggerAbort(EngineFault):
         try:
             connection.run(create)
         except Refused as refusal:
-            # A connection that only reads writes no row, and takes no trigger either.
+            # A connection that only reads writes no row, and accepts no trigger.
             if refusal.code != READONLY:
                 raise
         else:
@@ -134,7 +134,7 @@ class TriggerAbort(EngineFault):
         try:
             connection.run(drop)
         except Refused as refusal:
-            # It has come to only read since, and keeps triggers that do nothing.
+            # The connection has become read-only since, and keeps triggers that do nothing.
             if refusal.code != READONLY:
                 raise
 

@@ -1,4 +1,4 @@
-"""What every fault raised by SQLite has in common."""
+"""The common part of all faults that SQLite itself raises."""
 
 import os
 
@@ -10,27 +10,27 @@ from saverproof_faults.sqlite.watch import Watch
 
 
 class EngineFault(Listener):
-    """A fault under way. ``arm`` applies it to what is open, ``heal`` undoes it everywhere."""
+    """A fault under way. ``arm`` applies it to all open connections, ``heal`` undoes it on all."""
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
         self.armed = armed
         self.watch = watch
 
     def arm(self) -> None:
-        """Get ready, before the operation starts."""
+        """Prepare every open connection, before the operation starts."""
         for connection in self.watch.visited():
-            # One that an opening which failed has left behind, in a folder that is gone.
+            # A failed opening may leave a connection behind whose folder is gone.
             if not connection.path or os.path.exists(connection.path):
                 self.apply(connection)
 
     def heal(self) -> None:
-        """Undo it on every connection that is still open."""
+        """Undo the fault on every connection that is still open."""
         problems: list[FaultsError] = []
         for connection in self.watch.visited():
             try:
                 self.undo(connection)
             except FaultsError as problem:
-                # Each of the others all the same.
+                # Go on with the other connections.
                 problems.append(problem)
         if problems:
             raise problems[0]
@@ -39,14 +39,14 @@ class EngineFault(Listener):
         self.apply(connection)
 
     def apply(self, connection: WatchedConnection) -> None:
-        """Make one connection ready."""
+        """Prepare one connection."""
 
     def undo(self, connection: WatchedConnection) -> None:
-        """Make one connection as it was."""
+        """Undo the preparation of one connection."""
 
     def failed(self, error_code: int) -> None:
-        """The program met an error of SQLite with this primary result code."""
+        """Note that the program met an error of SQLite with this primary result code."""
 
     def at_place(self, number: int) -> bool:
-        """Whether the statement of this number is where the fault strikes."""
+        """Return whether the fault strikes at the statement with this number."""
         return not self.armed.spent and self.armed.hits(number)

@@ -1,4 +1,4 @@
-"""From a plan to the fault that carries it out."""
+"""Make the fault that carries out a plan."""
 
 from collections.abc import Callable
 
@@ -20,11 +20,15 @@ MAKERS: dict[Fault, Callable[[ArmedPlan, Watch], EngineFault]] = {
     Fault.DISK_FULL: DiskFull,
     Fault.READ_ONLY: ReadOnly,
 }
-"""The faults that SQLite itself raises."""
+"""The classes of the faults that SQLite itself raises."""
 
 
 def engine_fault(armed: ArmedPlan, watch: Watch) -> EngineFault:
-    """The fault that a plan asks for. Raises FaultsError for one that SQLite does not raise."""
+    """Return the fault that a plan asks for.
+
+    Raises:
+        FaultsError: SQLite does not raise that fault.
+    """
     maker = MAKERS.get(armed.plan.fault)
     if maker is None:
         raise FaultsError(f"SQLite is not where {armed.plan.fault.value!r} is raised")

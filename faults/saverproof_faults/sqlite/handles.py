@@ -10,7 +10,7 @@ from saverproof_faults.sqlite.library import OK, ROW, Library, Pointer
 
 
 class TransactionState(IntEnum):
-    """How far the connection's transaction has got: whether it reads, or holds the write lock."""
+    """How far a transaction has got: it has done nothing yet, reads, or holds the write lock."""
 
     NONE = 0
     READ = 1
@@ -18,7 +18,7 @@ class TransactionState(IntEnum):
 
 
 class Refused(FaultsError):  # noqa: N818 - named by what happened
-    """The engine refused SQL of the fault layer's own; ``code`` is its primary result code."""
+    """SQLite refused SQL of the fault layer's own; ``code`` is the primary result code."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -29,8 +29,8 @@ class Refused(FaultsError):  # noqa: N818 - named by what happened
 class WatchedConnection:
     """One open connection. Its handle is valid until the watch is told of its end.
 
-    ``number`` counts connections from 1 in the order they were opened; ``proxied`` says whether it
-    was opened through a proxy, so that client-side faults can reach it.
+    ``number`` counts connections from 1 in the order in which they were opened. ``proxied`` says
+    that it was opened through a proxy, so that client-side faults can reach it.
     """
 
     handle: int
@@ -41,23 +41,23 @@ class WatchedConnection:
 
     @property
     def path(self) -> str:
-        """The file of the main database; empty for one in memory."""
+        """The file of the main database; empty for a database in memory."""
         name = self.library.calls.sqlite3_db_filename(self.handle, b"main")
         return name.decode() if name else ""
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open, as SQLite sees it."""
+        """True if a transaction is open, as SQLite sees it."""
         return not self.library.quick.sqlite3_get_autocommit(self.handle)
 
     @property
     def transaction_state(self) -> TransactionState:
-        """Whether the open transaction reads, writes, or has done neither yet."""
+        """How far the open transaction has got."""
         return TransactionState(max(0, self.library.calls.sqlite3_txn_state(self.handle, None)))
 
     @property
     def rows_changed(self) -> int:
-        """How many rows were inserted, updated or deleted since it was opened."""
+        """Number of rows inserted, updated or deleted since the connection was opened."""
         return int(self.library.quick.sqlite3_total_changes(self.handle))
 
     @property
@@ -66,14 +66,22 @@ class WatchedConnection:
         return int(self.library.quick.sqlite3_errcode(self.handle)) & 0xFF
 
     def run(self, sql: str) -> None:
-        """Run statements on the program's own connection, unseen. Raises Refused."""
+        """Run statements on the program's own connection, without being watched.
+
+        Raises:
+            Refused: SQLite refused one.
+        """
         with hidden():
             code = self.library.calls.sqlite3_exec(self.handle, sql.encode(), None, None, None)
         if code != OK:
             raise self._refusal(code, sql)
 
     def values(self, sql: str) -> list[str]:
-        """The first column of each row, as text, unseen. Raises Refused."""
+        """Return the first column of each row as text, without being watched.
+
+        Raises:
+            Refused: SQLite refused the statement.
+        """
         calls = self.library.calls
         statement = Pointer()
         with hidden():

@@ -1,8 +1,8 @@
-"""The callbacks that SQLite is given. They live as long as the process; without a watch, they rest.
+"""The callbacks that SQLite gets. They live as long as the process, and do nothing without a watch.
 
-A connection may outlive the watch that saw it open, and its last callback comes when it closes:
-freeing a callback would be a crash. What a callback raises would be printed and ignored by ctypes,
-and pass for "no fault": all of it goes to the watch instead.
+A connection may outlive the watch that saw it open, and calls back for the last time when it
+closes: a freed callback would crash then. ctypes prints and ignores what a callback raises, which
+would pass for "no fault"; therefore all exceptions are passed to the watch.
 """
 
 import ctypes
@@ -37,11 +37,11 @@ NO_VOID = VoidHook()
 NO_AUTHORIZER = AuthorizerHook()
 
 ROW_FUNCTION = "saverproof_row_written"
-"""The SQL function by which a trigger asks whether this row is the one to fail."""
+"""The SQL function by which a trigger asks whether the row is the one to fail."""
 
 
 class Receiver(Protocol):
-    """What the callbacks need of a watch. The integers are SQLite's handles."""
+    """The methods of a watch that the callbacks call. Integers are SQLite's handles."""
 
     def on_open(self, handle: int) -> None: ...
     def on_close(self, handle: int) -> None: ...
@@ -61,11 +61,11 @@ class _Current:
 
 
 CURRENT = _Current()
-"""The watch that hears the callbacks, if there is one."""
+"""The watch that receives the callbacks, if there is one."""
 
 
 def _opened(handle: int, _error: int, _routines: int) -> int:
-    """Every connection of the process passes here when it opens."""
+    """A connection opens. Every connection of the process passes here."""
     receiver = CURRENT.receiver
     if receiver is not None and not FLAGS.hidden:
         try:
@@ -76,7 +76,7 @@ def _opened(handle: int, _error: int, _routines: int) -> int:
 
 
 def _closed(handle: int) -> None:
-    """A connection is closing, or has closed: its handle is of no use any more."""
+    """A connection closes or has closed. Its handle is not valid any more."""
     receiver = CURRENT.receiver
     if receiver is not None:
         try:
@@ -86,7 +86,7 @@ def _closed(handle: int) -> None:
 
 
 def _traced(kind: int, handle: int, statement: int, text: int) -> int:
-    """A statement starts or ends; ``text`` begins with a comment for a trigger's inner program."""
+    """A statement starts or ends. For a trigger's inner program ``text`` begins with a comment."""
     hold_off()
     with HELD_OFF:
         if kind == TRACE_CLOSE:
@@ -105,7 +105,7 @@ def _traced(kind: int, handle: int, statement: int, text: int) -> int:
 
 
 def _committing(handle: int) -> int:
-    """A transaction is about to commit; anything but zero turns it into a rollback."""
+    """A transaction is about to commit. A result other than zero turns that into a rollback."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -130,7 +130,7 @@ def _rolled_back(handle: int) -> None:
 
 
 def _stepping(handle: int) -> int:
-    """Some opcodes have run; anything but zero interrupts."""
+    """Some opcodes have run. A result other than zero interrupts the statement."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -143,7 +143,7 @@ def _stepping(handle: int) -> int:
 
 
 def _waiting(handle: int, _times: int) -> int:
-    """A lock is not to be had; zero gives up at once."""
+    """A lock is taken. The result zero gives up at once."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -158,7 +158,7 @@ def _waiting(handle: int, _times: int) -> int:
 def _preparing(
     handle: int, action: int, _first: bytes, _second: bytes, _database: bytes, _inner: bytes
 ) -> int:
-    """A statement is compiled; DENY fails it as not authorized."""
+    """A statement is compiled. The result DENY fails it as not authorized."""
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver
@@ -197,10 +197,11 @@ row_written = FunctionHook(_row_written)
 
 
 def mark(found: Library, handle: int) -> None:
-    """Give a new connection the row function, and have its end told.
+    """Give a new connection the row function, and ask for a call when it closes.
 
-    A connection closed with statements left over goes on as a ghost, so its closing is traced; the
-    end of the row function tells of it where a program's own trace callback came between.
+    A connection that is closed with statements left over lives on without an owner; tracing reports
+    its closing. If the program sets a trace callback of its own, the end of the row function
+    reports it.
     """
     found.calls.sqlite3_trace_v2(handle, TRACE_CLOSE, traced, handle)
     found.calls.sqlite3_create_function_v2(
@@ -209,7 +210,7 @@ def mark(found: Library, handle: int) -> None:
 
 
 def attach(found: Library, handle: int, *, ends: bool) -> None:
-    """Have the connection's statements, commits and rollbacks told from now on."""
+    """Ask for a call at each statement, commit and rollback of a connection from now on."""
     events = TRACE_CLOSE | TRACE_STATEMENT | (TRACE_PROFILE if ends else 0)
     found.calls.sqlite3_trace_v2(handle, events, traced, handle)
     found.calls.sqlite3_commit_hook(handle, committing, handle)
@@ -217,14 +218,14 @@ def attach(found: Library, handle: int, *, ends: bool) -> None:
 
 
 def detach(found: Library, handle: int) -> None:
-    """Have nothing told any more but the connection's end."""
+    """Ask for no more calls about a connection, except at its end."""
     found.calls.sqlite3_trace_v2(handle, TRACE_CLOSE, traced, handle)
     found.calls.sqlite3_commit_hook(handle, NO_INTEGER, None)
     found.calls.sqlite3_rollback_hook(handle, NO_VOID, None)
 
 
 def _is_inner(statement: int, text: int) -> bool:
-    # Two first bytes, without a string being made of them for every statement.
+    # Comparing two bytes spares making a string for every statement.
     if _BYTE.from_address(text).value != _DASH or _BYTE.from_address(text + 1).value != _DASH:
         return False
     return bool(ctypes.string_at(text) != library().quick.sqlite3_sql(statement))

@@ -1,7 +1,7 @@
-"""The SQLite that the standard ``sqlite3`` module uses, by ctypes: its functions and its constants.
+"""The functions and constants of the SQLite library that ``sqlite3`` uses, by ctypes.
 
-Two handles on the same library: ``calls`` lets other threads run meanwhile, as whatever may wait
-for a lock must; ``quick`` keeps the interpreter lock, for functions that only read a field.
+There are two handles on the library. ``calls`` releases the interpreter lock during a call, as any
+call that may wait for a lock must. ``quick`` keeps it, for functions that only read a field.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ BUSY, READONLY, FULL = 5, 8, 13
 TRACE_STATEMENT, TRACE_PROFILE, TRACE_CLOSE = 0x01, 0x02, 0x08
 UTF8, INNOCUOUS = 1, 0x200000
 MINIMUM_VERSION = (3, 34, 0)
-"""The first with sqlite3_txn_state, 2020."""
+"""The first version with sqlite3_txn_state, of 2020."""
 
 _CALLS: dict[str, tuple[type | None, list[type]]] = {
     "sqlite3_auto_extension": (Integer, [OpenHook]),
@@ -73,7 +73,7 @@ _QUICK: dict[str, tuple[type | None, list[type]]] = {
 
 
 class Library:
-    """The functions under their C names without ``sqlite3_``, in two handles."""
+    """SQLite's functions under their C names without ``sqlite3_``, in two handles."""
 
     def __init__(self, path: str | None) -> None:
         self.calls = ctypes.CDLL(path)
@@ -87,10 +87,11 @@ class Library:
 
 @functools.cache
 def library() -> Library:
-    """The library of this Python's ``sqlite3``, found once and tried out.
+    """Return the library of this Python's ``sqlite3``. It is looked up and tried out once.
 
-    Raises Unavailable where its symbols are hidden, where those in sight belong to another copy of
-    SQLite, or where it is too old or was built without locks around its connections.
+    Raises:
+        Unavailable: its symbols are hidden or belong to another copy of SQLite; or it is too old,
+            or was built without locks around its connections.
     """
     found = bind(Library)
     check_version(found.quick.sqlite3_libversion())
@@ -105,7 +106,7 @@ def library() -> Library:
 
 @functools.cache
 def unavailable() -> str | None:
-    """Why SQLite cannot be watched and failed from inside in this Python, or None if it can."""
+    """Return why SQLite cannot be failed from inside in this Python, or None if it can."""
     try:
         library()
     except Unavailable as reason:
@@ -114,7 +115,8 @@ def unavailable() -> str | None:
 
 
 def _check_same_copy(found: Library) -> None:
-    # Two copies of one version look alike from outside; only one calls back when sqlite3 opens.
+    # Two copies of one version look alike from outside. Only one of them calls back when sqlite3
+    # opens.
     opened: list[int] = []
 
     def see(handle: int, _error: int, _routines: int) -> int:

@@ -1,4 +1,4 @@
-"""What others see of a database: a second, raw connection that never waits and is not watched."""
+"""A database as other connections see it: by a second, raw connection that never waits."""
 
 import hashlib
 import sqlite3
@@ -12,7 +12,7 @@ from saverproof_faults.sqlite.watch import Watch
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """How many rows a table holds, and a digest of them that does not depend on their order."""
+    """The number of rows of a table, and a digest of them that does not depend on their order."""
 
     rows: int
     digest: str
@@ -20,20 +20,23 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class OutsideView:
-    """One look from outside. ``problem`` is SQLite's message where the tables could not be read."""
+    """One look at a database from outside.
+
+    ``problem`` is SQLite's message if the tables could not be read.
+    """
 
     write_locked: bool
     tables: Mapping[str, TableView]
     problem: str = ""
 
     def changed(self, other: "OutsideView") -> tuple[str, ...]:
-        """The tables that differ between two looks, those of one look only included."""
+        """Return the tables that differ between two looks, or that only one of them has."""
         names = sorted({*self.tables, *other.tables})
         return tuple(name for name in names if self.tables.get(name) != other.tables.get(name))
 
 
 def outside_view(path: str) -> OutsideView:
-    """Whether anyone holds the write lock of the file, and what a reader finds in it."""
+    """Return whether anyone holds the write lock of a file, and what a reader finds in it."""
     with raw.connection(path) as connection:
         locked = _write_locked(connection)
         try:
@@ -43,7 +46,7 @@ def outside_view(path: str) -> OutsideView:
 
 
 def write_locked(path: str) -> bool:
-    """Whether some connection, of this process or another, keeps all others from writing."""
+    """Return whether some connection, of any process, keeps all others from writing."""
     with raw.connection(path) as connection:
         return _write_locked(connection)
 
@@ -51,8 +54,10 @@ def write_locked(path: str) -> bool:
 def commit_elsewhere(path: str) -> None:
     """Commit a transaction that changes nothing, as another process may at any time.
 
-    A connection that kept a reading transaction open is behind the times from then on. Raises
-    sqlite3.OperationalError if the file is locked.
+    A connection that kept a reading transaction open sees an old state from then on.
+
+    Raises:
+        sqlite3.OperationalError: the file is locked.
     """
     with raw.connection(path) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -60,7 +65,7 @@ def commit_elsewhere(path: str) -> None:
 
 
 def open_transactions(watch: Watch) -> tuple[str, ...]:
-    """The watched connections that have a transaction open, in words: number, file, how far."""
+    """Describe the connections that have a transaction open: number, file, how far it has got."""
     return tuple(
         f"connection {connection.number} to {connection.path or 'a database in memory'} "
         f"({_HOW_FAR[connection.transaction_state]})"
@@ -105,5 +110,5 @@ def _table(connection: sqlite3.Connection, name: str) -> TableView:
 
 
 def _encoded(row: tuple[Any, ...]) -> bytes:
-    # repr tells 1 from 1.0, '1' and b'1', and None from 'None'.
+    # repr distinguishes 1, 1.0, '1' and b'1', and None and 'None'.
     return repr(row).encode("utf-8", "surrogatepass")

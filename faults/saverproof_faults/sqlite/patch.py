@@ -1,4 +1,4 @@
-"""Every name by which ``sqlite3.connect`` is called, exchanged for one that intercepts."""
+"""Replace every name by which ``sqlite3.connect`` is called by a function that intercepts."""
 
 import _sqlite3
 import sqlite3
@@ -12,11 +12,14 @@ from saverproof_faults.sqlite import raw
 from saverproof_faults.sqlite.proxy import intercepted_connection
 
 FACTORY_POSITION = 5
-"""Where ``factory`` stands among the positional arguments of ``sqlite3.connect``."""
+"""The position of ``factory`` among the arguments of ``sqlite3.connect``."""
 
 
 def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
-    """``sqlite3.connect`` with an intercepted factory. Factories that are no classes are left."""
+    """Call ``sqlite3.connect`` with an intercepted factory.
+
+    A factory that is not a class is left alone.
+    """
     if len(arguments) > FACTORY_POSITION:
         positional = list(arguments)
         positional[FACTORY_POSITION] = _intercepted(positional[FACTORY_POSITION])
@@ -28,12 +31,12 @@ def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
 
 
 def install() -> Callable[[], None]:
-    """Patch, and return what undoes it.
+    """Patch, and return a function that undoes it.
 
-    Beside the three modules that define it, every module that has imported the function by name
-    (``from sqlite3 import connect``) is given the intercepted one. Out of reach remain copies kept
-    elsewhere, such as a default argument, and direct calls of a connection class: the watch counts
-    those connections as unproxied.
+    Besides the three modules that define the function, every module that has imported it by name
+    (``from sqlite3 import connect``) gets the replacement. Out of reach are copies kept elsewhere,
+    such as a default argument, and direct calls of a connection class: the watch counts those
+    connections as unproxied.
     """
     places = [
         (module, name)
@@ -54,7 +57,7 @@ def install() -> Callable[[], None]:
 
 def _modules() -> list[ModuleType]:
     own = (raw.__name__, __name__)
-    # Some libraries keep stand-ins among the modules, without a real namespace.
+    # Some libraries put stand-ins without a real namespace among the modules.
     others = [
         module
         for name, module in list(sys.modules.items())

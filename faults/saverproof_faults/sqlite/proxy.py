@@ -1,8 +1,8 @@
 """Connections and cursors of ``sqlite3`` that pass each call through the interceptor.
 
-They are subclasses, so that ``isinstance`` holds, and they are put *below* a program's own subclass
-in the order of resolution: what that subclass makes of a call stays as it is, and what it hands on
-to ``sqlite3`` passes the interceptor. What is not overridden here goes straight to ``sqlite3``.
+They are subclasses, so that ``isinstance`` holds. In the order of resolution they stand *below* a
+program's own subclass: overrides there stay in effect, and what they pass on to ``sqlite3`` goes
+through the interceptor. Methods that are not overridden here go straight to ``sqlite3``.
 """
 
 import functools
@@ -22,9 +22,9 @@ from saverproof_faults.reentrancy import FLAGS
 class InterceptedCursor(sqlite3.Cursor):
     """A cursor whose three ways to execute pass the interceptor.
 
-    An error's traceback keeps the variables of the functions that it passed, and a cursor kept
-    alive keeps a closed connection's transaction open. The error that the true ``sqlite3`` raises
-    keeps none, so these functions let go of the cursor before they are left.
+    An exception's traceback keeps the variables of the functions that it passed, and a cursor that
+    is kept alive keeps a closed connection's transaction open. An exception of the original
+    ``sqlite3`` keeps no cursor; therefore these functions drop theirs before they end.
     """
 
     def execute(self, sql: str, *parameters: Any) -> Any:
@@ -63,7 +63,7 @@ class InterceptedCursor(sqlite3.Cursor):
 
 
 class InterceptedConnection(sqlite3.Connection):
-    """A connection whose cursors are intercepted, and whose own executes, commits, rollbacks."""
+    """A connection whose cursors, executes, commits and rollbacks are intercepted."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         timeout = options.get("timeout", arguments[1] if len(arguments) > 1 else 5.0)
@@ -80,7 +80,7 @@ class InterceptedConnection(sqlite3.Connection):
             factory = intercepted_cursor(factory)
         return super().cursor(factory)
 
-    # In C these three make a plain cursor, past any overridden ``cursor``.
+    # In C these three methods make a plain cursor, and ignore an overridden ``cursor``.
 
     def execute(self, *arguments: Any) -> Any:
         return super().cursor(InterceptedCursor).execute(*arguments)
@@ -120,7 +120,7 @@ class InterceptedConnection(sqlite3.Connection):
             return interceptor.call(Event.COMMIT, LEAVING, sqlite3, leave)
         except BaseException as failure:
             if was_injected(failure):
-                # Where a commit fails, sqlite3 itself rolls back before it lets the error out.
+                # When a commit fails, sqlite3 itself rolls back before it lets the exception out.
                 interceptor.call(Event.ROLLBACK, LEAVING, sqlite3, super().rollback)
             raise
 
@@ -132,12 +132,12 @@ _INTERCEPTED: dict[type, type] = {
 
 
 def intercepted_connection(factory: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
-    """The intercepted counterpart of a connection class, made once for each."""
+    """Return the intercepted subclass of a connection class. It is made once for each class."""
     return _below(factory, InterceptedConnection)
 
 
 def intercepted_cursor(factory: type[sqlite3.Cursor]) -> type[sqlite3.Cursor]:
-    """The intercepted counterpart of a cursor class, made once for each."""
+    """Return the intercepted subclass of a cursor class. It is made once for each class."""
     return _below(factory, InterceptedCursor)
 
 
@@ -156,5 +156,5 @@ def _milliseconds(timeout: Any) -> int:
     try:
         return int(float(timeout) * 1000)
     except (TypeError, ValueError):
-        # sqlite3 will say so itself.
+        # sqlite3 itself will report the error.
         return 5000

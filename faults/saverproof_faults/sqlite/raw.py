@@ -1,4 +1,4 @@
-"""Connections of the fault layer's own: never proxied, watched, counted or failed."""
+"""Connections of the fault layer's own, which are never proxied, watched, counted or failed."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from saverproof_faults.reentrancy import hidden
 
 connect = sqlite3.connect
-"""The true ``sqlite3.connect``, kept from before anything is patched."""
+"""The original ``sqlite3.connect``, saved before anything is patched."""
 
 
 def opened(path: str) -> sqlite3.Connection:
-    """A connection to the file that never waits for a lock, begins nothing by itself, and may be
-    used from any thread.
+    """Open a connection that never waits for a lock, and begins no transaction by itself.
+
+    Any thread may use it.
     """
     with hidden():
         return connect(path, timeout=0, isolation_level=None, check_same_thread=False)
@@ -20,7 +21,7 @@ def opened(path: str) -> sqlite3.Connection:
 
 @contextmanager
 def connection(path: str) -> Iterator[sqlite3.Connection]:
-    """Such a connection, closed at the end."""
+    """Open such a connection for the length of a block (see ``opened``)."""
     own = opened(path)
     try:
         yield own

@@ -1,4 +1,4 @@
-"""What SQLite runs in a clean operation, statement by statement."""
+"""Record what SQLite runs in a clean operation, statement by statement."""
 
 from dataclasses import dataclass, field
 
@@ -32,7 +32,7 @@ class _Database:
 
 @dataclass(eq=False)
 class StatementRecorder(Listener):
-    """A listener that keeps what it hears, until ``finish``."""
+    """A listener that records what it receives, until ``finish``."""
 
     watch: Watch
     statements: list[Statement] = field(default_factory=list)
@@ -47,12 +47,12 @@ class StatementRecorder(Listener):
     _databases: dict[int, _Database] = field(default_factory=dict)
 
     def start(self) -> None:
-        """Take note of the databases as they are."""
+        """Note the databases as they are."""
         for connection in self.watch.visited():
             self._note(connection)
 
     def finish(self) -> None:
-        """Compare, and turn what was heard into ``statements``."""
+        """Compare the databases with before, and make ``statements`` of what was recorded."""
         for connection in self.watch.visited():
             known = self._databases.get(connection.handle)
             now = _pages(connection)
@@ -67,7 +67,7 @@ class StatementRecorder(Listener):
 
     @property
     def unproxied_connections(self) -> int:
-        """How many connections that no proxy opened ran statements that none saw."""
+        """Number of connections that ran statements and were opened through no proxy."""
         return len(
             {
                 running.connection.number
@@ -124,7 +124,7 @@ def _pages(connection: WatchedConnection) -> int | None:
     try:
         return int(connection.values("PRAGMA page_count")[0])
     except Refused:
-        # Locked by another connection: nothing to compare with.
+        # Another connection has locked the database: there is nothing to compare with.
         return None
 
 

@@ -1,4 +1,4 @@
-"""Where the symbols of the SQLite that the standard ``sqlite3`` module uses are found."""
+"""Find the symbols of the SQLite library that the standard ``sqlite3`` module uses."""
 
 import sqlite3
 import sys
@@ -11,13 +11,16 @@ Bound = TypeVar("Bound")
 
 
 def bind(to: Callable[[str | None], Bound]) -> Bound:
-    """What ``to`` makes of the library at a path; None stands for the running program itself.
+    """Return the result of ``to`` for the first library path at which it succeeds.
 
-    ``to`` raises OSError or AttributeError where the path has not all the functions that it needs.
-    Raises Unavailable if no path has them.
+    None as a path stands for the running program itself. ``to`` raises OSError or AttributeError if
+    the path lacks one of the functions that it needs.
+
+    Raises:
+        Unavailable: no path has all of them.
     """
-    # A lookup in the extension module also searches the libraries that it was linked with; a
-    # statically built Python has no such file, and shows the symbols itself or not at all.
+    # A lookup in the extension module also searches the libraries that it was linked with. A
+    # statically built Python has no such file; it shows the symbols itself, or not at all.
     extension = getattr(sys.modules.get("_sqlite3"), "__file__", None)
     problems = []
     for path in (extension, None) if extension else (None,):
@@ -29,7 +32,7 @@ def bind(to: Callable[[str | None], Bound]) -> Bound:
 
 
 def check_version(found: bytes) -> None:
-    """Raise Unavailable if the symbols are those of another release than ``sqlite3`` uses."""
+    """Raise Unavailable if the symbols belong to another release than ``sqlite3`` uses."""
     if found.decode() != sqlite3.sqlite_version:
         raise Unavailable(
             f"the SQLite symbols in sight are of {found.decode()}, Python's sqlite3 uses "

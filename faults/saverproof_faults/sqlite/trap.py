@@ -1,4 +1,4 @@
-"""Something done by the process at a place inside SQLite: what a kill harness supplies."""
+"""An action of this process at a place inside SQLite, for harnesses that kill."""
 
 from collections.abc import Callable
 
@@ -10,11 +10,14 @@ from saverproof_faults.sqlite.listener import Listener
 
 
 class Trap(Listener):
-    """Calls ``action`` once, at a statement that SQLite runs or a transaction that it commits.
+    """A listener that calls ``action`` once, at a statement that SQLite runs or at a commit.
 
-    After a statement means when it has run to its end: after a COMMIT, the changes are durable but
-    nobody has been told. Listening starts the count, so ``fired`` False means that the place was
-    never reached. Raises PlanError for a place elsewhere.
+    After a statement means when it has run to its end: after a COMMIT the changes are durable, but
+    nobody has been told. Counting starts with listening; if ``fired`` is False, the place was never
+    reached.
+
+    Raises:
+        PlanError: the place is not inside SQLite.
     """
 
     def __init__(self, place: Place, action: Callable[[], object]) -> None:

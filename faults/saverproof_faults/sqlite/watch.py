@@ -1,16 +1,16 @@
-"""Every connection that this process opens by ``sqlite3``, and all that SQLite does on it.
+"""Watch every connection that this process opens by ``sqlite3``, and all that SQLite does on it.
 
-However a connection was opened (``from sqlite3 import connect``, a subclass, aiosqlite,
-SQLAlchemy), SQLite calls an automatic extension, and there the watch begins. What happens on it is
-told to listeners, and only while there are any: otherwise a watched connection runs at full speed.
+However a connection is opened (``from sqlite3 import connect``, a subclass, aiosqlite, SQLAlchemy),
+SQLite calls an automatic extension, and there the watch begins. Events are passed to listeners.
+While there is none, a watched connection runs at full speed.
 
     with Watch() as watch:
         connection = sqlite3.connect("a.db")
         with watch.listening(listener):
             ...                             # the listener hears each statement, row and commit
 
-Connections opened before the watch are not seen, and a program that sets a trace callback of its
-own (``set_trace_callback``) takes its connection out of sight until the next listener comes.
+Connections opened before the watch are not seen. A program that sets a trace callback of its own
+(``set_trace_callback``) hides its connection until the next listener comes.
 """
 
 import itertools
@@ -29,8 +29,11 @@ from saverproof_faults.sqlite.listener import Listener
 
 
 class Watch:
-    """A context manager, one at a time in a process. Raises Unavailable on entering where SQLite
-    cannot be reached, and FaultsError where another watch is active.
+    """A context manager that watches connections. Only one can be entered in a process at a time.
+
+    Raises:
+        Unavailable: SQLite's library cannot be reached; raised on entering.
+        FaultsError: another watch is active; raised on entering.
     """
 
     def __init__(self) -> None:
@@ -65,12 +68,14 @@ class Watch:
 
     @property
     def connections(self) -> tuple[WatchedConnection, ...]:
-        """The connections open now, in the order they were opened."""
+        """The connections that are open now, in the order in which they were opened."""
         return tuple(self._live.values())
 
     def visited(self) -> Iterator[WatchedConnection]:
-        """The same one by one, each still open when its turn comes: what the program has dropped
-        is closed by whichever collection of garbage finds it, in the midst of a visit as well.
+        """Yield the open connections one by one; each is still open when it is yielded.
+
+        A collection of garbage may close connections that the program has dropped, even in the
+        middle of this.
         """
         hold_off()
         with HELD_OFF:
@@ -80,7 +85,7 @@ class Watch:
 
     @property
     def opened(self) -> int:
-        """How many connections were opened under this watch, open or not."""
+        """Number of connections that were opened under this watch, closed ones included."""
         return self._opened
 
     def check(self) -> None:
@@ -92,7 +97,10 @@ class Watch:
             ) from problems[0]
 
     def listen(self, listener: Listener) -> None:
-        """Tell ``listener`` from now on; statements and transactions are counted from 1 again."""
+        """Pass events to ``listener`` from now on.
+
+        Statements and transactions are counted from 1 again.
+        """
         with self._changing:
             self._statements = itertools.count(1)
             self._transactions = itertools.count(1)
@@ -101,7 +109,7 @@ class Watch:
                 self._attach(connection)
 
     def unlisten(self, listener: Listener) -> None:
-        """Tell it no more."""
+        """Pass no more events to ``listener``."""
         with self._changing:
             self._listeners = tuple(other for other in self._listeners if other is not listener)
             if not self._listeners:
@@ -110,7 +118,7 @@ class Watch:
 
     @contextmanager
     def listening(self, listener: Listener) -> Iterator[None]:
-        """Tell ``listener`` for the length of a block, then ``check``."""
+        """Pass events to ``listener`` for the length of a block, then ``check``."""
         self.listen(listener)
         try:
             yield
@@ -128,10 +136,10 @@ class Watch:
         ends = any(listener.ends for listener in self._listeners)
         hooks.attach(self._known_library, connection.handle, ends=ends)
 
-    # What the callbacks call. The order of statements is the order of these calls.
+    # The callbacks call the methods below. The order of statements is the order of these calls.
 
     def on_open(self, handle: int) -> None:
-        """See hooks.Receiver; so for the methods below."""
+        """Receive an event (see hooks.Receiver), as the methods below do."""
         found = self._known_library
         with self._opening:
             self._opened += 1
@@ -162,7 +170,7 @@ class Watch:
         if (connection := self._live.get(handle)) is None:
             return False
         number = next(self._transactions)
-        # Every listener is to hear of it, whatever an earlier one answered.
+        # Every listener is asked, whatever an earlier one answered.
         answers = [listener.committing(connection, number) for listener in self._listeners]
         return True in answers
 

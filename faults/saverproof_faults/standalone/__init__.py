@@ -1,14 +1,13 @@
-"""A fault as a few lines of Python that need nothing but the standard library, for reproducers.
+"""A fault as a few lines of Python that need only the standard library, for reproducers.
 
-``source(armed, places)`` is program text to stand before the program's own imports. It defines
+``source(armed, places)`` is program text for the place before the program's own imports. It defines
 
-- for all faults but cancellation: ``Fault.arm()`` and ``Fault.heal()``, to be called just before
-and
-  after the operation;
-- for a cancellation: ``await cancelled(coroutine)``, which returns once the work is settled.
+- for all faults but cancellation: ``Fault.arm()`` and ``Fault.heal()``, to call just before and
+    after the operation;
+- for a cancellation: ``await cancelled(coroutine)``, which returns once the work has ended.
 
-The faults are the same as an injector's: the same exception at the same place, raised by SQLite
-itself where the plan says so. They reach whatever connects by ``sqlite3.connect``.
+The faults equal an injector's: they raise the same exception at the same place, and let SQLite
+itself raise it if the plan says so. They reach every program that connects by ``sqlite3.connect``.
 """
 
 from collections.abc import Callable
@@ -38,9 +37,10 @@ _MAKERS: dict[Fault, Callable[[ArmedPlan, Places], str]] = {
 
 
 def source(armed: ArmedPlan, places: Places) -> str:
-    """Program text for a plan that has fired, among the places of the clean run.
+    """Return program text for a plan that has fired, among the places of the clean run.
 
-    Raises FaultsError for faults that need this package: those of I/O, and kills.
+    Raises:
+        FaultsError: the fault needs this package, as those of I/O and kills do.
     """
     maker = _MAKERS.get(armed.plan.fault)
     if maker is None:

@@ -46,7 +46,7 @@ _HEAD = (
 
 
 def _cursor(places: Places) -> list[str]:
-    """A cursor whose ways to execute, as far as the operation used them, are counted."""
+    """Return the source of a cursor that counts the ways to execute which the operation used."""
     controls = {
         call.sql.split()[0].strip(";").upper(): call.event.value
         for call in places.calls
@@ -68,7 +68,7 @@ _METHODS = ("commit()", "rollback()", LEAVING)
 
 
 def _others(places: Places) -> list[str]:
-    """The ways to execute beside ``execute`` that the operation seems to have used."""
+    """Return the ways to execute, besides ``execute``, that the operation seems to have used."""
     statements = [call for call in places.calls if call.event is Event.STATEMENT]
     used = {
         "executemany": any(call.rows is not None for call in statements),

@@ -1,10 +1,13 @@
-"""What all faults of SQLite's own have in common as plain Python: hold of every connection."""
+"""The common part of all faults inside SQLite, as plain Python: they apply to every connection."""
 
 from textwrap import dedent, indent
 
 
 def engine(prepare: str, *, state: str = "", methods: str = "", heal: str = "") -> str:
-    """The frame of the faults that SQLite raises: what is done to each open connection."""
+    """Return the source of a fault that SQLite raises.
+
+    ``prepare`` is what is done to each open connection.
+    """
     return _ENGINE.format(
         state=state and f"; {state}",
         methods=indent(dedent(methods).strip(), " " * 4).lstrip() or "pass",

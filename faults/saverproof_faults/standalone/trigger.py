@@ -15,7 +15,7 @@ def trigger(armed: ArmedPlan, places: Places) -> str:
     written = _written(wanted.sql)
     if any(_written(statement.sql) is None for statement in before):
         written = None
-    # The trigger is asked for every row: those of the statements before come first.
+    # The trigger is asked at every row, so that the rows of earlier statements are counted first.
     row = (place.row or 1) + sum(
         statement.rows
         for statement in before
@@ -59,7 +59,7 @@ _WRITES = re.compile(
 
 
 def _written(sql: str) -> tuple[str, str] | None:
-    """The verb and the table of a statement, None where that is not plain to see."""
+    """Return the verb and the table of a statement, or None if they are not plain to see."""
     found = _WRITES.match(sql)
     if found is None or re.search(r"\bON\s+CONFLICT\b", sql, re.IGNORECASE):
         return None

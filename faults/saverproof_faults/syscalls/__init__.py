@@ -1,8 +1,9 @@
-"""System calls on files and connections, seen and failed below any library, in any language.
+"""System calls on files and connections, watched and failed below any library, in any language.
 
-A supervisor process answers the calls of covered threads (Linux's seccomp user notifications): it
-lets them go on, ends them with an errno or half done, or kills the process. It needs no compiler,
-no preloading and no privileges; ``available()`` gives the reason where a system has none of it.
+A supervisor process answers the calls of covered threads (Linux's seccomp user notifications). It
+lets a call go on, ends it with an errno or half done, or kills the process. It needs no compiler,
+no preloading and no privileges; ``available()`` gives the reason where a system does not support
+it.
 
     reason = available()
     if reason is None:
@@ -15,12 +16,12 @@ no preloading and no privileges; ``available()`` gives the reason where a system
                     store.add(row)
                 assert watch.fired            # a plan that never fired has tested nothing
 
-Calls on files are those below the folder. Calls on connections are those on stream sockets whose
-other end has an address: a server's. The plans for them (``NETWORK_FAILURES``) have places of their
-own, the openings and sends; where the server is to have done what it was sent, it surely has.
+Watched are the files below the folder, and stream sockets whose other end has an address: a
+server's. Faults of connections (``NETWORK_FAILURES``) have places of their own, the openings and
+sends. A fault that loses only the answer waits until the server has done what it was sent.
 
-What is written through a shared mapping or a ring of io_uring is not seen; ``report().unseen``
-names such files.
+Writes through a shared mapping or a ring of io_uring are not seen; ``report().unseen`` names such
+files.
 """
 
 from saverproof_faults.io.plan import Extent

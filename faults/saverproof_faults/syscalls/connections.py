@@ -1,8 +1,8 @@
 """The connections of a program to its servers: which held call is about one, and how one breaks.
 
-A connection that breaks is closed towards the server first, and the server's end is waited for:
-then it has done all that it was sent, and rolled back what it had not finished. What the program
-does next meets a server that is not busy with the past.
+A connection that breaks is first closed towards the server, and the server's own end is waited for.
+By then the server has done all that it was sent, and has rolled back what was unfinished. So the
+program's next request meets a server that is not busy with the past.
 """
 
 import os
@@ -26,34 +26,42 @@ _RECEIVES = frozenset({CallKind.RECEIVE, CallKind.READ})
 _MSG_PEEK = 2
 _PIECE = 1 << 16
 _ANSWERS_WITHIN_S = 2.0
+"""Seconds for a server to take a message, or to answer it."""
 _ENDS_WITHIN_S = 2.0
-"""Together less than a call may take before it is said to hang."""
+"""Seconds for a server to end its side. Together with the time for its answer this is less than a
+call may take before it counts as hung.
+"""
 _PORT = struct.Struct("!H")
 _NO_SERVER = ("/run/nscd/", "/var/run/nscd/")
-"""Where the C library asks for names."""
+"""Sockets that are no server's: the C library asks there for names."""
 
 
 class StillBusyError(OSError):
-    """The server has not ended a connection that was closed towards it: nobody knows its state."""
+    """The server has not ended its side of a closed connection: its state is unknown."""
 
 
 @dataclass(slots=True)
 class Connections:
-    """Those of the covered threads: stream sockets whose peer has an address."""
+    """The connections of the covered threads: stream sockets whose other end has an address."""
 
     _peers: dict[str, str] = field(default_factory=dict)
-    """The server's address by what /proc calls the socket; "" for a pair of sockets."""
+    """The server's address, by the name of the socket in /proc; "" for a pair of sockets."""
     _left: dict[str, bytes] = field(default_factory=dict)
-    """What still arrives on connections that are broken, before the program is told."""
+    """Bytes that the program still receives from a broken connection before it hears of the
+    break.
+    """
     _silent: dict[str, socket.socket] = field(default_factory=dict)
 
     @property
     def disturbed(self) -> bool:
-        """Whether there is one that the program does not know to be broken."""
+        """True if a connection is broken and the program does not know it yet."""
         return bool(self._left or self._silent)
 
     def called(self, held: HeldCall, trapped: Trapped) -> tuple[str, SystemCall] | None:
-        """The socket, and what the held call asks of it; None if it is about no connection."""
+        """Return the socket's name and what the held call asks of it.
+
+        The result is None if the call is about no connection.
+        """
         if trapped.fd is None:
             return None
         name = held_process.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
@@ -80,7 +88,7 @@ class Connections:
             with _same_socket(held, trapped) as found:
                 known = _peer_of(found)
             if known is None:
-                # Not connected yet.
+                # The socket is not connected yet.
                 return ""
             self._peers[name] = known
         return known
@@ -97,11 +105,10 @@ class Connections:
     # --- breaking ----------------------------------------------------------------------------
 
     def reset(self, held: HeldCall, trapped: Trapped) -> None:
-        """Break the connection instead of sending.
+        """Break the connection before the message is sent.
 
         Raises:
-            OSError: the kernel does not let another process's socket be used, or the server is
-                busy.
+            OSError: the kernel does not let another process use the socket, or the server is busy.
         """
         with _same_socket(held, trapped) as found:
             _hung_up(found)
@@ -114,10 +121,13 @@ class Connections:
         share: float,
         tell: Callable[[], object],
     ) -> int:
-        """Send, and break the connection once the server has answered; how much was sent.
+        """Send the message, break the connection after the answer, and return the bytes sent.
 
-        Of the answer as much arrives as ``share`` says; ``tell`` is called before the connection
-        breaks. Raises OSError as ``reset`` does.
+        ``share`` is the part of the answer that still arrives. ``tell`` is called before the
+        connection breaks.
+
+        Raises:
+            OSError: as ``reset`` does.
         """
         data = sent_by(held, trapped)
         with _same_socket(held, trapped) as found:
@@ -129,25 +139,29 @@ class Connections:
         return len(data)
 
     def fall_silent(self, held: HeldCall, trapped: Trapped, name: str, call: SystemCall) -> int:
-        """Let what is sent vanish; how much it is said to be."""
+        """Drop this and all later messages on the connection.
+
+        The result is the number of bytes that the caller is told were sent.
+        """
         if name not in self._silent:
             self._silent[name] = _same_socket(held, trapped)
         return call.size
 
     def is_silent(self, name: str) -> bool:
-        """Whether what is sent there vanishes."""
+        """Return whether messages on this socket are dropped."""
         return name in self._silent
 
     def end_silences(self) -> None:
-        """End the connections that fell silent, and with them who waits for an answer."""
+        """End the silent connections, so that callers stop waiting for an answer."""
         for found in self._silent.values():
             with found, suppress(OSError):
                 found.shutdown(socket.SHUT_RDWR)
         self._silent.clear()
 
     def left_on(self, held: HeldCall, trapped: Trapped, name: str) -> int | None:
-        """Have the call receive what is left on a broken connection; how much, 0 for nothing
-        more, and None if the connection is not one of those.
+        """Let the call receive what is left on a broken connection, and return the number of bytes.
+
+        The result is 0 if nothing is left, and None if the connection is not broken.
         """
         left = self._left.get(name)
         if left is None:
@@ -169,7 +183,10 @@ def _same_socket(held: HeldCall, trapped: Trapped) -> socket.socket:
 
 
 def _peer_of(found: socket.socket) -> str | None:
-    """The address of a stream's other end, "" if it has none; None while it is not connected."""
+    """Return the address of a stream's other end.
+
+    The result is "" if that has none, and None while the stream is not connected.
+    """
     if found.type != socket.SOCK_STREAM:
         return ""
     try:
@@ -182,7 +199,10 @@ def _peer_of(found: socket.socket) -> str | None:
 
 
 def _address_in(data: bytes) -> str:
-    """The address in the kernel's form, as in ``_peer_of``; "" if it is no server's."""
+    """Return the address in a kernel's structure, in the form of ``_peer_of``.
+
+    The result is "" if it is not a server's.
+    """
     if len(data) < 2:
         return ""
     match int.from_bytes(data[:2], "little"):
@@ -203,7 +223,10 @@ def _local(path: bytes) -> str:
 
 
 def _send_all(found: socket.socket, data: bytes) -> None:
-    """Whether the socket blocks is the program's to say: it is waited for by other means."""
+    """Send all bytes, even if the socket does not block.
+
+    Whether it blocks is the decision of the program, which shares it.
+    """
     deadline = time.monotonic() + _ANSWERS_WITHIN_S
     while data:
         try:
@@ -215,7 +238,7 @@ def _send_all(found: socket.socket, data: bytes) -> None:
 
 
 def _hung_up(found: socket.socket) -> bytes:
-    """Close the connection towards the server, and wait for its end; what it still sent."""
+    """Close the connection towards the server, wait for its end, and return what it still sent."""
     with suppress(OSError):
         found.shutdown(socket.SHUT_WR)
     pieces: list[bytes] = []
@@ -229,7 +252,7 @@ def _hung_up(found: socket.socket) -> bytes:
                 return b"".join(pieces)
             pieces.append(piece)
     except BlockingIOError:
-        # Another thread of the program was faster.
+        # Another thread of the program has closed it already.
         pass
     except OSError:
         return b"".join(pieces)

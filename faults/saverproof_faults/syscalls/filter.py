@@ -1,8 +1,8 @@
-"""A seccomp filter for one thread and all that it starts: its calls are held for a listener.
+"""A seccomp filter for one thread and everything it starts: it holds calls for a listener.
 
-The program is written here instruction by instruction and loaded by ctypes: no library is needed,
-no compiler and no privilege. A filter cannot be taken off again. It covers the thread that loads
-it, and the threads and processes which that thread makes later; a thread can have one listener.
+The filter program is assembled here instruction by instruction and loaded by ctypes; it needs no
+library, no compiler and no privilege. A filter cannot be removed. It covers the thread that loads
+it, and the threads and processes that this thread makes later. A thread can have only one listener.
 """
 
 import ctypes
@@ -25,12 +25,14 @@ _ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
 _NUMBER, _PROCESSOR, _ARGUMENTS = 0, 4, 16
 _ENDS_WITHIN_S = 2.0
+"""Seconds to wait for the end of the thread that tried a filter."""
 _NOTHING = 0xFFFFFFFF
-"""The descriptor -1, which stands for no file."""
+"""The descriptor -1, which is no file."""
 _INSTRUCTION = struct.Struct("HBBI")
 NOTIFICATION_SIZES = (80, 24, 64)
-"""Bytes of a notification, of its answer, and of the data of a call, as the kernel has had them
-since it has notifications."""
+"""Bytes of a notification, of its answer, and of the data of a call, in all kernels so far. A
+kernel with other sizes is refused.
+"""
 
 
 class _Program(ctypes.Structure):
@@ -38,9 +40,9 @@ class _Program(ctypes.Structure):
 
 
 def program(known: Processor, exempt: int) -> bytes:
-    """The instructions: what writes, syncs, renames or deletes is held, all else goes on.
+    """Return the filter program. It holds calls that write, sync, rename or delete; others go on.
 
-    Calls on the descriptor ``exempt`` go on, too: it leads to the listener itself.
+    Calls on the descriptor ``exempt``, which leads to the listener itself, go on as well.
     """
     lines = [(_LOAD, 0, 0, _PROCESSOR), (_EQUAL, 1, 0, known.audit), (_RETURN, 0, 0, _ALLOW)]
     lines.append((_LOAD, 0, 0, _NUMBER))
@@ -52,7 +54,7 @@ def program(known: Processor, exempt: int) -> bytes:
 
 
 def _body(call: Trapped, exempt: int) -> list[tuple[int, int, int, int]]:
-    """What is looked at once the call is known; ends by returning."""
+    """Return the instructions for one known call. They end by returning."""
     lines: list[tuple[int, int, int, int]] = []
     for argument, bits in call.only:
         lines += [_loaded(argument), (_ANY_BIT, 1, 0, bits), (_RETURN, 0, 0, _ALLOW)]
@@ -62,22 +64,27 @@ def _body(call: Trapped, exempt: int) -> list[tuple[int, int, int, int]]:
 
 
 def _loaded(argument: int) -> tuple[int, int, int, int]:
-    """Load the lower half of an argument; both processors put it first."""
+    """Return the instruction that loads the lower half of an argument.
+
+    It stands first on both processors.
+    """
     return (_LOAD, 0, 0, _ARGUMENTS + 8 * argument)
 
 
 def load(exempt: int, tracer: int) -> int:
-    """Load the filter for this thread; the listener's descriptor, which is to be handed over at
-    once: until then this thread must make no call that is held.
+    """Load the filter for this thread, and return the listener's descriptor.
 
-    The process ``tracer`` is allowed to look into this one. Raises Unavailable where the kernel
-    refuses.
+    Hand the descriptor over at once: until then this thread must make no call that is held. The
+    process ``tracer`` is allowed to look into this one.
+
+    Raises:
+        Unavailable: the kernel refuses.
     """
     known = processor()
     if known is None:
         raise Unavailable(_why_not_here())
     library = _c_library()
-    # Unknown where nothing restricts who may trace whom.
+    # The kernel does not know this call if nothing restricts who may trace whom.
     library.prctl(_PR_SET_PTRACER, tracer, 0, 0, 0)
     if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise Unavailable(f"this thread may not give up privileges: {_last_error()}")
@@ -96,15 +103,16 @@ def load(exempt: int, tracer: int) -> int:
 
 @functools.cache
 def available() -> str | None:
-    """Why system calls cannot be held here, in one sentence without its full stop, or None.
+    """Return why system calls cannot be held here, as a sentence without its full stop, or None.
 
-    Asked in a thread of its own, which tries it and ends: containers may forbid what kernels know.
+    A thread tries it and ends: containers may forbid what the kernel knows.
     """
     found: list[str | None] = []
     thread = threading.Thread(target=lambda: found.append(_tried()), name="saverproof-seccomp")
     thread.start()
     thread.join()
-    # The kernel takes its time to end a thread with a filter; who counts threads is not to see it.
+    # The kernel takes its time to end a thread with a filter: code that counts threads must not see
+    # it.
     deadline = time.monotonic() + _ENDS_WITHIN_S
     while os.path.exists(f"/proc/self/task/{thread.native_id}") and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -132,7 +140,7 @@ def _tried() -> str | None:
     if _kernel() < (5, 5):
         return f"Linux {os.uname().release} cannot let a held call go on, which takes 5.5 or newer"
     try:
-        # Nobody listens, so that this thread may only end now.
+        # Nobody listens: this thread can do nothing now but end.
         os.close(load(_NOTHING, os.getpid()))
     except Unavailable as reason:
         return str(reason)

@@ -1,4 +1,4 @@
-"""A watch for a process that is to die: its supervisor is forked from it, and dies with it."""
+"""A watch for a process that will be killed: its supervisor is forked from it and ends with it."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ from saverproof_faults.syscalls.watch import CallWatch
 
 
 class ForkedCallWatch(CallWatch):
-    """For a process with one thread, which is covered and ends soon.
+    """A watch for a process with one thread, which is covered and ends soon.
 
-    The supervisor shares its memory mappings, and calls ``before_kill`` before it kills. It is of
-    the same group of processes, and ends by itself when those that it covers have ended.
+    The supervisor shares the memory mappings of the process, and calls ``before_kill`` before it
+    kills. It is in the same process group, and ends by itself when the covered threads have ended.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class ForkedCallWatch(CallWatch):
         self.supervisor = os.fork()
         if self.supervisor == 0:
             try:
-                # What a parent did about signals is not for this process.
+                # Signal handlers of the parent are not for this process.
                 signal.set_wakeup_fd(-1)
                 assert self._control is not None
                 self._control.close()

@@ -1,4 +1,4 @@
-"""Looking into a process whose call is held: its paths, its memory, its open files."""
+"""Look into a process whose call is held: its paths, its memory, its open files."""
 
 import ctypes
 import functools
@@ -13,7 +13,7 @@ _PIECE = struct.Struct("<QQ")
 
 
 def path_of_descriptor(thread: int, descriptor: int) -> str:
-    """What a descriptor leads to, as /proc has it; "" if nothing is known of it."""
+    """Return the target of a descriptor, as /proc has it; "" if nothing is known of it."""
     try:
         return os.readlink(f"/proc/{thread}/fd/{descriptor}")
     except OSError:
@@ -21,7 +21,7 @@ def path_of_descriptor(thread: int, descriptor: int) -> str:
 
 
 def path_of_mapping(thread: int, address: int) -> str:
-    """The file that is mapped at an address; "" if none is."""
+    """Return the path of the file that is mapped at an address; "" if none is."""
     with open(f"/proc/{thread}/maps", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             start, _, rest = line.partition("-")
@@ -32,7 +32,7 @@ def path_of_mapping(thread: int, address: int) -> str:
 
 
 def path_at(thread: int, address: int, folder: int = HERE) -> str:
-    """The absolute path that stands in a thread's memory; "" if it cannot be read."""
+    """Return the absolute path that stands in a thread's memory; "" if it cannot be read."""
     text = _text_at(thread, address)
     if not text:
         return ""
@@ -45,13 +45,16 @@ def path_at(thread: int, address: int, folder: int = HERE) -> str:
 
 
 def resolved(path: str) -> str:
-    """A path without symbolic links but for its last part, which renaming and deleting mean."""
+    """Resolve the symbolic links in a path except in its last part.
+
+    A rename or deletion means the link itself.
+    """
     above, name = os.path.split(path)
     return os.path.join(os.path.realpath(above), name)
 
 
 def memory(thread: int, address: int, size: int) -> bytes:
-    """``size`` bytes of a thread's memory, or as many as can be read."""
+    """Return ``size`` bytes of a thread's memory, or as many as can be read."""
     with open(f"/proc/{thread}/mem", "rb", buffering=0) as file:
         pieces, done = [], 0
         while done < size:
@@ -64,18 +67,22 @@ def memory(thread: int, address: int, size: int) -> bytes:
 
 
 def overwrite(thread: int, address: int, data: bytes) -> None:
-    """Put bytes into a thread's memory. Raises OSError where that is not allowed."""
+    """Write bytes into a thread's memory.
+
+    Raises:
+        OSError: that is not allowed.
+    """
     with open(f"/proc/{thread}/mem", "r+b", buffering=0) as file:
         os.pwrite(file.fileno(), data, address)
 
 
 def pieces_at(thread: int, address: int, count: int) -> list[tuple[int, int]]:
-    """The address and size of each piece of a vectored call."""
+    """Return the address and size of each piece of a vectored call."""
     return list(_PIECE.iter_unpack(memory(thread, address, count * _PIECE.size)))
 
 
 def position(thread: int, descriptor: int) -> int:
-    """Where the next write to a descriptor begins in its file: at its end, if it appends."""
+    """Return where the next write to a descriptor begins: at the end of the file, if it appends."""
     found = _state_of_descriptor(thread, descriptor)
     if int(found["flags"], 8) & os.O_APPEND:
         return size_of(thread, descriptor)
@@ -83,17 +90,17 @@ def position(thread: int, descriptor: int) -> int:
 
 
 def size_of(thread: int, descriptor: int) -> int:
-    """How long the file of a descriptor is."""
+    """Return the size of a descriptor's file."""
     return os.stat(f"/proc/{thread}/fd/{descriptor}").st_size
 
 
 def number_at(thread: int, address: int) -> int | None:
-    """The position that stands at an address; None if the address is zero."""
+    """Return the position that stands at an address; None if the address is zero."""
     return int.from_bytes(memory(thread, address, 8), sys.byteorder) if address else None
 
 
 def bytes_of(thread: int, descriptor: int, start: int | None, size: int) -> bytes:
-    """Up to ``size`` bytes of the file of a descriptor, from ``start`` or from where it stands."""
+    """Return up to ``size`` bytes of a descriptor's file, from ``start`` or from its position."""
     if start is None:
         start = int(_state_of_descriptor(thread, descriptor)["pos"])
     with open(f"/proc/{thread}/fd/{descriptor}", "rb") as file:
@@ -102,7 +109,7 @@ def bytes_of(thread: int, descriptor: int, start: int | None, size: int) -> byte
 
 
 def writes_through(thread: int, descriptor: int) -> bool:
-    """Whether each write to a descriptor reaches the disk before it returns."""
+    """Return whether each write to a descriptor reaches the disk before it returns."""
     return bool(int(_state_of_descriptor(thread, descriptor)["flags"], 8) & os.O_DSYNC)
 
 
@@ -116,9 +123,12 @@ def _state_of_descriptor(thread: int, descriptor: int) -> dict[str, str]:
 
 
 def same_open_file(thread: int, descriptor: int) -> int:
-    """A descriptor of this process for the other's open file, with the same position in it.
+    """Return a descriptor of this process for an open file of the other.
 
-    Raises OSError where the kernel (before Linux 5.6) or its rules do not allow it.
+    Both processes share its position.
+
+    Raises:
+        OSError: the kernel (before Linux 5.6) or its rules do not allow it.
     """
     process = os.pidfd_open(_leader(thread))
     try:
@@ -148,7 +158,7 @@ def _text_at(thread: int, address: int) -> str:
 
 
 def _leader(thread: int) -> int:
-    """The process that a thread belongs to."""
+    """Return the id of the process that a thread belongs to."""
     with open(f"/proc/{thread}/status", encoding="ascii", errors="replace") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
 

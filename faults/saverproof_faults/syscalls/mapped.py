@@ -1,9 +1,9 @@
-"""Files that a program writes through a shared mapping: what became of them since the last call.
+"""Find out what a program has written to files through shared mappings since its last call.
 
-Such writes are no system calls, but the kernel's cache shows them at once. Whatever stands there
-when a call is held is what the disk may have as of then. Of a page that is written twice between
-two calls only the second state is known, and the order of pages is not: each is taken for a write
-of its own, which may reach the disk or not.
+Such writes are no system calls, but the kernel's cache shows them at once. When a call is held, the
+disk may have whatever the cache shows then. If a page is written twice between two calls, only its
+second state is known; the order of pages is not known. Therefore each page counts as a write of its
+own, which may reach the disk or not.
 """
 
 from collections.abc import Iterator
@@ -14,18 +14,18 @@ from saverproof_faults.io import IoCall, IoKind
 from saverproof_faults.syscalls.calls import PAGE
 
 LONGEST = 4 << 20
-"""Bytes of a mapped file that is read at each call; a longer one is not followed."""
+"""Largest mapped file that is followed, in bytes: all of it is read at each call."""
 
 
 @dataclass(slots=True)
 class MappedFiles:
-    """Those below ``root``, by their relative paths, with their bytes as they were last."""
+    """The mapped files below ``root``, by relative path, with the bytes that they last had."""
 
     root: str
     known: dict[str, bytes] = field(default_factory=dict)
 
     def follow(self, file: str) -> bool:
-        """Note what a file holds before it is mapped; False if it cannot be followed."""
+        """Note a file's bytes before it is mapped; return False if it is too long to follow."""
         try:
             self.known.setdefault(file, self._contents(file))
         except OSError:
@@ -33,7 +33,7 @@ class MappedFiles:
         return True
 
     def changes(self) -> Iterator[IoCall]:
-        """The pages that are no longer as they were last, as writes."""
+        """Yield the pages that have changed since the last time, as writes."""
         for file, before in self.known.items():
             try:
                 now = self._contents(file)

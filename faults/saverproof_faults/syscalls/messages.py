@@ -1,4 +1,4 @@
-"""The bytes that a held call sends, and those that are put where it would receive some."""
+"""The bytes that a held call sends, and bytes that are given to a call that receives."""
 
 import struct
 from collections.abc import Iterator
@@ -8,24 +8,25 @@ from saverproof_faults.syscalls.notifications import HeldCall
 from saverproof_faults.syscalls.numbers import Trapped
 
 _PIECES_AT, _CONTROL_SIZE_AT = 16, 40
-"""Where a message (struct msghdr with 64 bits) keeps its pieces, and the size of what is beside
-them, which the flags of the answer follow.
+"""Offsets in a message (struct msghdr with 64 bits) of its pieces and of the size of its control
+data. The flags of the answer follow that size.
 """
 _POINTED, _NO_CONTROL = struct.Struct("<QQ"), struct.Struct("<QQ").pack(0, 0)
 _COMMAND_SHOWN = 24
+"""Characters that are shown of a command's name, which comes from the program."""
 _TLS_RECORDS = (b"\x14\x03", b"\x15\x03", b"\x16\x03", b"\x17\x03")
-"""What they begin with: a kind, and the version."""
+"""The first bytes of TLS records: a kind, and the version."""
 
 
 def sent_by(held: HeldCall, trapped: Trapped) -> bytes:
-    """What the call would send."""
+    """Return the bytes that the call would send."""
     return b"".join(
         held_process.memory(held.thread, address, size) for address, size in _pieces(held, trapped)
     )
 
 
 def received_by(held: HeldCall, trapped: Trapped, given: bytes) -> int:
-    """Put bytes where the call wants them, as many as it has room for; how many they were."""
+    """Give bytes to a call that receives, as many as it has room for, and return their number."""
     done = 0
     for address, size in _pieces(held, trapped):
         piece = given[done : done + size]
@@ -38,7 +39,7 @@ def received_by(held: HeldCall, trapped: Trapped, given: bytes) -> int:
 
 
 def _pieces(held: HeldCall, trapped: Trapped) -> Iterator[tuple[int, int]]:
-    """The address and size of each place in memory that the call is about."""
+    """Yield the address and size of each piece of memory that the call is about."""
     if trapped.message is not None:
         at = held.arguments[trapped.message] + _PIECES_AT
         yield from held_process.pieces_at(
@@ -55,8 +56,9 @@ def _pieces(held: HeldCall, trapped: Trapped) -> Iterator[tuple[int, int]]:
 
 
 def described(data: bytes) -> str:
-    """What is asked for, without any value, which may be a password: the names of the commands
-    where they can be told (those of Redis), else the number of bytes.
+    """Describe a message without any value, which may be a password.
+
+    The result is the names of Redis commands if they can be recognized, else the number of bytes.
     """
     if data.startswith(_TLS_RECORDS):
         return f"{len(data)} bytes of TLS"
@@ -71,7 +73,7 @@ def described(data: bytes) -> str:
 
 
 def _commands(data: bytes) -> Iterator[str]:
-    """The names of Redis commands: each is an array of texts with their lengths before them."""
+    """Yield the names of Redis commands: each command is an array of texts with their lengths."""
     at = 0
     while data[at : at + 1] == b"*":
         try:
@@ -86,5 +88,5 @@ def _commands(data: bytes) -> Iterator[str]:
                     yield name[:_COMMAND_SHOWN]
                 at = end + 2 + size + 2
         except ValueError:
-            # Cut within a command, or it is none.
+            # The message is cut within a command, or is none of Redis.
             return

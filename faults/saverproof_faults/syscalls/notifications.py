@@ -1,4 +1,4 @@
-"""The kernel's interface to the listener of a filter: taking a held call, and answering it."""
+"""The kernel's interface to the listener of a filter: take a held call, and answer it."""
 
 import errno
 import fcntl
@@ -13,7 +13,7 @@ _TAKEN, _ANSWERED = struct.Struct("<QIIiIQ6Q"), struct.Struct("<QqiI")
 
 @dataclass(slots=True)
 class HeldCall:
-    """A call that waits for its answer, of the thread ``thread``."""
+    """A call of the thread ``thread`` that waits for its answer."""
 
     id: int
     thread: int
@@ -21,13 +21,13 @@ class HeldCall:
     arguments: tuple[int, ...]
 
     def descriptor(self, position: int) -> int:
-        """An argument that is a file descriptor, which has 32 bits and a sign."""
+        """Return an argument that is a file descriptor: 32 bits with a sign."""
         value = self.arguments[position] & 0xFFFFFFFF
         return value - (1 << 32) if value >> 31 else value
 
 
 def prefer_speed(listener: int) -> None:
-    """Wake who waits on the processor that wakes it; kernels before 6.6 know nothing of that."""
+    """Ask the kernel to wake waiting threads on the waking processor (Linux 6.6 or newer)."""
     try:
         fcntl.ioctl(listener, _SET_FLAGS, _WAKE_ON_SAME_PROCESSOR)
     except OSError:
@@ -35,7 +35,7 @@ def prefer_speed(listener: int) -> None:
 
 
 def take(listener: int) -> HeldCall | None:
-    """The next held call; None if it was interrupted or its process has ended meanwhile."""
+    """Return the next held call, or None if it was interrupted or its process has ended."""
     buffer = bytearray(_TAKEN.size)
     try:
         fcntl.ioctl(listener, _TAKE, buffer, True)
@@ -53,7 +53,7 @@ def go_on(listener: int, call: HeldCall) -> None:
 
 
 def end(listener: int, call: HeldCall, *, value: int = 0, error: int = 0) -> None:
-    """End the call without its happening: with an errno, or else as if it had given ``value``."""
+    """End the call without letting it happen: with an errno, or as if it had returned ``value``."""
     _answer(listener, _ANSWERED.pack(call.id, value, -error, 0))
 
 
@@ -61,6 +61,7 @@ def _answer(listener: int, data: bytes) -> None:
     try:
         fcntl.ioctl(listener, _ANSWER, data)
     except OSError as problem:
-        # Interrupted by a signal, or killed: nobody waits for this answer.
+        # A signal has interrupted the call, or its process was killed: nobody waits for this
+        # answer.
         if problem.errno != errno.ENOENT:
             raise

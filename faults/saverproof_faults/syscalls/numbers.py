@@ -1,4 +1,4 @@
-"""The system calls that are trapped, by their numbers on each processor, and where they keep what.
+"""The system calls that are trapped: their numbers, and the places of their arguments.
 
 Numbers are part of the kernel's binary interface and never change.
 """
@@ -10,19 +10,19 @@ from enum import StrEnum
 
 
 class CallKind(StrEnum):
-    """What a call does to a file."""
+    """What a call does to a file or a connection."""
 
     OPEN = "open"
-    """Opened for writing, or created."""
+    """Open a file for writing, or create it."""
     MAKE_FILE = "make file"
-    """Created, and not opened."""
+    """Create a file without opening it."""
     READ = "read"
     WRITE = "write"
     SYNC = "sync"
     SYNC_ALL = "sync all"
-    """Everything on all disks, or on that of a file."""
+    """Sync everything on all disks, or on the disk of a file."""
     WRITE_OUT = "write out"
-    """Hands bytes to the drive, and neither waits for it nor for the file's size: no sync."""
+    """Hand bytes to the drive without waiting for it or for the file's size: this is no sync."""
     TRUNCATE = "truncate"
     ALLOCATE = "allocate"
     RENAME = "rename"
@@ -30,29 +30,33 @@ class CallKind(StrEnum):
     FOLDER = "make folder"
     LINK = "link"
     MAP = "map"
-    """Mapped shared and writable: what is written through it is not seen."""
+    """Map a file shared and writable: writes through the mapping are not seen."""
     RING = "io_uring"
-    """A queue of calls that the kernel carries out unseen."""
+    """Set up io_uring, a queue of calls that the kernel carries out unseen."""
     CONNECT = "connect"
     SEND = "send"
-    """Bytes for a server, by whichever call."""
+    """Send bytes to a server, by whichever call."""
     RECEIVE = "receive"
 
 
 @dataclass(frozen=True, slots=True)
 class Trapped:
-    """One system call. ``x86_64`` and ``aarch64`` are its numbers; None where there is none.
+    """One system call. ``x86_64`` and ``aarch64`` are its numbers, None on a processor without it.
 
-    Arguments are given by position: ``fd`` of a descriptor, ``folder`` of the descriptor that a
-    path is relative to, ``path`` of a path, ``target`` of a second path (its folder stands before
-    it where ``folder`` is given), ``data`` of an address, ``size`` of a number of bytes (``vector``
-    says that it counts pieces), ``offset`` of a position in the file, ``address`` of one in a
-    mapping of it, ``flags`` of those of a write or an opening (at an address where there is
-    ``data``; an opening without any makes or empties the file), ``source`` of the descriptor that
-    bytes are copied from, ``from_`` and ``to`` of addresses of positions to copy from and to (zero
-    stands for the files' own), ``message`` of the address of a message with pieces.
-    ``only`` are bits of which one must be set in an argument, for each argument that decides
-    whether the call is trapped.
+    Fields are positions of arguments:
+
+        fd, source      the descriptor; the descriptor that bytes are copied from
+        folder, path    the folder's descriptor and the path that is relative to it
+        target          a second path; its folder stands before it if ``folder`` is given
+        data, size      the address of the bytes and their number (``vector``: of pieces)
+        offset          the position in the file
+        address         the address in a mapping of the file
+        flags           those of a write or an opening; at an address if there is ``data``;
+                        an opening without flags makes or empties the file
+        from_, to       addresses of positions to copy from and to; zero for the file's own
+        message         the address of a message with pieces
+
+    ``only`` gives for an argument the bits of which one must be set, or the call is not trapped.
     """
 
     kind: CallKind
@@ -119,7 +123,7 @@ SYSTEM_CALLS = {
     "mkdirat": Trapped(CallKind.FOLDER, 258, 34, folder=0, path=1),
     "link": Trapped(CallKind.LINK, 86, None, path=0, target=1),
     "linkat": Trapped(CallKind.LINK, 265, 37, folder=0, path=1, target=3),
-    # What a symbolic link points to is any text, so that only its own name is a path.
+    # The text in a symbolic link may be anything: only the link's own name is a path.
     "symlink": Trapped(CallKind.LINK, 88, None, path=1),
     "symlinkat": Trapped(CallKind.LINK, 266, 36, folder=1, path=2),
     "mmap": Trapped(CallKind.MAP, 9, 222, fd=4, size=1, only=((2, _PROT_WRITE), (3, _MAP_SHARED))),
@@ -135,14 +139,14 @@ SYSTEM_CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """What the kernel calls a processor (``audit``), and the number of seccomp(2) there."""
+    """The kernel's number for a kind of processor (``audit``), and of seccomp(2) there."""
 
     name: str
     audit: int
     seccomp: int
 
     def number(self, call: Trapped) -> int | None:
-        """The call's number on this processor."""
+        """Return the call's number on this processor."""
         return call.x86_64 if self.name == "x86_64" else call.aarch64
 
 
@@ -153,11 +157,11 @@ PROCESSORS = {
 
 
 def processor() -> Processor | None:
-    """This machine's, if its numbers are known and the interpreter has 64 bits."""
+    """Return this machine's processor, if its numbers are known and the interpreter has 64 bits."""
     return PROCESSORS.get(platform.machine()) if os.sysconf("SC_LONG_BIT") == 64 else None
 
 
 def by_number(known: Processor) -> dict[int, tuple[str, Trapped]]:
-    """The trapped calls that this processor has, by number, with their names."""
+    """Return the trapped calls that this processor has, by number, with their names."""
     found = {known.number(call): (name, call) for name, call in SYSTEM_CALLS.items()}
     return {number: named for number, named in found.items() if number is not None}

@@ -1,4 +1,4 @@
-"""What is to happen at which system call."""
+"""Plans of what happens at which system call."""
 
 import errno
 from collections.abc import Mapping
@@ -12,32 +12,34 @@ from saverproof_faults.syscalls.numbers import CallKind
 
 
 class CallFailure(StrEnum):
-    """What a call is made to end with."""
+    """How a call is made to end."""
 
     IO_ERROR = "I/O error"
     DISK_FULL = "disk full"
     SHORT_WRITE = "short write"
-    """Half of the bytes are written, and the call says so."""
+    """Half of the bytes are written, and the call reports that."""
     KILLED = "killed"
     """The process is killed before the call happens."""
     KILLED_WRITING = "killed in the middle of a write"
     """The process is killed when all pages of a write but the last are written."""
     KILLED_SENDING = "killed at a message"
-    """The process is killed before it sends, and the server has seen the end of its connection."""
+    """The process is killed before it sends, after the server has seen the end of its
+    connection.
+    """
     RESET = "connection reset"
-    """The connection is reset instead of a send, or refused where it is to be made."""
+    """The connection is reset before a message is sent, or refused when it is opened."""
     ANSWER_LOST = "answer lost"
-    """The server has done what it was sent, and the connection is reset before its answer."""
+    """The server has done what it was sent; the connection is reset before its answer arrives."""
     ANSWER_CUT = "answer cut"
-    """The same, and the first half of the answer arrives."""
+    """The server has done what it was sent; the connection is reset after half of its answer."""
     SILENCE = "silence"
-    """The server does not answer any more, and the connection stays."""
+    """The server does not answer any more, and the connection stays open."""
     TOLD = "told"
-    """Who is to be told of the call is told, and it goes on."""
+    """The call goes on, after the receiver in the plan was told of it."""
 
     @property
     def error(self) -> int:
-        """The errno that the caller gets, 0 for none."""
+        """The errno that the caller gets; 0 for none."""
         return _ERRORS.get(self, 0)
 
 
@@ -50,7 +52,7 @@ NETWORK_FAILURES = frozenset(
     {CallFailure.RESET, CallFailure.ANSWER_LOST, CallFailure.ANSWER_CUT, CallFailure.SILENCE}
     | {CallFailure.KILLED_SENDING, CallFailure.TOLD}
 )
-"""What happens to connections: their places are counted apart from those of files."""
+"""Faults of connections. Their places are counted apart from those of files."""
 _NEEDS_ROOM = frozenset(
     {CallKind.WRITE, CallKind.SYNC, CallKind.ALLOCATE, CallKind.RENAME}
     | {CallKind.FOLDER, CallKind.LINK, CallKind.MAKE_FILE}
@@ -59,14 +61,13 @@ _NEEDS_ROOM = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CallFault:
-    """Fail the ``place``-th call after arming, counted from 1, of all kinds or those of ``kind``.
+    """Fail the ``place``-th call after arming, counted from 1 over all kinds or those of ``kind``.
 
-    Places of what happens to connections are their openings and sends, those of all else are calls
-    on files. With ``file``, only calls on that file are counted, by its path relative to the
-    folder. A full
-    disk refuses what needs room: writes, syncs, new names; it lets go of what is old. ``tells`` is
-    the path of a unix socket and lines to send there, each of which is answered by one, before a
-    connection breaks: who listens may end or stop the server.
+    Faults of connections have the openings and sends as places; all other faults have the calls on
+    files. With ``file``, a path relative to the folder, only calls on that file are counted. A full
+    disk refuses what needs room (writes, syncs, new names) and still gives up what is old.
+    ``tells`` is the path of a unix socket and lines to send there before a connection breaks, each
+    of which is answered by a line: the receiver may end or stop the server.
     """
 
     place: int
@@ -80,22 +81,22 @@ class CallFault:
         check_place(self.place)
 
     def counts(self, call: SystemCall) -> bool:
-        """Whether the call is one of those among which the place is."""
+        """Return whether the call is counted."""
         if (call.kind in NETWORK) is not (self.failure in NETWORK_FAILURES):
             return False
         return self.kind in (None, call.kind) and self.file in ("", call.file, call.target)
 
     def hits(self, call: SystemCall, number: int) -> bool:
-        """Whether the ``number``-th counted call is to fail."""
+        """Return whether the ``number``-th counted call fails."""
         reached = number >= self.place if self.extent is Extent.ONWARDS else number == self.place
         return reached and can_fail(call, self.failure)
 
     def is_spent(self, counted: int) -> bool:
-        """Whether nothing will be hit any more after so many counted calls."""
+        """Return whether no further call will fail after so many counted calls."""
         return self.extent is Extent.ONCE and counted >= self.place
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         kind = None if self.kind is None else self.kind.value
         return {
             "place": self.place,
@@ -108,7 +109,7 @@ class CallFault:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of ``as_data``."""
+        """Make a fault of the result of ``as_data``."""
         return cls(
             data["place"],
             CallFailure(data["failure"]),
@@ -120,10 +121,10 @@ class CallFault:
 
 
 def can_fail(call: SystemCall, failure: CallFailure) -> bool:
-    """Whether a call can end so."""
+    """Return whether a call can end in this way."""
     match failure:
         case CallFailure.IO_ERROR:
-            # It cannot say so: what it could not do, nobody hears of.
+            # A sync of everything reports no error: nobody hears of what it could not do.
             return call.kind is not CallKind.SYNC_ALL
         case CallFailure.DISK_FULL:
             return call.kind in _NEEDS_ROOM or (call.kind is CallKind.OPEN and call.creates)

@@ -1,4 +1,4 @@
-"""Makes a SystemCall of a held call: which file of the watched folder it is about, if any."""
+"""Make a SystemCall of a held call: find out which file of the watched folder it is about."""
 
 import os
 import stat
@@ -15,13 +15,15 @@ _DELETED = " (deleted)"
 
 @dataclass(frozen=True, slots=True)
 class WatchedFolder:
-    """The folder whose files are meant; ``path`` has no symbolic link in it."""
+    """The folder whose files are watched; ``path`` has no symbolic link in it."""
 
     path: str
 
     def called(self, held: HeldCall, trapped: Trapped, *, whole: bool = True) -> SystemCall | None:
-        """What the held call asks of the folder; None if it is about something else. If it is
-        merely counted, its kind and its file are enough, and to look for the rest takes as long.
+        """Return what the held call asks of the folder, or None if it is about something else.
+
+        A call that is only counted (not ``whole``) gets its kind and its file: finding out the rest
+        takes as much time again.
         """
         if trapped.fd is not None:
             path = held_process.path_of_descriptor(held.thread, held.descriptor(trapped.fd))
@@ -44,7 +46,7 @@ class WatchedFolder:
     def _path(self, held: HeldCall, trapped: Trapped, position: int) -> str:
         folder = held_process.HERE if trapped.folder is None else held.descriptor(position - 1)
         path = held_process.path_at(held.thread, held.arguments[position], folder)
-        # Resolving takes a call for each part of the path, and few programs are given a link.
+        # Resolving takes a call for each part of the path, and programs seldom use links.
         return path if self._holds(path) else held_process.resolved(path)
 
     def _made(self, held: HeldCall, trapped: Trapped, path: str, target: str) -> SystemCall:
@@ -70,7 +72,7 @@ class WatchedFolder:
         )
 
     def _name(self, path: str) -> str:
-        """A path relative to the folder; one elsewhere stays as it is."""
+        """Return a path relative to the folder; a path elsewhere stays as it is."""
         if not self._holds(path):
             return path
         return path[len(self.path) + 1 :].removesuffix(_DELETED) or "."
@@ -87,7 +89,7 @@ def _size(held: HeldCall, trapped: Trapped) -> int:
 
 
 def _flags(held: HeldCall, trapped: Trapped) -> int:
-    """What a file is opened for."""
+    """Return the flags with which a file is opened."""
     if trapped.flags is None:
         return os.O_CREAT | os.O_TRUNC
     given = held.arguments[trapped.flags]
@@ -97,7 +99,7 @@ def _flags(held: HeldCall, trapped: Trapped) -> int:
 
 
 def _offset(held: HeldCall, trapped: Trapped) -> int:
-    """Where a write begins."""
+    """Return where a write begins."""
     if trapped.offset is not None:
         return held.arguments[trapped.offset]
     assert trapped.fd is not None
@@ -112,7 +114,7 @@ def _offset(held: HeldCall, trapped: Trapped) -> int:
 
 
 def _grown(held: HeldCall, trapped: Trapped) -> int:
-    """How long a file is once room was made in it."""
+    """Return the size of a file after room was made in it."""
     assert trapped.fd is not None
     now = held_process.size_of(held.thread, held.descriptor(trapped.fd))
     if trapped.flags is None or held.arguments[trapped.flags]:

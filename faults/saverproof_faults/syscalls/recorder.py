@@ -1,4 +1,4 @@
-"""A recording of what a process does to the files of a folder, whichever library does it."""
+"""Record what a process does to the files of a folder, by whichever library."""
 
 import os
 from pathlib import Path
@@ -10,11 +10,13 @@ from saverproof_faults.syscalls.forked import ForkedCallWatch
 
 
 class CallRecorder(ForkedCallWatch):
-    """As ``saverproof_faults.io.Recorder``, by system calls: entering it covers this thread.
+    """A recorder like ``saverproof_faults.io.Recorder``, by system calls.
 
-    The folder's files as they are on entering count as durable. What is written through a shared
-    mapping is in the recording as of the next call or mark. Mappings of files over 4 MiB and rings
-    are not; ``report().unseen`` names them.
+    Entering covers this thread.
+
+    The files that are in the folder on entering count as durable. Writes through a shared mapping
+    are recorded at the next call or mark. Mappings of files over 4 MiB and rings of io_uring are
+    not recorded; ``report().unseen`` names them.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -45,7 +47,7 @@ class CallRecorder(ForkedCallWatch):
         self._mark(MarkKind.SETTLED, 0)
 
     def recording(self) -> Recording:
-        """What was recorded until now."""
+        """Return what was recorded until now."""
         entries = self._ask({"command": "recorded"})
         return Recording(dict(self._initial), tuple(map(entry_from, entries)), self._folders)
 

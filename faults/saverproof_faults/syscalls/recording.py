@@ -1,4 +1,4 @@
-"""Makes a recording for power cuts of the system calls of a run, before each happens."""
+"""Make a recording for power cuts of system calls, each noted before it happens."""
 
 from dataclasses import dataclass, field
 
@@ -10,26 +10,28 @@ from saverproof_faults.syscalls.numbers import CallKind
 
 @dataclass(slots=True)
 class CallLog:
-    """What happened so far, in the words of ``saverproof_faults.io``."""
+    """The entries of a recording so far, as those of ``saverproof_faults.io``."""
 
     mapped: MappedFiles
     entries: list[Entry] = field(default_factory=list)
     _new_names: set[str] = field(default_factory=set)
-    """Files with names that no sync has made durable."""
+    """Files whose names no sync has made durable yet."""
 
     def mark(self, mark: Mark) -> None:
-        """The program says how far it is."""
+        """Add a mark of the program's progress."""
         self.entries += self.mapped.changes()
         self.entries.append(mark)
 
     def until_now(self) -> list[Entry]:
-        """All that happened."""
+        """Return all entries."""
         self.entries += self.mapped.changes()
         return self.entries
 
     def add(self, call: SystemCall, contents: bytes, *, written_through: bool) -> None:
-        """Take in a call that is about to happen; ``contents`` are the bytes of a write, which may
-        be ``written_through`` to the disk.
+        """Add a call that is about to happen.
+
+        ``contents`` are the bytes of a write. ``written_through`` says that the write reaches the
+        disk before it returns.
         """
         self.entries += self.mapped.changes()
         if call.deleted:

@@ -1,4 +1,4 @@
-"""The bytes of a held write, and carrying out half of it in the place of its caller."""
+"""Get the bytes of a held write, and carry out a part of it on behalf of its caller."""
 
 import os
 
@@ -8,9 +8,10 @@ from saverproof_faults.syscalls.numbers import Trapped
 
 
 def written_in_part(held: HeldCall, trapped: Trapped, size: int) -> int:
-    """Write the first ``size`` bytes to the caller's own open file; how many they were.
+    """Write the first ``size`` bytes to the caller's open file, and return the number written.
 
-    Raises OSError where the kernel does not let another process's file be used.
+    Raises:
+        OSError: the kernel does not let another process use the file.
     """
     assert trapped.fd is not None
     assert trapped.data is not None
@@ -25,7 +26,7 @@ def written_in_part(held: HeldCall, trapped: Trapped, size: int) -> int:
 
 
 def copied(held: HeldCall, trapped: Trapped, size: int) -> bytes:
-    """The bytes that a held call copies from another file; none if that is a pipe, say."""
+    """Return the bytes that a held call copies from another file; none if that is no plain file."""
     if trapped.source is None:
         return b""
     source = held.descriptor(trapped.source)
@@ -36,7 +37,7 @@ def copied(held: HeldCall, trapped: Trapped, size: int) -> bytes:
 
 
 def contents(held: HeldCall, trapped: Trapped, size: int) -> bytes:
-    """The first ``size`` bytes of a held write."""
+    """Return the first ``size`` bytes of a held write."""
     address = held.arguments[trapped.data or 0]
     if not trapped.vector:
         return held_process.memory(held.thread, address, size)

@@ -1,7 +1,7 @@
 """The process that answers held calls: it counts them, and fails the one that a plan names.
 
-It has to be another process: a thread of the watched one could wait for a lock that a held call
-keeps. It ends when its client does, and whoever is held then gets ENOSYS and goes on.
+It must be another process: a thread of the watched process could wait for a lock that a held call
+keeps. It ends when its client does; calls that are held then end with ENOSYS.
 """
 
 import array
@@ -29,20 +29,20 @@ from saverproof_faults.syscalls.recording import CallLog
 from saverproof_faults.syscalls.short_writes import contents, copied, written_in_part
 
 UNANSWERED = frozenset({"arm", "count"})
-"""Commands whose client goes on at once."""
+"""Commands after which the client goes on without an answer."""
 _THROUGH = 2 | 4
-"""RWF_DSYNC and RWF_SYNC."""
+"""The flags RWF_DSYNC and RWF_SYNC."""
 
 
 def serve(order: Mapping[str, Any]) -> None:
-    """The entry of the process; ``order`` has the "control" socket's descriptor and the "root"."""
+    """Run the supervisor. ``order`` has the "control" socket's descriptor and the "root" folder."""
     with socket.socket(fileno=order["control"]) as control:
         Supervisor(control, WatchedFolder(order["root"])).serve()
 
 
 @dataclass(slots=True)
 class Supervisor:
-    """Listens to any number of filters at once, and to its client."""
+    """The listener to any number of filters, and to its client."""
 
     control: socket.socket
     folder: WatchedFolder
@@ -52,40 +52,41 @@ class Supervisor:
     calls: list[SystemCall] | None = None
     """The calls on the folder's files and on connections, while they are counted."""
     log: CallLog | None = None
-    """What is recorded, with the bytes of all writes."""
+    """The recording, with the bytes of all writes, while there is one."""
     unseen: set[str] = field(default_factory=set)
     fault: CallFault | None = None
     fired: list[SystemCall] = field(default_factory=list)
     problem: str = ""
-    """Why a call could not be failed as the plan has it; "" if all could."""
+    """Why a call could not be failed as planned; "" if all could."""
     held: int = 0
     leaving: bool = False
-    """Whether the client is done: then threads that are still covered go on undisturbed."""
+    """True once the client has left: threads that are still covered go on undisturbed then."""
     _since_armed: int = 0
     _last_sends: dict[str, int] = field(default_factory=dict)
-    """The positions in ``calls`` of sends that nothing was received after, by their socket."""
+    """Positions in ``calls`` of the sends after which nothing was received yet, by socket."""
     _listeners: int = 0
     _poll: select.poll = field(default_factory=select.poll)
 
     def serve(self) -> None:
-        """Go on until the client is gone, or done and nobody is covered any more."""
+        """Answer calls until the client is gone, or has left and no thread is covered any more."""
         here = processor()
         assert here is not None
         self.known = by_number(here)
         self._poll.register(self.control, select.POLLIN)
         while self._listeners or not self.leaving:
-            # The client is asked last and heard first: what it sent before a call comes before it.
+            # Hear the client, polled last, before the calls: what it sent before a call must take
+            # effect first.
             for descriptor, event in reversed(self._poll.poll()):
                 if descriptor == self.control.fileno():
                     try:
                         self._obey()
                     except (EOFError, BrokenPipeError):
                         return
-                    break  # It may have said more.
+                    break  # the client may have sent more
                 if event & select.POLLIN:
                     self._answer(descriptor)
                 else:
-                    # Every thread under this filter has ended.
+                    # All threads under this filter have ended.
                     self._poll.unregister(descriptor)
                     os.close(descriptor)
                     self._listeners -= 1
@@ -175,7 +176,7 @@ class Supervisor:
             go_on(listener, held)
 
     def _on_connection(self, listener: int, held: HeldCall, trapped: Trapped) -> bool:
-        """Count or fail a call on a connection; whether it was answered."""
+        """Count or fail a call on a connection, and return whether it was answered."""
         try:
             found = self.connections.called(held, trapped)
             if found is None:
@@ -236,7 +237,11 @@ class Supervisor:
         self.fired.append(call)
 
     def _tell(self) -> None:
-        """Tell who is to be told, and wait for the answers. Raises OSError."""
+        """Tell the receivers in the plan, and wait for their answers.
+
+        Raises:
+            OSError: one of them is gone.
+        """
         if self.fault is None or not self.fault.tells:
             return
         address, *lines = self.fault.tells
@@ -248,7 +253,7 @@ class Supervisor:
                 text.readline()
 
     def _follows(self, call: SystemCall) -> bool:
-        """Whether what is written by a mapping will be in the log."""
+        """Return whether writes through a mapping of this file will be recorded."""
         log = self.log if call.kind is CallKind.MAP else None
         return log is not None and log.mapped.follow(call.file)
 

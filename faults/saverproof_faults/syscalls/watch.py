@@ -1,4 +1,4 @@
-"""Watching and failing the system calls that a program makes on the files of one folder."""
+"""Watch and fail the system calls of a program on the files of one folder."""
 
 import atexit
 import os
@@ -19,12 +19,15 @@ from saverproof_faults.syscalls.filter import available, load
 from saverproof_faults.syscalls.plan import CallFault
 
 _ENDS_WITHIN_S = 1
+"""Seconds for the supervisor to end; if threads are still covered by then, it stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """How many calls were ``held`` so far, and how many the latest plan has ``fired`` at;
-    ``unseen`` names what can be written unseen: shared mappings of files, rings of io_uring.
+    """What a watch has seen.
+
+    ``held`` counts calls so far, ``fired`` the calls that the latest plan has struck. ``unseen``
+    names what can be written unseen: files with shared mappings, and rings of io_uring.
     """
 
     held: int
@@ -33,16 +36,17 @@ class WatchReport:
 
 
 class CallWatch:
-    """While entered, a supervisor process answers the held calls of threads that were covered.
+    """A context manager with a supervisor process, which answers the calls of covered threads.
 
-    ``cover`` is called by each thread that uses the files, before it makes others: a filter reaches
-    the threads and processes made later by that thread, and never goes. Those that are still there
-    when the watch is left go on, and the supervisor with them, for as long as this process lives.
-    Plans follow each other, any number of them.
+    Each thread that uses the files calls ``cover`` before it makes other threads: a filter reaches
+    only threads and processes that are made later, and is never removed. Threads that are still
+    covered when the watch is left go on, and the supervisor with them, as long as this process
+    lives. Any number of plans can follow one another.
 
-    Entering raises Unavailable where ``available()`` gives a reason, and NotADirectoryError where
-    ``folder`` is none. Each method raises FaultsError if the supervisor has died; what it held
-    went on with an error.
+    Raises:
+        Unavailable: calls cannot be held here (see ``available``); raised on entering.
+        NotADirectoryError: ``folder`` is not a folder; raised on entering.
+        FaultsError: the supervisor has died; raised by any method. Held calls ended with an error.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -64,7 +68,7 @@ class CallWatch:
         with theirs:
             self._start(theirs)
         try:
-            # A thread that is covered is not to wait for an interpreter to start.
+            # Wait for the interpreter to start now, and not in the first call of a covered thread.
             self.report()
         except BaseException:
             self.close()
@@ -93,7 +97,7 @@ class CallWatch:
             self.close()
 
     def close(self) -> None:
-        """End the supervisor. Whatever is still covered fails from here on."""
+        """End the supervisor. Calls of threads that are still covered fail from here on."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -101,13 +105,14 @@ class CallWatch:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the supervisor still answers somebody."""
+        """True if the supervisor still has covered threads."""
         return self._process is not None and self._process.poll() is None
 
     def cover(self) -> None:
-        """Hold the calls of this thread from now on, and of what it starts.
+        """Hold the calls of this thread, and of what it starts, from now on.
 
-        Raises Unavailable if the kernel refuses, as it does for a thread covered by another watch.
+        Raises:
+            Unavailable: the kernel refuses, as it does for a thread that another watch covers.
         """
         with self._asking:
             control = self._control
@@ -123,13 +128,13 @@ class CallWatch:
             self._reply()
 
     def report(self) -> WatchReport:
-        """What was seen so far."""
+        """Return what was seen so far."""
         found = self._ask({"command": "report"})
         return WatchReport(found["held"], found["fired"], tuple(found["unseen"]))
 
     @contextmanager
     def counting(self) -> Iterator[list[SystemCall]]:
-        """A list that holds the calls on the folder's files once the block is left."""
+        """Yield a list, which holds the calls on the folder's files after the block."""
         calls: list[SystemCall] = []
         self._tell({"command": "count"})
         try:
@@ -139,14 +144,15 @@ class CallWatch:
             calls.extend(SystemCall.from_data(data) for data in found)
 
     def arm(self, fault: CallFault) -> None:
-        """Follow a plan, counting places from now, instead of any earlier one."""
+        """Carry out a plan instead of any earlier one. Its places are counted from now on."""
         self.fired = []
         self._tell({"command": "arm", "fault": fault.as_data()})
 
     def disarm(self) -> None:
-        """Let everything pass again; ``fired`` has the calls that were hit.
+        """Let all calls pass again; ``fired`` has the calls that were struck.
 
-        Raises FaultsError if a call could not be failed as planned.
+        Raises:
+            FaultsError: a call could not be failed as planned.
         """
         found = self._ask({"command": "disarm"})
         self.fired = [SystemCall.from_data(data) for data in found["fired"]]
@@ -155,7 +161,7 @@ class CallWatch:
 
     @contextmanager
     def failing(self, fault: CallFault) -> Iterator[None]:
-        """Follow a plan for the length of a block."""
+        """Carry out a plan for the length of a block."""
         self.arm(fault)
         try:
             yield
@@ -163,11 +169,14 @@ class CallWatch:
             self.disarm()
 
     def _stay(self) -> None:
-        """Threads that outlive the watch would fail without it: end with this process."""
+        """Keep the supervisor until this process ends.
+
+        Threads that outlive the watch would fail without it.
+        """
         _NEEDED.append(self)
 
     def _leave(self) -> None:
-        """Let all that is covered go on undisturbed."""
+        """Let all covered threads go on undisturbed."""
         with suppress(FaultsError):
             self._ask({"command": "leave"})
 
@@ -197,11 +206,11 @@ class CallWatch:
 
 _DIED = "the process that answers held system calls has died: nothing is known of this trial"
 _NEEDED: list[CallWatch] = []
-"""Watches that were left while threads were still covered: they end with this process."""
+"""Watches that were left while threads were still covered. They end with this process."""
 
 
 def any_covered() -> bool:
-    """Whether threads are still covered by a watch that was left: no other can cover them."""
+    """Return whether a watch that was left still covers threads: no other watch can cover them."""
     return any(watch.is_needed for watch in _NEEDED)
 
 
