@@ -28,11 +28,13 @@ def artefact(
     schedule: Any = None,
     summary: str = "",
     steps: Iterable[str] = (),
+    steady: bool | None = None,
 ) -> dict[str, Any]:
     """An artefact, as ``schema/artefact-1.json`` has it.
 
     ``program``, ``fault_plan`` and ``schedule`` are the judges' own JSON data, kept exactly;
-    ``target`` is what a process finds the target by.
+    ``target`` is what a process finds the target by. ``steady`` says whether the violation showed
+    each time (``steadiness``); None: nobody can say.
     """
     return {
         "schema": SCHEMA,
@@ -48,6 +50,7 @@ def artefact(
         "schedule": schedule,
         "summary": one_line(summary),
         "steps": [harmless(step) for step in steps],
+        **({} if steady is None else {"steady": steady}),
     }
 
 

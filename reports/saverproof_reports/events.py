@@ -43,6 +43,7 @@ from saverproof_reports.sections import (
     merge_power,
     merge_programs,
 )
+from saverproof_reports.steadiness import is_steady
 from saverproof_reports.unsettled import unsettled, with_unsettled
 from saverproof_reports.verdicts import NOT_SELECTED, Evidence, decide
 
@@ -271,5 +272,6 @@ def _violation(
             schedule=finding.get("schedule"),
             summary=finding["summary"],
             steps=finding.get("steps", ()),
+            steady=is_steady(finding),
         )
     return violation

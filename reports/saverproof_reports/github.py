@@ -36,7 +36,8 @@ def _notes(judged: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for contract in with_verdict(judged, "violated"):
         seen = contract["violations"][0]
         level = _level(contract)
-        yield level, f"{name}: {contract['id']}", f"{contract['statement']}: {seen['summary']}"
+        said = f"{contract['statement'].rstrip('.')}: {seen['summary']}"
+        yield level, f"{name}: {contract['id']}", said
     if untried := untried_phrase(judged):
         yield "warning", f"{name}: faults", untried
     for contract in with_verdict(judged, "unknown"):

@@ -112,6 +112,94 @@ def test_an_example_that_was_not_seen_again_is_no_stale_entry(project: Project) 
     assert entry["severity"] == "warning"
 
 
+STILL = {"status": "still failing", "expected": "1", "observed": "2"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "replays"),
+    [
+        ({}, 1, 3),
+        ({"steady": False}, 0, 3),
+        ({"phase": "graph"}, 0, 10),
+        ({"phase": "graph", "steady": True}, 1, 10),
+        ({"phase": "crash"}, 0, 3),
+    ],
+    ids=["always", "by chance", "race of a graph", "graph that always fails", "kill"],
+)
+def test_an_entry_is_stale_only_where_that_is_certain(
+    project: Project, fields: dict[str, Any], status: int, replays: int
+) -> None:
+    pin(project, **fields)
+    project.script(replay={})
+    result = judge_filters(project, "--saver-report=out", "--saver-api=sync")
+    assert result.status == status
+    assert (project.folder / "replays").read_text() == "." * replays
+    (entry,) = result.report("out")["savers"][0]["stale"]
+    assert entry["severity"] == ("error" if status else "warning")
+    said = (
+        "its example is fixed" if status else f"its example was not seen again in {replays} tries"
+    )
+    assert said in entry["message"]
+
+
+def test_an_example_that_shows_its_flaw_at_last_is_known(project: Project) -> None:
+    pin(project, phase="graph")
+    project.script(replay={"later": [{}, {}, STILL]})
+    result = judge_filters(project, "--saver-report=out")
+    assert result.status == 0, result.output
+    assert "stale" not in result.output
+    contracts = {one["id"]: one for one in result.report("out")["savers"][0]["contracts"]}
+    assert contracts["filter/equality"]["verdict"] == "known"
+
+
+def test_a_race_that_cannot_be_run_this_time_is_no_stale_entry(project: Project) -> None:
+    pin(project, phase="crash")
+    project.script(replay={"status": "cannot run", "said": "a clean run raised KeyError"})
+    result = judge_filters(project)
+    assert result.status == 0, result.output
+    assert "its example cannot be run: a clean run raised KeyError; pin another" in result.output
+
+
+BY_CHANCE = {
+    "contract": "filter/equality",
+    "phase": "graph",
+    "reproducer": "",
+}
+
+
+def test_what_a_run_found_is_known_in_the_next(project: Project) -> None:
+    """Broken by chance through one API, then through the other; unsettled, unknown, and steady."""
+    found = {
+        "filter-sync": {"findings": [BY_CHANCE]},
+        "upsert": {
+            "findings": ["upsert/put-is-idempotent"],
+            "unknown": {"upsert/put-replaces": "a clean run raised KeyError"},
+            "unsettled": {
+                "upsert/reput-keeps-writes": {
+                    "times": 1, "why": "it did not show again", "steps": [], "program": None,
+                },
+            },
+        },
+    }  # fmt: skip
+    project.script(**found)
+    families = ("--saver-families=filter,upsert", "--saver-strict")
+    assert project.judge(*families).status == 1
+    drafted = project.saverproof("known", ".saverproof", "-o", "known.toml")
+    assert "4 entries, 2 with an example" in drafted.output
+    assert "2 of them for contracts not seen broken, but not judged" in drafted.output
+    for later in (
+        {"filter-async": {"findings": [BY_CHANCE]}, "upsert": found["upsert"]},
+        {"upsert": {"findings": ["upsert/put-is-idempotent", "upsert/put-replaces"]}},
+        found,
+        {},
+    ):
+        project.script(**later, replay={} if later == {} else STILL)
+        result = project.judge(*families, "--saver-known=known.toml")
+        assert (result.status == 0) == (later != {}), result.output
+    assert "upsert/put-is-idempotent (sync): its example is fixed" in result.output
+    assert "filter/equality (sync): its example was not seen again in 10 tries" in result.output
+
+
 def test_an_example_that_cannot_be_run_is_told(project: Project) -> None:
     pin(project)
     project.script(replay={"do": "hang"})

@@ -30,7 +30,9 @@ def command(report: Path, output: Path, saver: str | None) -> None:
 
     REPORT is a report.json or the folder that holds it. Each violated contract of level must gets
     an entry, and the artefact that shows it is copied to a folder beside the file, from which it
-    is run first in every later run: a flaw that is fixed makes its entry stale, and that fails.
+    is run first in every later run: a flaw that is fixed makes its entry stale, and that fails,
+    unless it hangs on timing. A must that is unknown gets an entry without an example: a later run
+    may find it broken.
 
     \b
         saverproof known .saverproof -o tests/known.toml
@@ -44,7 +46,8 @@ def command(report: Path, output: Path, saver: str | None) -> None:
     examples = f"{output.stem}-examples"
     drafted = draft(judged, examples)
     if "[[known]]" not in drafted.text:
-        click.echo(f"{one_line(judged['saver']['name'])}: nothing of level must is violated")
+        name = one_line(judged["saver"]["name"])
+        click.echo(f"{name}: nothing of level must is violated or unknown")
         return
     artefacts = {one.path: read_artefact(folder / one.artefact) for one in drafted.examples}
     with writing(output):
@@ -54,6 +57,9 @@ def command(report: Path, output: Path, saver: str | None) -> None:
         write_private(output, drafted.text)
     count = drafted.text.count("[[known]]")
     click.echo(f"{count} entries, {len(drafted.examples)} with an example; add reasons and links")
+    if drafted.undecided:
+        contracts = "contract" if drafted.undecided == 1 else "contracts"
+        click.echo(f"{drafted.undecided} of them for {contracts} not seen broken, but not judged")
 
 
 def _judged(report: Mapping[str, Any], saver: str | None, path: Path) -> Mapping[str, Any]:
@@ -61,7 +67,9 @@ def _judged(report: Mapping[str, Any], saver: str | None, path: Path) -> Mapping
     savers: dict[str, Mapping[str, Any]] = {
         judged["saver"]["name"]: judged for judged in report["savers"]
     }
-    names = ", ".join(one_line(name, 80) for name in savers) or "none"
+    if not savers:
+        raise ReportError(f"{where}: found no saver, expected the results of one")
+    names = ", ".join(one_line(name, 80) for name in savers)
     if saver is None and len(savers) == 1:
         return next(iter(savers.values()))
     if saver is None:

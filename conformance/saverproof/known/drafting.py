@@ -11,6 +11,7 @@ import tomlkit
 from tomlkit.items import AoT, Table
 
 from saverproof_reports.families import with_verdict
+from saverproof_reports.steadiness import is_steady
 from saverproof_reports.text import one_line
 
 _HEAD = """\
@@ -37,6 +38,8 @@ class Draft:
 
     text: str
     examples: tuple[Example, ...]
+    undecided: int
+    """How many entries are of contracts that were not seen broken, and could not be judged."""
 
 
 def draft(judged: Mapping[str, Any], folder: str) -> Draft:
@@ -52,22 +55,47 @@ def draft(judged: Mapping[str, Any], folder: str) -> Draft:
             continue
         for violation, api in _told_apart(contract):
             entries.append(_entry(contract, violation, api, folder, examples))
+    undecided = [one for one in with_verdict(judged, "unknown") if _is_asked(one)]
+    for contract in undecided:
+        entries.append(_undecided_entry(contract))
     document.append("known", entries)
-    return Draft(tomlkit.dumps(document), tuple(examples))
+    return Draft(tomlkit.dumps(document), tuple(examples), len(undecided))
+
+
+def _is_asked(contract: Mapping[str, Any]) -> bool:
+    asked = contract.get("selected", True) or "unsettled" in contract
+    return bool(contract["level"] == "must" and asked)
 
 
 def _told_apart(
     contract: Mapping[str, Any],
 ) -> Iterator[tuple[Mapping[str, Any], str | None]]:
-    """The violations that need an entry each: one, if every API that was judged shows it."""
+    """The violations that need an entry each: one, if every API that was judged shows it, or if
+    chance decides which of them does.
+    """
     judged = {api for api, times in contract["checked"].items() if times}
     first: dict[str, Mapping[str, Any]] = {}
     for violation in contract["violations"]:
         first.setdefault(violation["api"], violation)
-    if judged <= first.keys():
+    if judged <= first.keys() or not all(map(is_steady, contract["violations"])):
         yield next(iter(first.values())), None
         return
     yield from ((violation, api) for api, violation in first.items())
+
+
+def _undecided_entry(contract: Mapping[str, Any]) -> Table:
+    """The entry of a contract that what else is broken may have kept from being judged."""
+    entry = tomlkit.table()
+    entry.add("id", contract["id"])
+    known = contract.get("unsettled", {}).get("known") or {}
+    told = contract["reason"] if "unsettled" in contract else f"not judged: {contract['reason']}"
+    reason = tomlkit.string(known.get("reason") or one_line(told, 200))
+    if not known:
+        reason.comment("not seen broken; say why that is accepted, or remove the entry")
+    entry.add("reason", reason)
+    if known.get("link"):
+        entry.add("link", known["link"])
+    return entry
 
 
 def _entry(

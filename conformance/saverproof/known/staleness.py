@@ -6,9 +6,7 @@ from typing import Any
 
 from saverproof.contracts.registry import family_table
 from saverproof.known.entries import Entry
-
-_UNSTEADY = frozenset({"concurrency", "crash"})
-"""Phases in which what is seen hangs on timing, or on instants that are drawn."""
+from saverproof_reports.steadiness import BY_TIMING
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ def stale(
         if entry.shows(saver) or contract is None:
             continue
         if _held(entry, contract):
-            steady = family_table(contract["id"].partition("/")[0]).phase not in _UNSTEADY
+            steady = family_table(contract["id"].partition("/")[0]).phase not in BY_TIMING
             yield StaleEntry(entry, fails=steady and profile == "deep")
 
 

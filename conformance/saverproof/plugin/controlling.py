@@ -237,7 +237,7 @@ class Controlling:
         savers = () if self._report is None else self._report["savers"]
         found = {
             judged["saver"]["name"]: undecided(
-                judged, self._results.families(judged["saver"]["name"])
+                judged, self._results.families(judged["saver"]["name"]), self._run
             )
             for judged in savers
         }

@@ -16,6 +16,7 @@ from saverproof.items import Finding, ItemPlan, Outcome
 from saverproof.known.entries import Entry
 from saverproof.plugin.judging import Judge
 from saverproof_reports import read_artefact
+from saverproof_reports.steadiness import BY_TIMING
 
 
 def pinned(entries: Iterable[Entry], saver: str, family: str, api: str) -> Iterator[Entry]:
@@ -62,8 +63,7 @@ def run_examples(judge: Judge, plan: ItemPlan, entries: Iterable[Entry]) -> Exam
         if answer.status is Status.FAILING:
             examples.shown.append(_finding(artefact, answer))
         else:
-            # What is not certain does not fail a run.
-            examples.stale.append(_stale(entry, answer))
+            examples.stale.append(_stale(entry, artefact, answer))
     for path, artefact in _of_the_target(plan):
         answer = _replayed(judge, plan, artefact)
         if answer.status is Status.FAILING:
@@ -107,13 +107,15 @@ def _finding(artefact: dict[str, Any], answer: ReplayAnswer) -> Finding:
     )
 
 
-def _stale(entry: Entry, answer: ReplayAnswer) -> dict[str, str]:
-    severity = "warning" if answer.status is Status.NOT_SEEN else "error"
+def _stale(entry: Entry, artefact: Mapping[str, Any], answer: ReplayAnswer) -> dict[str, str]:
+    """What is said of an entry whose example does not show its flaw; only what is certain fails."""
     if answer.status is Status.FIXED:
-        said = f"its example is fixed ({answer.said}); remove the entry"
+        severity, said = "error", f"its example is fixed ({answer.said}); remove the entry"
     elif answer.status is Status.NOT_SEEN:
-        said = f"its example was {answer.said}"
+        severity, said = "warning", f"its example was {answer.said}"
     else:
+        # What hangs on timing may not even come to where it was seen.
+        severity = "warning" if artefact["phase"] in BY_TIMING else "error"
         said = f"its example cannot be run: {answer.said}; pin another"
     where = f"{entry.file}: {entry.id} ({entry.example_api})"
     return {"id": entry.id, "severity": severity, "message": f"{where}: {said}"}

@@ -31,7 +31,7 @@ def late_failures(
         yield contract["id"], Failure(f"unsettled: {summary}", "\n".join([summary, *lines]))
     yield from _seen_by_others(judged, run)
     if strict:
-        for contract in undecided(judged, ran):
+        for contract in undecided(judged, ran, run):
             why = f"{contract['verdict']}: {contract['reason']}"
             yield contract["id"], Failure(one_line(why), why)
 
@@ -50,10 +50,12 @@ def _seen_by_others(judged: Judged, run: Run) -> Iterator[tuple[str, Failure]]:
             yield contract["id"], Failure(found[0]["summary"], "\n".join(lines))
 
 
-def undecided(judged: Judged, ran: Collection[str]) -> list[Judged]:
+def undecided(judged: Judged, ran: Collection[str], run: Run) -> list[Judged]:
     """The musts, of the families that ``ran``, that were not judged: they are no pass. What is
-    unsettled was.
+    unsettled was, and what the author lists is accepted.
     """
+    listed = {one.id for one in run.known[judged["saver"]["name"]] if one.api is None}
     left = with_verdict(judged, "unknown", "not-exercised")
     asked = [one for one in left if one["level"] == "must" and one.get("selected", True)]
-    return [one for one in asked if one["family"] in ran and "unsettled" not in one]
+    left = [one for one in asked if one["family"] in ran and "unsettled" not in one]
+    return [one for one in left if one["id"] not in listed]
