@@ -303,7 +303,7 @@ def test_a_must_that_could_not_be_judged_is_told_last(
     project.script(upsert={"unexercised": {"upsert/put-is-idempotent": "no way to look"}})
     result = project.judge("--saver-families=upsert", *strictness)
     assert result.status == status
-    assert "not-exercised: no way to look: upsert/put-is-idempotent" in result.output
+    assert "not-exercised: upsert/put-is-idempotent: no way to look" in result.output
     told = "toy: 1 must not judged (1 not-exercised): upsert/put-is-idempotent"
     assert told in result.output
     assert ("--saver-strict fails on them" in result.output) == (not strictness)

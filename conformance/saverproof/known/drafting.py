@@ -11,7 +11,7 @@ import tomlkit
 from tomlkit.items import AoT, Table
 
 from saverproof_reports.families import with_verdict
-from saverproof_reports.steadiness import is_steady
+from saverproof_reports.steadiness import BY_TIMING, is_steady
 from saverproof_reports.text import one_line
 
 _HEAD = """\
@@ -70,14 +70,17 @@ def _is_asked(contract: Mapping[str, Any]) -> bool:
 def _told_apart(
     contract: Mapping[str, Any],
 ) -> Iterator[tuple[Mapping[str, Any], str | None]]:
-    """The violations that need an entry each: one, if every API that was judged shows it, or if
-    chance decides which of them does.
+    """The violations that need an entry each: one, if every API that was judged shows it, or if it
+    may be timing that decides which of them does.
     """
     judged = {api for api, times in contract["checked"].items() if times}
     first: dict[str, Mapping[str, Any]] = {}
     for violation in contract["violations"]:
         first.setdefault(violation["api"], violation)
-    if judged <= first.keys() or not all(map(is_steady, contract["violations"])):
+    by_timing = any(
+        found["phase"] in BY_TIMING or not is_steady(found) for found in contract["violations"]
+    )
+    if by_timing or judged <= first.keys():
         yield next(iter(first.values())), None
         return
     yield from ((violation, api) for api, violation in first.items())

@@ -177,7 +177,7 @@ def _others(judged: Mapping[str, Any]) -> Iterator[str]:
                 continue
             reasons.setdefault(str(contract["reason"]), []).append(contract["id"])
         for reason, ids in reasons.items():
-            yield f"{verdict}: {_cut(reason)}: {some(ids)}"
+            yield f"{verdict}: {some(ids)}: {_cut(reason)}"
 
 
 def _cut(text: str) -> str:
@@ -186,4 +186,4 @@ def _cut(text: str) -> str:
         return text
     short = text[:_REASON]
     kept = next((k for mark in ("; ", ", ", " ") if (k := short.rpartition(mark)[0])), short)
-    return f"{kept} … (the report has all of it)"
+    return f"{kept} …"
