@@ -99,9 +99,9 @@ def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") ->
 def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> CheckpointRows | None:
     """The checkpoint that ``address`` names, or the latest of its thread and namespace."""
     if address.checkpoint_id is None:
-        rows = cursor.execute(queries.latest_and_writes, address[:2]).fetchall()
+        rows = cursor.execute(queries.latest_and_writes, address[:2] * 4).fetchall()
     else:
-        rows = cursor.execute(queries.checkpoint_and_writes, address).fetchall()
+        rows = cursor.execute(queries.checkpoint_and_writes, (*address, *address)).fetchall()
     if not rows or type(rows[0][2]) is int:
         # None at all, or writes that wait for their checkpoint: the third is the index then.
         return None
