@@ -1,4 +1,4 @@
-"""SQLite checkpoint savers for LangGraph, which need nothing of the test kit."""
+"""SQLite checkpoint savers for LangGraph, which work without the test kit."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

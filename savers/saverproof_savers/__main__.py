@@ -1,4 +1,4 @@
-"""``python -m saverproof_savers import SOURCE TARGET``."""
+"""The command ``python -m saverproof_savers import SOURCE TARGET``."""
 
 import sqlite3
 
@@ -34,7 +34,7 @@ def import_command(source: str, target: str, threads: tuple[str, ...]) -> None:
     SOURCE is not changed. May be repeated: threads that are there already are compared too.
     """
     try:
-        # Before there is a target, which a wrong source would leave empty.
+        # Open the source first: a wrong one must not leave an empty target behind.
         with open_official(source, JsonPlusSerializer()):
             pass
         console = Console(stderr=True)

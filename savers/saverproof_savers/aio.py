@@ -1,4 +1,4 @@
-"""Database work for the async API: done in a thread, and settled when the await ends."""
+"""Run database work of the async API in a thread, and wait until it has ended."""
 
 import asyncio
 import contextvars
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 async def run_in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """Run ``work`` in the pool, and come back only when it is settled.
+    """Run ``work`` in the pool, and return only when it has ended or was never begun.
 
-    A cancelled caller gets its CancelledError when the work was dropped before it began, or else
-    once it has ended: whatever is seen after the await stays as it is.
+    A cancelled caller gets its CancelledError in either case: no work goes on in secret after the
+    await.
     """
     context = contextvars.copy_context()
     job = pool.submit(context.run, work)
@@ -31,8 +31,8 @@ async def _settled(waiter: "asyncio.Future[T]") -> None:
         try:
             await asyncio.wait([waiter])
         except asyncio.CancelledError:
-            # One is already on its way to the caller; the work still has to end.
+            # One CancelledError is already on its way to the caller; the work still has to end.
             continue
     if not waiter.cancelled():
-        # Looked at, so that the loop does not report it as never retrieved.
+        # Reading the exception keeps the loop from reporting it as never retrieved.
         waiter.exception()

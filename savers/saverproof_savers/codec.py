@@ -1,4 +1,4 @@
-"""How checkpoints, metadata and channel maps are written in columns, and read back."""
+"""Convert checkpoints, metadata and channel maps to columns, and back."""
 
 import base64
 import json
@@ -16,21 +16,26 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 Version = str | int | float
 Typed = tuple[str, bytes]
 Channels = dict[str, list[Any]]
-"""What each channel has in a checkpoint: [version, value_id] names the row of its value;
-[version, None, value] has a small value in place; [version] has none."""
+"""The channels of a checkpoint. [version, value_id] names the row of a value; [version, None,
+value] holds a small value in place; [version] has no value.
+"""
 
 _encode_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _quote = json.encoder.encode_basestring_ascii
-# What JSONDecoder calls itself, without the search for white space around the text.
+# The scanner that JSONDecoder itself calls, without the search for white space around the text.
 _scan_json = make_scanner(cast(Any, json.JSONDecoder()))
 _IMMUTABLE = frozenset({str, int, float, bool, bytes, type(None)})
 _SERIALIZED = "__saverproof_serialized__"
 _SMALL = 64
+"""Characters of a text that stands in the row of its checkpoint: a longer one is stored once."""
 _IN_COLUMNS = ("channel_values", "channel_versions")
 
 
 class Address(NamedTuple):
-    """Which checkpoint a config names; no checkpoint_id means the latest, or no parent."""
+    """The checkpoint that a config names.
+
+    Without a checkpoint_id it is the latest one, or no parent.
+    """
 
     thread_id: str
     checkpoint_ns: str
@@ -38,7 +43,11 @@ class Address(NamedTuple):
 
     @classmethod
     def of(cls, config: RunnableConfig) -> "Address":
-        """Raises ValueError if the config has no thread_id."""
+        """Make an address of a config.
+
+        Raises:
+            ValueError: the config has no thread_id.
+        """
         configurable = config.get("configurable") or {}
         thread_id = configurable.get("thread_id")
         if thread_id is None:
@@ -54,14 +63,14 @@ class Address(NamedTuple):
 
 @dataclass(slots=True)
 class Values:
-    """Channel values by row, encoded, and those decoded ones that may be handed out again."""
+    """Channel values by row: encoded, and the decoded ones that may be handed out again."""
 
     stored: dict[int, Typed]
     constants: dict[int, Any]
 
 
 def make_config(thread_id: str, checkpoint_ns: str, checkpoint_id: str | None) -> RunnableConfig:
-    """The config of one checkpoint."""
+    """Return the config of one checkpoint."""
     return {
         "configurable": {
             "thread_id": thread_id,
@@ -75,12 +84,15 @@ _PLAIN_SERIALIZERS: set[type] = {JsonPlusSerializer}
 
 
 def stands_for_plain_values(serializer: type) -> None:
-    """Say of a serializer that it gives text, numbers, booleans and None back unchanged."""
+    """Declare that a serializer gives text, numbers, booleans and None back unchanged."""
     _PLAIN_SERIALIZERS.add(serializer)
 
 
 def is_exact_json(value: Any) -> bool:
-    """Whether JSON gives ``value`` back equal and of the same types (a tuple counts as a list)."""
+    """Return whether JSON gives ``value`` back equal and of the same types.
+
+    A tuple counts as a list.
+    """
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return True
@@ -94,7 +106,11 @@ def is_exact_json(value: Any) -> bool:
 
 
 def decode_object(text: str) -> dict[str, Any]:
-    """The JSON object in a column. Raises ValueError if this is something else."""
+    """Return the JSON object in a column.
+
+    Raises:
+        ValueError: the column holds something else.
+    """
     try:
         value, end = _scan_json(text, 0)
     except (StopIteration, TypeError, RecursionError) as error:
@@ -107,7 +123,10 @@ def decode_object(text: str) -> dict[str, Any]:
 
 
 def encode_metadata(serde: SerializerProtocol, metadata: Mapping[str, Any]) -> str:
-    """Metadata as JSON, which SQL can read; what JSON cannot hold goes through the serializer."""
+    """Convert metadata to JSON, which SQL can read.
+
+    What JSON cannot hold goes through the serializer.
+    """
     entries = [
         f"{_quote(str(key))}:{_encode_metadata_value(serde, value)}"
         for key, value in metadata.items()
@@ -130,7 +149,7 @@ def _encode_metadata_value(serde: SerializerProtocol, value: Any) -> str:
 
 
 def decode_metadata(serde: SerializerProtocol, text: str) -> CheckpointMetadata:
-    """What ``encode_metadata`` was given."""
+    """Return the metadata that ``encode_metadata`` was given."""
     metadata = decode_object(text)
     if _SERIALIZED in text:
         for key, value in metadata.items():
@@ -145,16 +164,16 @@ def _is_marked(value: Any) -> bool:
 
 
 def encode_checkpoint(serde: SerializerProtocol, checkpoint: Mapping[str, Any]) -> Typed:
-    """The checkpoint without its channels, which have columns and rows of their own."""
+    """Encode a checkpoint without its channels, which have columns and rows of their own."""
     fields = {key: value for key, value in checkpoint.items() if key not in _IN_COLUMNS}
     return serde.dumps_typed(fields)
 
 
 def can_stand_in_place(serde: SerializerProtocol, value: Any) -> bool:
-    """Whether a value is stored in the channel map: small, plain, and nothing to be encrypted.
+    """Return whether a value is stored in the channel map: small, plain, and not to be encrypted.
 
-    Only LangGraph's own serializer and the one that prefers JSON give such values back unchanged
-    for certain. Any other is asked, as it may have something else in mind.
+    Only LangGraph's own serializer, and the one that prefers JSON, are known to give such values
+    back unchanged. Any other serializer encodes them itself: it may encrypt them, for instance.
     """
     if type(serde) not in _PLAIN_SERIALIZERS:
         return False
@@ -171,7 +190,10 @@ def can_stand_in_place(serde: SerializerProtocol, value: Any) -> bool:
 def decode_checkpoint(
     serde: SerializerProtocol, stored: Typed, channels: Channels, values: "Values"
 ) -> Checkpoint:
-    """The checkpoint as it was put. Every value that could be changed is decoded anew."""
+    """Return the checkpoint as it was put.
+
+    Every value that callers could change is decoded anew.
+    """
     loads = serde.loads_typed
     checkpoint = loads(stored)
     versions: ChannelVersions = {}
@@ -198,8 +220,8 @@ def decode_checkpoint(
 
 
 def encode_channels(channels: Channels) -> str:
-    """The channel map as JSON."""
-    # Written out, because this is done for every put, and an encoder takes twice as long.
+    """Convert a channel map to JSON."""
+    # The JSON is written out here: this happens at every put, and an encoder takes twice as long.
     entries = [
         f"{_quote(name)}:[{','.join(map(_encode_scalar, entry))}]"
         for name, entry in channels.items()
@@ -217,7 +239,11 @@ def _encode_scalar(value: Any) -> str:
 
 
 def decode_channels(text: str) -> Channels:
-    """What ``encode_channels`` was given. Raises ValueError if this is something else."""
+    """Return the channel map that ``encode_channels`` was given.
+
+    Raises:
+        ValueError: the text is something else.
+    """
     channels = decode_object(text)
     for channel, entry in channels.items():
         check_entry(channel, entry)
@@ -225,7 +251,7 @@ def decode_channels(text: str) -> Channels:
 
 
 def check_entry(channel: str, entry: Any) -> None:
-    """Raise ValueError unless this is what a channel map has for a channel."""
+    """Raise ValueError unless this is a channel map's entry for a channel."""
     if type(entry) is list and not any(type(part) in (list, dict) for part in entry):
         if len(entry) == 1:
             return
@@ -241,14 +267,18 @@ def _no_entry(channel: str, entry: Any) -> ValueError:
 
 
 def _is_value_id(value: Any) -> bool:
-    # Within the 63 bits that SQLite can compare.
+    # SQLite can compare numbers of 63 bits.
     return type(value) is int and not value >> 63
 
 
 def value_ids(channels: Channels) -> list[int]:
-    """The rows that hold the values of these channels. Raises ValueError if they name none.
+    """Return the rows that hold the values of these channels.
 
-    Reading looks no closer before it decodes: ``check_entry`` for each channel takes long.
+    Reading checks no more than this before it decodes, because ``check_entry`` for each channel is
+    slow.
+
+    Raises:
+        ValueError: an entry names no row.
     """
     ids: list[int] = []
     try:
@@ -264,9 +294,9 @@ def value_ids(channels: Channels) -> list[int]:
 
 
 def readable_channels(text: str) -> Channels | None:
-    """The channel map, or None if the row is damaged.
+    """Return the channel map, or None if the row is damaged.
 
-    Reading such a row tells. Writing beside it, over it, or deleting it must go on.
+    Reading such a row reports the damage. Writing beside it, over it, or deleting it must go on.
     """
     try:
         return decode_channels(text)
@@ -275,5 +305,5 @@ def readable_channels(text: str) -> Channels | None:
 
 
 def versions_of(checkpoint: Checkpoint) -> ChannelVersions:
-    """The checkpoint's channel versions; checkpoints of old formats may lack them."""
+    """Return the checkpoint's channel versions; checkpoints of old formats may lack them."""
     return checkpoint.get("channel_versions") or {}

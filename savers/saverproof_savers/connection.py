@@ -1,4 +1,4 @@
-"""What every store of checkpoints does: each operation one transaction, whatever goes wrong."""
+"""The common part of all stores: each operation is one transaction, whatever goes wrong."""
 
 import sqlite3
 import threading
@@ -19,28 +19,30 @@ Reading = Callable[Concatenate[sqlite3.Cursor, P], T]
 
 _BEGUN_BY_ANOTHER = "cannot start a transaction within a transaction"
 _FORK_WAITS_S = 10.0
-"""For a transaction of another thread, which is short; a fork is not held up for ever."""
+"""Seconds that a fork waits for a transaction of another thread. Transactions are short, and a fork
+must not be held up for ever.
+"""
 
 
 class Database:
-    """Runs work on a database: ``write`` in one immediate transaction, ``read`` in one snapshot.
+    """A database that runs work: ``write`` in one immediate transaction, ``read`` in one snapshot.
 
-    Safe among threads. Subclasses say which connection is used.
+    Threads may share it. Subclasses say which connection is used.
     """
 
     where: str
-    """What error messages call the database: its path, if it has one."""
+    """The database's name in error messages: its path, if it has one."""
 
     path: str | None
     """The path of the database file; None for a database in memory."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        # Held for moments only, so that an event loop may take it.
+        # This lock is held for moments only, so that an event loop may take it.
         self._pools_lock = threading.Lock()
         self._closed = False
         # True from before BEGIN until the transaction is known to have ended. Whatever interrupts
-        # an operation, the next one sees it and ends the transaction first.
+        # an operation, the next one sees this and ends the transaction first.
         self._unsettled = False
         self._inside = False
         self._writers: ThreadPoolExecutor | None = None
@@ -49,17 +51,17 @@ class Database:
         tell_of_forks(self)
 
     def before_fork(self) -> None:
-        """Let the running write end, and none begin."""
+        """Wait for the running write to end, and let none begin."""
         self._held_for_fork = self._lock.acquire(timeout=_FORK_WAITS_S)
 
     def after_fork_in_parent(self) -> None:
-        """Let the writes go on."""
+        """Let writes go on."""
         if self._held_for_fork:
             self._held_for_fork = False
             self._lock.release()
 
     def after_fork_in_child(self) -> None:
-        """Start anew, where locks may be held by threads that are not there."""
+        """Start afresh: threads that are not in the child may hold the locks."""
         self._lock = threading.RLock()
         self._pools_lock = threading.Lock()
         self._inside = False
@@ -67,7 +69,7 @@ class Database:
         self._readers = None
 
     def write(self, work: Work[T]) -> T:
-        """Do ``work`` in a transaction of its own, which is committed, or else leaves nothing."""
+        """Do ``work`` in a transaction of its own, which is committed or leaves nothing."""
         with self._lock:
             self._check_not_inside()
             try:
@@ -77,7 +79,7 @@ class Database:
                 except sqlite3.OperationalError as error:
                     if not damaged_text.is_told_by(error):
                         raise
-                # Nothing was kept of it.
+                # The text was not UTF-8, and the transaction has left nothing: do the work again.
                 with damaged_text.as_bytes(self._settled()):
                     return self._transact(work)
             finally:
@@ -103,18 +105,18 @@ class Database:
 
     def _check_not_inside(self) -> None:
         # Only the thread that holds the lock gets here: a serializer, a signal handler or a
-        # finalizer that calls the saver in the middle of one of its operations.
+        # finalizer has called the saver in the middle of one of its operations.
         if self._inside:
             raise sqlite3.ProgrammingError(
                 f"{self.where}: the saver was called from inside one of its own operations"
             )
 
     def read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do ``work(cursor, ...)``, which only reads, and sees one state of the database."""
+        """Do ``work(cursor, ...)``, which only reads, on one state of the database."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release everything; again and again is fine."""
+        """Release everything. Closing again does nothing."""
         with self._pools_lock:
             self._closed = True
             pools = (self._writers, self._readers)
@@ -123,7 +125,11 @@ class Database:
                 pool.shutdown(wait=True)
 
     def setup(self, names: TableNames) -> None:
-        """Create the tables, or bring them up to date. Raises SchemaError."""
+        """Create the tables, or bring them up to date.
+
+        Raises:
+            SchemaError: the database holds tables that cannot be used.
+        """
         try:
             if not self.read(lambda cursor: schema.is_current(cursor, names)):
                 self.write(lambda cursor: schema.migrate(cursor, names))
@@ -131,7 +137,7 @@ class Database:
             raise SchemaError(f"{self.where}: {error}") from None
 
     def pool_for_writes(self) -> ThreadPoolExecutor:
-        """One thread, so that async writes are made in the order in which they were asked for."""
+        """The single thread of async writes, which keeps them in the order of the calls."""
         with self._pools_lock:
             self._check_open()
             if self._writers is None:
@@ -139,23 +145,24 @@ class Database:
             return self._writers
 
     def pool_for_reads(self) -> ThreadPoolExecutor:
-        """The threads in which async reads are made."""
+        """The threads of async reads."""
         return self.pool_for_writes()
 
     def _settled(self) -> sqlite3.Connection:
-        """The connection for writing, with no transaction of ours left on it."""
+        """Return the connection for writing, with no transaction of this saver open on it."""
         raise NotImplementedError
 
     def _settle_after(self, error: Exception) -> None:
-        """End the transaction that was left by this error, if it is ours."""
+        """End the transaction that an error has left open, if it is this saver's."""
         if _BEGUN_BY_ANOTHER in str(error):
-            # The owner of a given connection, from another thread, just before our BEGIN.
+            # The owner of a given connection has begun a transaction just before, from another
+            # thread.
             self._unsettled = False
         else:
             self._settle()
 
     def _settle(self) -> None:
-        """End the transaction that a failed operation may have left."""
+        """End the transaction that a failed operation may have left open."""
         raise NotImplementedError
 
     def _check_open(self) -> None:
@@ -164,10 +171,12 @@ class Database:
 
 
 def plain_cursor(connection: sqlite3.Connection) -> sqlite3.Cursor:
-    """A cursor that gives tuples, whatever row factory the connection has; to be closed.
+    """Return a cursor that gives tuples, whatever row factory the connection has.
 
-    A traceback may keep it for long, and when it is collected it resets its statement, which the
-    next operations share through the connection's cache.
+    Close it after use.
+
+    A traceback may keep a cursor for long. When the cursor is collected, it resets its statement,
+    which later operations share through the connection's cache.
     """
     cursor = connection.cursor()
     cursor.row_factory = None

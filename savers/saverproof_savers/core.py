@@ -1,4 +1,4 @@
-"""What the sync and the async API of ``SqliteSaver`` share: each operation as work on a cursor."""
+"""Each operation of ``SqliteSaver`` as work on a cursor, for the sync and the async API."""
 
 import random
 import sqlite3
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 
 class SaverCore(Closing, BaseCheckpointSaver[Any]):
-    """A store, the statements for it, and every operation up to the point where a thread matters.
+    """A store, its statements, and every operation up to the point where threads matter.
 
-    Work is made by the caller, values serialized and all, and given to the store by either API.
+    The caller's thread prepares the work and serializes values; the store then does it for either
+    API.
     """
 
     _store: Database
@@ -44,7 +45,7 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
     recent: RecentCheckpoints
     _is_clone: bool
     tables: TableNames
-    """The names of the tables that this saver works on."""
+    """The names of the tables that this saver uses."""
 
     def _start(self, store: Database, tables: TableNames) -> None:
         self._store = store
@@ -60,16 +61,19 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         return self._store.path
 
     def close(self) -> None:
-        """Close what ``open`` opened. Harmless twice, on a clone, and on a given connection."""
+        """Close what ``open`` opened.
+
+        Closing twice, closing a clone, or a given connection, does nothing.
+        """
         if not self._is_clone:
             self._store.close()
 
     def transact(self, work: Work[T]) -> T:
-        """Do ``work(cursor)`` in one transaction of the store: committed, or without a trace."""
+        """Do ``work(cursor)`` in one transaction, which is committed or leaves nothing."""
         return self._store.write(work)
 
     def __copy__(self) -> Self:
-        # LangGraph clones savers to give them another serializer. A clone works on the same
+        # LangGraph clones savers to give them another serializer. A clone works on the original's
         # store, and leaves closing it to the original.
         clone = type(self).__new__(type(self))
         clone.__dict__.update(self.__dict__)
@@ -77,10 +81,10 @@ class SaverCore(Closing, BaseCheckpointSaver[Any]):
         return clone
 
     def get_next_version(self, current: Any, channel: None = None) -> Any:
-        """The version after ``current``: the next whole number.
+        """Return the version after ``current``: the next whole number.
 
-        Threads brought over from another saver keep that saver's form of versions (text that
-        starts with the padded number), since versions of one thread must compare.
+        Threads that were imported from another saver keep its form of versions, a text that starts
+        with a padded number, because versions of one thread must compare.
         """
         if current is None:
             return 1

@@ -1,4 +1,4 @@
-"""Text that is not UTF-8: Python's sqlite3 refuses to hand it out, and all rows beside it."""
+"""Text that is not UTF-8. Python's sqlite3 refuses to return it, and with it all other rows."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,15 +6,17 @@ from contextlib import contextmanager
 
 
 def is_told_by(error: sqlite3.Error) -> bool:
-    """Whether this is how sqlite3 says that a text is not UTF-8."""
+    """Return whether the error is sqlite3's report of a text that is not UTF-8."""
     return "Could not decode to UTF-8" in str(error)
 
 
 @contextmanager
 def as_bytes(connection: sqlite3.Connection) -> Iterator[None]:
-    """Such text comes as bytes meanwhile, so that decoding can name its row and spare the others.
+    """Return such text as bytes within a block.
 
-    Only then: a function called for each text would slow every read.
+    Then decoding can name its row and spare the others.
+
+    Do this only when needed: a function that is called for each text slows every read.
     """
     connection.text_factory = _text_or_bytes
     try:

@@ -1,4 +1,4 @@
-"""The history of delta channels, read in two queries instead of one walk step a checkpoint."""
+"""Read the history of delta channels in two queries, not in one for each checkpoint."""
 
 import json
 import sqlite3
@@ -31,14 +31,15 @@ class DeltaRows:
     seeds: dict[str, Seed] = field(default_factory=dict)
     values: dict[int, Typed] = field(default_factory=dict)
     damaged: tuple[str, Exception] | None = None
-    """The ancestor that cannot be read, and why. Told when this is decoded."""
+    """The first ancestor that cannot be read, and why. ``decode`` raises that."""
 
     def decode(
         self, serde: SerializerProtocol, channels: Sequence[str], where: str
     ) -> dict[str, "DeltaChannelHistory"]:
-        """One entry a channel: the writes, oldest first, and the seed where there is one.
+        """Return an entry for each channel: the writes, oldest first, and the seed if there is one.
 
-        Raises UndecodableError, which names the row of the ancestor.
+        Raises:
+            UndecodableError: an ancestor cannot be read; the message names its row.
         """
         if self.damaged is not None:
             checkpoint_id, error = self.damaged
@@ -75,7 +76,7 @@ class DeltaRows:
 def read_delta(
     cursor: sqlite3.Cursor, queries: Queries, address: Address, channels: Sequence[str]
 ) -> DeltaRows:
-    """Walk up from the parent of the checkpoint; each channel stops at the first stored value."""
+    """Walk up from the parent of the checkpoint. Each channel stops at its first stored value."""
     rows = DeltaRows(address)
     chains = _walk(cursor, queries, address, channels, rows)
     scope = (address.thread_id, address.checkpoint_ns)
@@ -104,7 +105,7 @@ def _walk(
     channels: Sequence[str],
     rows: DeltaRows,
 ) -> dict[str, list[str]]:
-    """The ancestors that each channel passes, nearest first. Puts its seed into ``rows``."""
+    """Return the ancestors that each channel passes, nearest first; put seeds into ``rows``."""
     target = address.checkpoint_id
     scope = (address.thread_id, address.checkpoint_ns)
     if target is None:
@@ -115,7 +116,7 @@ def _walk(
     seen: set[str] = set()
     cursor.execute(queries.ancestors, (*scope, target, *scope))
     for checkpoint_id, parent_id, text in cursor:
-        # A checkpoint put again below its own descendant makes the chain a loop.
+        # A checkpoint that was put again below its own descendant makes the chain a loop.
         if checkpoint_id in seen or not open_channels:
             break
         seen.add(checkpoint_id)

@@ -1,4 +1,4 @@
-"""Errors that name the file and the cause."""
+"""Errors whose text names the file and the cause."""
 
 import os
 import sqlite3
@@ -18,7 +18,7 @@ class SchemaError(RuntimeError):
 
 
 class UndecodableError(ValueError):
-    """A stored row cannot be decoded; the message names the file and the row."""
+    """A stored row cannot be decoded. The message names the file and the row."""
 
 
 def explain(error: sqlite3.Error | UndecodableError, where: str) -> None:

@@ -1,4 +1,4 @@
-"""The store in a file of its own: a connection for writing, and others for reading."""
+"""A store in a file of its own, with one connection for writing and others for reading."""
 
 import sqlite3
 import threading
@@ -12,20 +12,21 @@ from saverproof_savers.errors import explain
 from saverproof_savers.files import OpenOptions, connect, create_private, use_journal
 
 _READERS_KEPT = 8
+"""Idle readers that stay open: each keeps a descriptor and a cache of pages."""
 _FORK_WAITS_S = 5.0
-"""For a read of another thread."""
+"""Seconds that a fork waits for a read of another thread."""
 _ABANDONED: list[object] = []
 
 
 class _NoneToLend(list[sqlite3.Cursor]):
-    """Takes readers back, and gives none out."""
+    """A list that takes readers back, and gives none out."""
 
     def pop(self, index: SupportsIndex = -1, /) -> sqlite3.Cursor:
         raise IndexError
 
 
 class FileStore(Database):
-    """A store in a file of its own: readers have connections of their own, and block no writer."""
+    """A store in a file of its own. Readers have connections of their own, and block no writer."""
 
     path: str
 
@@ -35,7 +36,7 @@ class FileStore(Database):
         self.where = path
         self._options = options
         self._idle: list[sqlite3.Cursor] = []
-        # Those that are lent as well.
+        # Readers that are in use are in this set as well.
         self._readers_open: set[sqlite3.Cursor] = set()
         self._opening = threading.RLock()
         self._writer: sqlite3.Connection | None = None
@@ -109,8 +110,8 @@ class FileStore(Database):
 
     def after_fork_in_child(self) -> None:
         super().after_fork_in_child()
-        # What could not be closed in time is neither used nor closed here: closing it could take
-        # the write-ahead log from under the parent.
+        # Connections that could not be closed in time are never used or closed here: closing them
+        # could take the write-ahead log from under the parent.
         _ABANDONED.extend([*self._readers_open, self._writer])
         self._readers_open = set()
         self._idle = []
@@ -145,12 +146,12 @@ class FileStore(Database):
             try:
                 reader = list.pop(readers)
             except IndexError:
-                # Another thread came first.
+                # Another thread has done it already.
                 return
             self._close_reader(reader)
 
     def _close_writer(self) -> None:
-        """After the readers, so that SQLite folds the write-ahead log into the file."""
+        """Close the writer, after the readers: SQLite then folds the log into the file."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -179,7 +180,7 @@ class FileStore(Database):
     def _settle_after(self, error: Exception) -> None:
         super()._settle_after(error)
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
-            # What SQLite could not open for writing it has opened for reading, and would keep so.
+            # If SQLite cannot open the file for writing, it opens it for reading, and stays so.
             self._close_writer()
 
     def _settle(self) -> None:
@@ -188,7 +189,7 @@ class FileStore(Database):
             try:
                 connection.rollback()
             except BaseException as error:
-                # A connection that cannot roll back is of no more use; closing it rolls back.
+                # A connection that cannot roll back is useless; closing it rolls back.
                 self._writer = None
                 connection.close()
                 if not isinstance(error, sqlite3.Error):

@@ -1,4 +1,4 @@
-"""Opening a database file: owner-only, write-ahead log, and patient where SQLite is not."""
+"""Open a database file: owner-only, with a write-ahead log, and patient where SQLite is not."""
 
 import os
 import random
@@ -13,8 +13,9 @@ JOURNAL_MODES = ("WAL", "DELETE", "TRUNCATE", "PERSIST")
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 MEMORY = ":memory:"
 _STATEMENTS_KEPT = 256
-# Half of SQLite's default. A sync costs more while the write-ahead log still grows, and puts are
-# small here, so that the log would grow for long before it is folded into the file and reused.
+"""Prepared statements that a connection keeps: more than this saver has, so that none is dropped."""
+# Half of SQLite's default. A sync costs more while the write-ahead log still grows. Puts are small
+# here, so that the log would grow for long before it is folded into the file and reused.
 _LOG_PAGES = 500
 
 
@@ -23,11 +24,13 @@ class OpenOptions:
     """How connections are opened.
 
     busy_timeout_ms: how long a statement waits for another connection's lock, in milliseconds.
-    synchronous: SQLite's setting of that name (FULL: an acknowledged write survives a power cut;
+
+    synchronous: SQLite's setting of that name. FULL: an acknowledged write survives a power cut.
     NORMAL: it survives a crash of the process, and a power cut may take the writes since the last
-    WAL checkpoint; OFF: a power cut may destroy the file).
-    journal_mode: SQLite's setting of that name; under all but WAL, readers and writers block each
-    other.
+    WAL checkpoint. OFF: a power cut may destroy the file.
+
+    journal_mode: SQLite's setting of that name. Under all modes but WAL, readers and writers block
+    each other.
     """
 
     busy_timeout_ms: int = 5000
@@ -52,10 +55,10 @@ class OpenOptions:
 
 
 def create_private(path: str) -> None:
-    """Make an empty file readable by its owner alone, unless there is one.
+    """Make an empty file that only its owner can read, unless the file exists.
 
-    Nothing is opened here: closing a descriptor of a database file would drop the locks that
-    other connections of this process hold on it.
+    No database file is opened here: closing its descriptor would drop the locks that other
+    connections of this process hold on it.
     """
     try:
         if hasattr(os, "mknod"):
@@ -63,12 +66,12 @@ def create_private(path: str) -> None:
         else:  # pragma: no cover
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError:
-        # There already, or not to be had: connecting tells which, with SQLite's own words.
+        # The file exists, or cannot be made: connecting reports which, in SQLite's own words.
         return
 
 
 def connect(path: str, options: OpenOptions) -> sqlite3.Connection:
-    """A connection in autocommit mode, usable from any thread; no file is created."""
+    """Return a connection in autocommit mode, which any thread may use. It creates no file."""
     connection = sqlite3.connect(
         path if path == MEMORY else f"file:{quote(os.fsencode(os.path.abspath(path)))}?mode=rw",
         uri=path != MEMORY,
@@ -89,8 +92,8 @@ def connect(path: str, options: OpenOptions) -> sqlite3.Connection:
 def use_journal(connection: sqlite3.Connection, options: OpenOptions) -> None:
     """Switch the file to the journal mode of the options.
 
-    SQLite does not honour the busy timeout here, so that several processes that create one store
-    at the same time would fail at once: wait in its place.
+    SQLite ignores the busy timeout here, so that of several processes that create a store at once
+    some would fail. This waits instead.
     """
     wanted = options.journal_mode.lower()
 
@@ -102,13 +105,13 @@ def use_journal(connection: sqlite3.Connection, options: OpenOptions) -> None:
 
 
 def patiently(action: Callable[[], None], busy_timeout_ms: int) -> None:
-    """Call ``action`` again while the database is busy, for at most the busy timeout."""
+    """Repeat ``action`` while the database is busy, for at most the busy timeout."""
     deadline = time.monotonic() + busy_timeout_ms / 1000
     while True:
         try:
             action()
         except sqlite3.OperationalError as error:
-            # The lowest byte is the primary code: BUSY also comes as BUSY_RECOVERY and the like.
+            # The lowest byte is the primary code: BUSY also comes as BUSY_RECOVERY and others.
             busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
             if not busy or time.monotonic() >= deadline:
                 raise

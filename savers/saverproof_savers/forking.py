@@ -1,9 +1,9 @@
-"""No connection of a store is carried over a fork.
+"""Keep connections from being carried over a fork.
 
-SQLite keeps the locks that this process holds in its memory, and a child inherits what it thinks it
-holds without holding it. Whatever the child opens then is not protected: the parent may take the
-write-ahead log from under it, and its own writes are lost or locked out for good. So everything is
-closed before the fork, and opened anew on both sides when it is needed.
+SQLite keeps a process's locks in the process's memory: a child inherits the belief that it holds
+them, and does not hold them. What the child opens then is not protected. The parent may take the
+write-ahead log from under it, and the child's writes are lost or locked out for good. Therefore
+everything is closed before a fork, and opened again on both sides when it is needed.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Protocol
 
 
 class Forked(Protocol):
-    """What is told of forks."""
+    """A receiver of forks."""
 
     def before_fork(self) -> None:
         """Close what must not be carried over, and let nothing begin."""
@@ -22,7 +22,7 @@ class Forked(Protocol):
         """Go on."""
 
     def after_fork_in_child(self) -> None:
-        """Start anew: locks may be held by threads that are not there."""
+        """Start afresh: threads that are not in the child may hold the locks."""
 
 
 class _Stores:
@@ -35,7 +35,7 @@ class _Stores:
         self._one_at_a_time.acquire()
         self._told = []
         for each in list(self.known):
-            # Noted first: what it holds is to be let go, whatever comes of closing.
+            # Note it first: what it holds must be released after the fork, even if closing fails.
             self._told.append(each)
             each.before_fork()
 

@@ -1,4 +1,4 @@
-"""Bringing threads of the official SQLite savers over, verified checkpoint by checkpoint."""
+"""Import threads of the official SQLite savers, and verify each checkpoint."""
 
 import os
 import sqlite3
@@ -25,17 +25,17 @@ _PLAIN = JsonPlusSerializer()
 
 
 class ImportMismatchError(RuntimeError):
-    """What was read back differs from the source. Nothing of its thread was stored."""
+    """Something read back differs from the source. Nothing of its thread was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import brought over."""
+    """The outcome of an import."""
 
     threads: int
-    """Threads that are now there, verified."""
+    """Number of threads that are in the target now, verified."""
     already_there: int
-    """How many of them were there before, with this content at least."""
+    """Number of those that were there before, with at least this content."""
     checkpoints: int
     writes: int
 
@@ -50,17 +50,17 @@ def import_official(
 ) -> Imported:
     """Copy the threads of a database of langgraph-checkpoint-sqlite (2.x, 3.x) into ``saver``.
 
-    Each thread is one transaction: copied, read back and compared with the source, then committed.
-    A thread that is there already is compared too; if it holds all of it, it counts as imported,
-    so that an import may be repeated. The source is not changed.
+    Each thread is one transaction: it is copied, read back and compared with the source, then
+    committed. A thread that is there already is compared too. If it holds everything, it counts as
+    imported, so that an import may be repeated. The source is not changed.
 
     Args:
         source: the database file of the official saver.
-        saver: where the threads go; values are encoded by its serializer.
+        saver: the saver that gets the threads; its serializer encodes values.
         serde: the serializer the source was written with; by default LangGraph's own.
-        thread_ids: which threads; by default all.
-        on_progress: called with the threads committed so far and their number in all: at the start,
-            and after each.
+        thread_ids: the threads to import; by default all.
+        on_progress: called with the number of threads committed so far and of all threads: at the
+            start, and after each thread.
 
     Raises:
         ImportMismatchError: a checkpoint does not read back as it is in the source, or a thread of
@@ -90,7 +90,7 @@ def import_official(
 def _import_thread(
     database: OfficialDatabase, saver: SqliteSaver, thread_id: str
 ) -> tuple[bool, int, int]:
-    """Whether it was there, and its numbers of checkpoints and of writes."""
+    """Import a thread; return if it was there, and its numbers of checkpoints and writes."""
     checkpoints = list(database.checkpoints(thread_id))
     writes = list(database.writes(thread_id))
 
@@ -122,7 +122,7 @@ def _store(
     serde = saver.serde
     for each in checkpoints:
         store_checkpoint(cursor, saver.queries, _record(serde, each), saver.recent)
-        # When the checkpoint was made, as far as it says so itself.
+        # The time when the checkpoint was made, if it says so itself.
         cursor.execute(
             f"""UPDATE "{saver.tables.checkpoints}"
                 SET created_at = coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ?), created_at)
@@ -171,7 +171,8 @@ def _record(serde: SerializerProtocol, each: OfficialCheckpoint) -> PutRecord:
         metadata=encode_metadata(serde, each.metadata),
         run_id=run_id if type(run_id) is str else None,
         versions=versions,
-        # The source keeps each checkpoint's values apart, so each is taken as it stands there.
+        # The source stores each checkpoint's values with it, so each is imported as it stands
+        # there.
         new_versions=versions,
         new_values=new_values,
         in_place=in_place,
@@ -209,7 +210,7 @@ def _verify_waiting(
     checkpoints: Sequence[OfficialCheckpoint],
     writes: Sequence[OfficialWrite],
 ) -> None:
-    """Compare the writes that wait for their checkpoint, with which the others were compared."""
+    """Compare the writes that wait for their checkpoint: no checkpoint brings them along."""
     there = {(each.checkpoint_ns, each.checkpoint_id) for each in checkpoints}
     cursor.execute(
         f"""SELECT checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value
@@ -234,7 +235,7 @@ def _verify_waiting(
 def _compared(
     each: OfficialCheckpoint, pending: list[tuple[str, str, Any]], found: CheckpointTuple | None
 ) -> list[tuple[str, Any, Any]]:
-    """What is compared: its name, how it is in the source, how it reads back."""
+    """Return what is compared: its name, its form in the source, its form read back."""
     if found is None:
         return [("the checkpoint", "stored", "absent")]
     parent = make_config(each.thread_id, each.checkpoint_ns, each.parent_id)
@@ -251,7 +252,10 @@ def _compared(
 
 
 def _same(wanted: Any, got: Any) -> bool:
-    """Equal, or written alike: not every class says when two of its objects are equal."""
+    """Return whether two values are equal or written alike.
+
+    Not every class can compare its objects.
+    """
     try:
         if bool(wanted == got):
             return True

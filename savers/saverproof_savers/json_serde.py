@@ -12,27 +12,29 @@ _REVIVED = '"lc"'
 
 
 class JsonFirstSerializer(JsonPlusSerializer):
-    """JSON for what JSON gives back equal and of the same types, LangGraph's msgpack for the rest.
+    """A serializer that prefers JSON.
 
-    Takes the arguments of JsonPlusSerializer, and reads whatever that one has written. A value is
-    stored in one piece: a list of messages is msgpack, a dict of texts and numbers is JSON.
+    It writes JSON if JSON gives the value back equal and of the same types, else LangGraph's
+    msgpack. It takes the arguments of JsonPlusSerializer, and reads whatever that has written. A
+    value is stored in one piece: a list of messages is msgpack, a dict of texts and numbers is
+    JSON.
     """
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """("json", UTF-8 text), or what JsonPlusSerializer gives."""
+        """Return ("json", UTF-8 text), or what JsonPlusSerializer returns."""
         if obj is not None and is_exact_json(obj):
             text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"))
-            # Objects with the key "lc" mean something else to LangGraph when they are read.
+            # LangGraph reads an object with the key "lc" as something else.
             if _REVIVED not in text:
                 try:
                     return "json", text.encode("utf-8")
                 except UnicodeEncodeError:
-                    # A lone surrogate, which JSON can hold only as an escape.
+                    # The text has a lone surrogate, which JSON can hold only as an escape.
                     return "json", json.dumps(obj, separators=(",", ":")).encode("ascii")
         return super().dumps_typed(obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """What ``dumps_typed`` of this serializer, or of JsonPlusSerializer, was given."""
+        """Return the value that ``dumps_typed`` was given, here or of JsonPlusSerializer."""
         kind, text = data
         if kind == "json" and _REVIVED.encode() not in text:
             return json.loads(text)
@@ -43,10 +45,12 @@ stands_for_plain_values(JsonFirstSerializer)
 
 
 def strict_serializer(allowed_types: Iterable[type]) -> JsonPlusSerializer:
-    """LangGraph's serializer, which builds objects of these types and of its own safe ones only.
+    """Return LangGraph's serializer, limited to objects of these types and of its own safe ones.
 
-    Whatever else is found in the database comes back as the plain data it was made of. Raises
-    RuntimeError if the installed langgraph-checkpoint cannot do that.
+    Anything else in the database comes back as the plain data that it was made of.
+
+    Raises:
+        RuntimeError: the installed langgraph-checkpoint cannot do that.
     """
     try:
         return JsonPlusSerializer(allowed_msgpack_modules=list(allowed_types) or None)

@@ -1,14 +1,14 @@
-"""Savers as context managers of both kinds."""
+"""Savers as sync and async context managers."""
 
 import asyncio
 from typing import Self
 
 
 class Closing:
-    """Closed when its block ends, be it ``with`` or ``async with``."""
+    """A context manager, ``with`` or ``async with``, that closes itself at the end of the block."""
 
     def close(self) -> None:
-        """Release everything; harmless twice."""
+        """Release everything. Closing twice does nothing."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -21,5 +21,5 @@ class Closing:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        # In a thread: it waits for what runs, and that may wait for another process's lock.
+        # In a thread: closing waits for running work, which may wait for another process's lock.
         await asyncio.to_thread(self.close)

@@ -1,4 +1,7 @@
-"""``list``, chunk by chunk: nothing is held between two items, so anything may be called there."""
+"""List checkpoints in chunks.
+
+Nothing is held between two items, so callers may call anything there.
+"""
 
 from collections import deque
 from collections.abc import Iterator
@@ -12,13 +15,14 @@ from saverproof_savers.reading import CheckpointRows, Scope, read_several, read_
 from saverproof_savers.search import Key, ListCriteria
 
 _FIRST_CHUNK = 4
+"""Checkpoints of the first chunk: callers often read no more than the newest ones."""
 
 
 class ListingState:
     """The state of one listing, and how many checkpoints are still due.
 
-    A whole thread and namespace is read stretch by stretch. Where checkpoints of several are mixed,
-    or a filter leaves some out, their keys are found first.
+    All checkpoints of one thread and namespace are read stretch by stretch. If checkpoints of
+    several are mixed, or a filter leaves some out, their keys are found first.
     """
 
     def __init__(
@@ -38,11 +42,14 @@ class ListingState:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the limit is reached."""
+        """True if the limit is reached."""
         return self._left is not None and self._left <= 0
 
     def next_chunk(self) -> list[CheckpointRows]:
-        """The next checkpoints, still encoded; empty at the end. Each chunk is one snapshot."""
+        """Return the next checkpoints, still encoded; empty at the end.
+
+        Each chunk is one snapshot.
+        """
         if self.is_complete:
             return []
         scope = self._search.whole_scope
@@ -58,7 +65,7 @@ class ListingState:
         return chunk
 
     def decode(self, chunk: list[CheckpointRows]) -> Iterator[CheckpointTuple]:
-        """The checkpoints of a chunk that fit the filter, as many as the limit allows."""
+        """Yield the checkpoints of a chunk that fit the filter, as many as the limit allows."""
         for snapshot in chunk:
             if self.is_complete:
                 return

@@ -1,4 +1,4 @@
-"""Reading a database made by langgraph-checkpoint-sqlite, 2.x or 3.x, without touching it."""
+"""Read a database made by langgraph-checkpoint-sqlite, 2.x or 3.x, without changing it."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ _WRITE_COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class OfficialCheckpoint:
-    """One checkpoint of the source, decoded; its values stand in ``checkpoint``."""
+    """One checkpoint of the source, decoded, with its values."""
 
     thread_id: str
     checkpoint_ns: str
@@ -63,7 +63,7 @@ class OfficialWrite:
 
 
 class OfficialDatabase:
-    """An open source. Reads one thread at a time."""
+    """An open source. It reads one thread at a time."""
 
     def __init__(
         self, connection: sqlite3.Connection, where: str, serde: SerializerProtocol
@@ -75,7 +75,7 @@ class OfficialDatabase:
         self._task_path = self._check_tables()
 
     def _check_tables(self) -> str:
-        """The expression for the task path, which databases of 2.x lack."""
+        """Return the expression for the task path, which databases of 2.x lack."""
         found = {}
         for table, columns in (("checkpoints", _CHECKPOINT_COLUMNS), ("writes", _WRITE_COLUMNS)):
             rows = self._connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
@@ -88,14 +88,18 @@ class OfficialDatabase:
         return "task_path" if "task_path" in found["writes"] else "''"
 
     def thread_ids(self) -> list[str]:
-        """Every thread that has a checkpoint or a write."""
+        """Return every thread that has a checkpoint or a write."""
         rows = self._connection.execute(
             "SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes ORDER BY 1"
         )
         return [thread_id for (thread_id,) in rows]
 
     def checkpoints(self, thread_id: str) -> Iterator[OfficialCheckpoint]:
-        """The thread's checkpoints, oldest first. Raises UndecodableError."""
+        """Yield the thread's checkpoints, oldest first.
+
+        Raises:
+            UndecodableError: one cannot be decoded.
+        """
         rows = self._connection.execute(
             """SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata
                 FROM checkpoints WHERE thread_id = ? ORDER BY checkpoint_id, checkpoint_ns""",
@@ -114,7 +118,11 @@ class OfficialDatabase:
             yield found
 
     def writes(self, thread_id: str) -> Iterator[OfficialWrite]:
-        """The thread's pending writes, in LangGraph's order. Raises UndecodableError."""
+        """Yield the thread's pending writes, in LangGraph's order.
+
+        Raises:
+            UndecodableError: one cannot be decoded.
+        """
         rows = self._connection.execute(
             f"""SELECT checkpoint_ns, checkpoint_id, task_id, {self._task_path}, idx, channel,
                 type, value FROM writes WHERE thread_id = ? ORDER BY 4, 3, 5""",
@@ -152,10 +160,11 @@ class OfficialDatabase:
 def open_official(
     path: str | os.PathLike[str], serde: SerializerProtocol
 ) -> Iterator[OfficialDatabase]:
-    """Open the source for reading. Neither it nor its folder is changed.
+    """Open the source for reading. Neither the file nor its folder is changed.
 
-    Raises sqlite3.Error or SchemaError, whose text names the file, and RuntimeError if somebody
-    changed the file meanwhile, so that what was read may be torn.
+    Raises:
+        sqlite3.Error, SchemaError: the source cannot be read; the text names the file.
+        RuntimeError: another process changed the file meanwhile, so that what was read may be torn.
     """
     text = os.fspath(path)
     try:
@@ -175,16 +184,17 @@ def open_official(
 
 
 def _how_to_open(path: str, folder: str) -> tuple[str, bool]:
-    """A URI under which reading leaves no trace, and whether the file must not change meanwhile.
+    """Return a URI for reading without a trace, and whether the file must not change meanwhile.
 
-    Plain read-only mode is not enough: on a database in WAL mode it leaves two files behind.
+    Plain read-only mode is not enough: it leaves two files beside a database in WAL mode.
     """
     sides = [side for side in ("-wal", "-journal") if _has_content(path + side)]
     if not sides:
         return f"{_uri(path)}?mode=ro&immutable=1", True
     if os.path.exists(path + "-shm"):
         return f"{_uri(path)}?mode=ro", False
-    # Left by a crash: SQLite would repair the file on opening, so it gets a copy to repair.
+    # A crash left this journal. SQLite would repair the file on opening, so it gets a copy to
+    # repair.
     copy = os.path.join(folder, "source.db")
     for side in ("", *sides):
         shutil.copyfile(path + side, copy + side)

@@ -1,4 +1,4 @@
-"""Which checkpoints of a thread pruning removes: plain data in, plain data out."""
+"""Decide which checkpoints of a thread pruning removes: plain data in, plain data out."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ _TRIGGERS = ("__", "branch:", "start:")
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What pruning needs to know of a checkpoint."""
+    """The facts that pruning needs about a checkpoint."""
 
     parent_id: str | None
     channels: Mapping[str, Collection[Any]]
-    """The version of each channel, and something more if it has a value."""
+    """The version of each channel, followed by something more if the channel has a value."""
     delta_channels: frozenset[str]
-    """Channels of which LangGraph says in the metadata that they are kept as deltas."""
+    """Channels that LangGraph's metadata say are kept as deltas."""
     root_id: str | None
     """The checkpoint of the root namespace from which the call in this namespace started."""
 
@@ -27,7 +27,7 @@ class Stored:
         channels: Mapping[str, Collection[Any]],
         metadata: Mapping[str, Any],
     ) -> "Stored":
-        """What the metadata of a checkpoint says of it."""
+        """Read these facts from a checkpoint's metadata."""
         counters = metadata.get("counters_since_delta_snapshot")
         parents = metadata.get("parents")
         return cls(
@@ -39,11 +39,11 @@ class Stored:
 
 
 Namespace: TypeAlias = dict[str, Stored]
-"""The checkpoints of one namespace by id."""
+"""The checkpoints of one namespace, by id."""
 
 
 def check_strategy(strategy: str) -> None:
-    """Raise ValueError unless ``strategy`` is one that ``prune`` knows."""
+    """Raise ValueError unless ``prune`` knows the strategy."""
     if strategy not in STRATEGIES:
         raise ValueError(
             f"prune: found strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}"
@@ -51,11 +51,11 @@ def check_strategy(strategy: str) -> None:
 
 
 def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
-    """The namespace and id of what may go, the newest of each namespace being kept.
+    """Return the namespace and id of each checkpoint that may go.
 
-    So is what its delta channels are rebuilt from. Namespaces of a task (``node:task``) go if their
-    call started from a root checkpoint that goes: nothing can come back to them. A namespace that
-    is a bare node name is the memory of a subgraph, and stays.
+    The newest of each namespace stays, and what its delta channels are rebuilt from. Namespaces of
+    a task (``node:task``) go if their call started from a root checkpoint that goes: nothing can
+    come back to them. A namespace that is a bare node name is the memory of a subgraph, and stays.
     """
     gone: list[tuple[str, str]] = []
     gone_roots: set[str] = set()
@@ -75,11 +75,11 @@ def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
 
 
 def _needed(stored: Namespace, newest: str) -> set[str]:
-    """The newest checkpoint, and the ancestors that one of its channels may be rebuilt from.
+    """Return the newest checkpoint, and the ancestors that one of its channels may be rebuilt from.
 
-    Nothing in a database says for certain which channels are delta channels. One that has a
-    version and no value may be one, and then needs its ancestors up to the nearest value; the
-    channels by which LangGraph triggers nodes lose their values in every step, and are none.
+    Nothing in a database says for certain which channels are delta channels. A channel with a
+    version and no value may be one: it needs its ancestors up to the nearest value. The channels by
+    which LangGraph triggers nodes lose their values in every step, and are none.
     """
     needed = {newest}
     for channel, entry in stored[newest].channels.items():

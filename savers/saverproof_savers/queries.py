@@ -1,11 +1,11 @@
-"""The SQL of the saver, written once for the names of its tables."""
+"""The SQL of the saver, made once for the names of its tables."""
 
 from dataclasses import dataclass
 
 from saverproof_savers.schema import TableNames
 
 CHUNK = 32
-"""How many checkpoints are fetched in one go."""
+"""Checkpoints that are fetched at once."""
 
 _ONE = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
 _SEVERAL = f"thread_id = ? AND checkpoint_ns = ? AND checkpoint_id IN ({','.join('?' * CHUNK)})"
@@ -14,8 +14,11 @@ _WRITE = "task_path, task_id, idx, channel, type, value"
 
 
 def _used_values(checkpoints: str) -> str:
-    """The rows of values that the checkpoints of a thread read; damaged ones read none."""
-    # Never NULL, with which NOT IN is never true.
+    """Return a query for the rows of values that a thread's checkpoints use.
+
+    Damaged checkpoints use none.
+    """
+    # A NULL in the list would keep NOT IN from ever being true.
     return f"""SELECT coalesce(json_extract(entry.value, '$[1]'), 0) FROM {checkpoints},
         json_each(CASE WHEN json_valid(channels) THEN channels ELSE '{{}}' END) AS entry
         WHERE entry.type = 'array' AND json_array_length(entry.value) = 2 AND thread_id = ?"""
@@ -23,7 +26,7 @@ def _used_values(checkpoints: str) -> str:
 
 @dataclass(frozen=True)
 class Queries:
-    """Every statement; parameters stand in the order of the columns named."""
+    """Every statement. Parameters stand in the order of the columns named."""
 
     names: TableNames
     checkpoint_and_writes: str
@@ -52,7 +55,7 @@ class Queries:
 
     @classmethod
     def over(cls, names: TableNames) -> "Queries":
-        """The statements for tables of these names."""
+        """Make the statements for tables of these names."""
         checkpoints, writes, values = (
             f'"{name}"' for name in (names.checkpoints, names.writes, names.values)
         )
@@ -120,7 +123,7 @@ class Queries:
                 WHERE thread_id = ? AND value_id NOT IN (SELECT value FROM json_each(?))""",
             existing_values=f"""SELECT value_id FROM {values}
                 WHERE value_id IN (SELECT value FROM json_each(?)) AND thread_id = ?""",
-            # By the parent, not by the order of ids. CROSS JOIN makes each step one look-up.
+            # Walk by the parent, not by the order of ids. CROSS JOIN makes each step one look-up.
             ancestors=f"""WITH RECURSIVE ancestor (id, parent_id, channels) AS (
                 SELECT checkpoint_id, parent_checkpoint_id, channels
                 FROM {checkpoints} WHERE {_ONE}

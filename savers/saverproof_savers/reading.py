@@ -1,4 +1,4 @@
-"""Reading checkpoints: the rows of one moment first, decoded later, when nothing is held."""
+"""Read checkpoints: the rows of one moment first, which are decoded later."""
 
 import json
 import sqlite3
@@ -28,12 +28,14 @@ Scope = tuple[str, str]
 """thread_id, checkpoint_ns"""
 
 Row = tuple[str, str | bytes | None, str, bytes, str, str]
-"""checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata. Text that is damaged
-comes as bytes; only for the parent nothing else would notice."""
+"""checkpoint_id, parent_checkpoint_id, type, checkpoint, channels, metadata. Damaged text comes as
+bytes; in the parent nothing else would notice that.
+"""
 
 WriteRow = tuple[Any, ...]
-"""task_path, task_id, idx, channel, type, value, and possibly checkpoint_id; sorted, they are in
-LangGraph's order."""
+"""task_path, task_id, idx, channel, type, value, and possibly checkpoint_id. Sorted, they are in
+LangGraph's order.
+"""
 
 
 @dataclass(slots=True)
@@ -46,14 +48,15 @@ class CheckpointRows:
     """The channel map, or why it cannot be read."""
     writes: list[WriteRow]
     values: Values
-    """The values that this checkpoint needs; those of others may be among them."""
+    """The values that this checkpoint needs; those of other checkpoints may be among them."""
 
     def decode(
         self, serde: SerializerProtocol, where: str, search: ListCriteria = ANYTHING
     ) -> CheckpointTuple | None:
-        """The checkpoint, decoded anew; None if it is not what was searched for.
+        """Decode the checkpoint; return None if the search does not want it.
 
-        Raises UndecodableError, which names the row.
+        Raises:
+            UndecodableError: it cannot be decoded; the message names the row.
         """
         checkpoint_id, parent_id, kind, stored, _, text = self.row
         thread_id, checkpoint_ns = self.scope
@@ -77,7 +80,7 @@ class CheckpointRows:
 
     def _decode_writes(self, serde: SerializerProtocol) -> list[PendingWrite]:
         loads = serde.loads_typed
-        # Paths, task ids and indexes come first in the rows, and are never all the same.
+        # Path, task id and index come first in the rows, and no two rows share all three.
         self.writes.sort()
         decoded = []
         for row in self.writes:
@@ -88,7 +91,7 @@ class CheckpointRows:
 
 
 def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") -> UndecodableError:
-    """The error that names the row of a checkpoint, and the file unless the store will do so."""
+    """Return the error that names the row of a checkpoint, and the file if ``where`` has it."""
     thread_id, checkpoint_ns, checkpoint_id = row
     return UndecodableError(
         f"{where and f'{where}: '}checkpoint {checkpoint_id} of thread {thread_id!r}, namespace "
@@ -97,13 +100,14 @@ def undecodable(row: tuple[str, str, str], error: Exception, where: str = "") ->
 
 
 def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> CheckpointRows | None:
-    """The checkpoint that ``address`` names, or the latest of its thread and namespace."""
+    """Return the checkpoint at ``address``, or the latest of its thread and namespace."""
     if address.checkpoint_id is None:
         rows = cursor.execute(queries.latest_and_writes, address[:2] * 4).fetchall()
     else:
         rows = cursor.execute(queries.checkpoint_and_writes, (*address, *address)).fetchall()
     if not rows or type(rows[0][2]) is int:
-        # None at all, or writes that wait for their checkpoint: the third is the index then.
+        # There is no row; or there are writes that wait for their checkpoint, whose third column is
+        # a number.
         return None
     row = rows.pop(0)
     channels, ids = _channels(row)
@@ -118,8 +122,11 @@ def read_one(cursor: sqlite3.Cursor, queries: Queries, address: Address) -> Chec
 def read_several(
     cursor: sqlite3.Cursor, queries: Queries, scope: Scope, ids: list[str]
 ) -> dict[str, CheckpointRows]:
-    """Up to CHUNK checkpoints of one thread and namespace, by id; without those that are gone."""
-    # One statement for any number: the places that are left over repeat the last id.
+    """Return up to CHUNK checkpoints of one thread and namespace by id.
+
+    Deleted ones are missing.
+    """
+    # One statement serves any number: unused places repeat the last id.
     parameters = (*scope, *ids, *(ids[-1:] * (CHUNK - len(ids))))
     rows = cursor.execute(queries.checkpoints_by_ids, parameters).fetchall()
     writes = cursor.execute(queries.writes_of_several, parameters).fetchall()
@@ -129,8 +136,8 @@ def read_several(
 def read_stretch(
     cursor: sqlite3.Cursor, queries: Queries, scope: Scope, before: str | None, size: int
 ) -> list[CheckpointRows]:
-    """The next checkpoints of one thread and namespace, newest first, at most ``size``."""
-    # SQLite sorts a blob after every text: all are before it.
+    """Return the next checkpoints of one thread and namespace, newest first, at most ``size``."""
+    # SQLite sorts a blob after every text: every checkpoint is before it.
     bound = b"" if before is None else before
     rows = cursor.execute(queries.checkpoints_before, (*scope, bound, size)).fetchall()
     if not rows:
@@ -146,7 +153,7 @@ def _snapshots(
     rows: list[Row],
     writes: list[WriteRow],
 ) -> list[CheckpointRows]:
-    """The checkpoints of these rows. Values that several of them share are read once."""
+    """Return the checkpoints of these rows. Values that several of them share are read once."""
     pending: defaultdict[str, list[WriteRow]] = defaultdict(list)
     for found in writes:
         pending[found[6]].append(found)
@@ -171,10 +178,10 @@ def _values(
 
 
 def _channels(row: Row) -> tuple[Channels | Exception, list[int]]:
-    """The channel map, and the rows that hold its values."""
+    """Return the channel map, and the rows that hold its values."""
     try:
         channels = decode_object(row[4])
         return channels, value_ids(channels)
     except ValueError as error:
-        # Told when this checkpoint is decoded, so that the others of a list can be read.
+        # Decoding this checkpoint raises the error, so that the others of a list can be read.
         return error, []

@@ -1,4 +1,4 @@
-"""The checkpoints that were put last, which are mostly the parents of the next ones."""
+"""Remember the checkpoints that were put last: they are mostly the parents of the next ones."""
 
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ Scope = tuple[str, str]
 """thread_id, checkpoint_ns"""
 
 _REMEMBERED = 128
+"""Threads and namespaces whose last checkpoint is kept: the active ones, and not all there are."""
 
 
 class StoredChannels(NamedTuple):
@@ -19,21 +20,21 @@ class StoredChannels(NamedTuple):
 
 
 class RecentCheckpoints:
-    """The checkpoint that was put last, by thread and namespace: mostly the parent of the next.
+    """The checkpoint that was put last, by thread and namespace.
 
-    What is remembered is never trusted: the row that builds on it is added only if the database
-    still holds the very same. Used inside of write transactions only, one at a time.
+    What is remembered is never trusted: a row that builds on it is added only if the database still
+    holds the very same. Use it inside write transactions only, one at a time.
     """
 
     def __init__(self) -> None:
         self._by_scope: dict[Scope, StoredChannels] = {}
 
     def get(self, scope: Scope) -> StoredChannels | None:
-        """The last one of this thread and namespace."""
+        """Return the last checkpoint of a thread and namespace."""
         return self._by_scope.get(scope)
 
     def remember(self, scope: Scope, stored: StoredChannels) -> None:
-        """Keep this one, and forget the oldest of too many."""
+        """Remember a checkpoint, and forget the oldest of too many."""
         self._by_scope.pop(scope, None)
         self._by_scope[scope] = stored
         if len(self._by_scope) > _REMEMBERED:

@@ -1,4 +1,4 @@
-"""Deleting, pruning and copying threads. Each function runs inside one transaction."""
+"""Delete, prune and copy threads. Each function runs inside one transaction."""
 
 import json
 import sqlite3
@@ -19,11 +19,11 @@ from saverproof_savers.reading import undecodable
 
 
 def delete_thread(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
-    """Remove everything of the thread, writes included whose checkpoint never came."""
+    """Remove everything of a thread, including writes whose checkpoint never came."""
     names = queries.names
     ids = _value_ids_of(cursor, queries, thread_id)
     if ids is None:
-        # A damaged row does not tell which values it had: look through all of them.
+        # A damaged row does not show which values it had: look through all values.
         cursor.execute(f'DELETE FROM "{names.values}" WHERE thread_id = ?', (thread_id,))
     else:
         cursor.execute(queries.drop_values, (json.dumps(sorted(ids)), thread_id))
@@ -32,7 +32,10 @@ def delete_thread(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> N
 
 
 def _value_ids_of(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> set[int] | None:
-    """The values that the checkpoints of the thread have; None if one of them does not tell."""
+    """Return the values that the thread's checkpoints have.
+
+    None if a damaged one does not show it.
+    """
     ids: set[int] = set()
     cursor.execute(
         f'SELECT channels FROM "{queries.names.checkpoints}" WHERE thread_id = ?', (thread_id,)
@@ -46,7 +49,7 @@ def _value_ids_of(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> s
 
 
 def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
-    """Remove the values that a damaged row had, once it is gone and no other one is damaged."""
+    """Remove the values that a damaged row had, once that is gone and no other row is damaged."""
     used = _value_ids_of(cursor, queries, thread_id)
     if used is not None:
         parameters = (thread_id, json.dumps(sorted(used)))
@@ -54,7 +57,7 @@ def drop_orphans(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> No
 
 
 def delete_for_runs(cursor: sqlite3.Cursor, queries: Queries, run_ids: Sequence[str]) -> None:
-    """Remove the checkpoints of these runs, with their writes and the values nobody else reads."""
+    """Remove the checkpoints of these runs, their writes, and the values that no other one uses."""
     names = queries.names
     found: dict[str, list[tuple[str, str]]] = {}
     for run_id in dict.fromkeys(run_ids):
@@ -92,7 +95,7 @@ def _delete_checkpoints(
 
 
 def prune(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> None:
-    """Remove what ``pruned`` says of the thread."""
+    """Remove what ``pruned`` returns for the thread."""
     gone = pruned(_namespaces(cursor, queries, thread_id))
     if gone:
         _delete_checkpoints(cursor, queries, thread_id, gone)
@@ -116,9 +119,9 @@ class _SoundRow(NamedTuple):
 
 
 def _sound_rows(cursor: sqlite3.Cursor, queries: Queries, thread_id: str) -> list[_SoundRow]:
-    """The checkpoints of the thread, as far as can be seen without the serializer.
+    """Return the checkpoints of the thread, read without the serializer.
 
-    A thread with a damaged row is left as it is: it may be mended.
+    A thread with a damaged row is left alone: it may be repaired.
     """
     names = queries.names
     cursor.execute(
@@ -163,7 +166,11 @@ def _sound(
 
 
 def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: str) -> None:
-    """Copy every row of ``source`` to ``target``. Raises ValueError if ``target`` is not empty."""
+    """Copy every row of ``source`` to ``target``.
+
+    Raises:
+        ValueError: ``target`` is not empty.
+    """
     names = queries.names
     for table in (names.checkpoints, names.writes):
         cursor.execute(f'SELECT 1 FROM "{table}" WHERE thread_id = ? LIMIT 1', (target,))
@@ -196,7 +203,7 @@ def copy_thread(cursor: sqlite3.Cursor, queries: Queries, source: str, target: s
 def _copy_value(
     cursor: sqlite3.Cursor, queries: Queries, value_id: int, target: str, new_ids: dict[int, int]
 ) -> int:
-    """The row of the copy, which is made unless ``new_ids`` knows it."""
+    """Return the row of a value's copy, which is made unless ``new_ids`` has it."""
     if value_id not in new_ids:
         values = queries.names.values
         cursor.execute(

@@ -38,14 +38,15 @@ def _serializer(
 
 
 class SqliteSaver(SaverCore):
-    """Stores checkpoints in SQLite, through the sync and the async API alike.
+    """A saver that stores checkpoints in SQLite, with the sync and the async API.
 
     ``SqliteSaver.open(path)`` opens a file of its own. ``SqliteSaver(connection)`` works on a
-    connection that its owner keeps: it is never closed and no setting of it is changed; open it
-    with ``check_same_thread=False`` if the graph runs in threads or is async.
+    connection that its owner keeps: it never closes the connection and changes no setting of it.
+    Open such a connection with ``check_same_thread=False`` if the graph runs in threads or is
+    async.
 
-    Every write is one transaction, committed when the call returns. Safe among threads, tasks and
-    processes. Iterating over ``list`` holds neither a lock nor a transaction.
+    Every write is one transaction, committed when the call returns. Threads, tasks and processes
+    may share a database. Iterating over ``list`` holds neither a lock nor a transaction.
     """
 
     def __init__(
@@ -56,7 +57,11 @@ class SqliteSaver(SaverCore):
         allowed_types: Iterable[type] | None = None,
         tables: TableNames | None = None,
     ) -> None:
-        """The options are those of ``open``. Raises SchemaError as ``open`` does."""
+        """Use a connection that its owner keeps. The options are those of ``open``.
+
+        Raises:
+            SchemaError: as ``open`` does.
+        """
         super().__init__(serde=_serializer(serde, allowed_types))
         self._start(GivenStore(connection), tables or TableNames())
 
@@ -103,7 +108,10 @@ class SqliteSaver(SaverCore):
         return saver
 
     def setup(self) -> None:
-        """Create the tables or bring them up to date; done on opening, harmless again."""
+        """Create the tables, or bring them up to date.
+
+        Opening does it; doing it again is harmless.
+        """
         self._store.setup(self.tables)
 
     async def asetup(self) -> None:
@@ -117,10 +125,10 @@ class SqliteSaver(SaverCore):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint, or replace the one of this id; its pending writes stay.
+        """Store a checkpoint, or replace the one with its id. Its pending writes stay.
 
-        Returns the config that reads it back. Raises what the serializer raises for a value that
-        it cannot hold, and sqlite3.Error; nothing is stored then.
+        Returns the config that reads it back. If the serializer cannot hold a value, or SQLite
+        fails, the error is raised and nothing is stored.
         """
         address, work = self._putting(config, checkpoint, metadata, new_versions)
         self._store.write(work)
@@ -147,7 +155,7 @@ class SqliteSaver(SaverCore):
     ) -> None:
         """Store the writes of one task, all or none.
 
-        A regular write that is there already, by task and index, keeps its first value; an error,
+        A regular write that is there already, by task and index, keeps its first value. An error,
         scheduled, interrupt or resume write replaces the earlier one. The checkpoint may come
         later.
         """
@@ -167,9 +175,10 @@ class SqliteSaver(SaverCore):
             await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The checkpoint that the config names, or the latest of its thread and namespace.
+        """Return the checkpoint that the config names, or the latest of its thread and namespace.
 
-        Raises UndecodableError if the stored row cannot be decoded.
+        Raises:
+            UndecodableError: the stored row cannot be decoded.
         """
         return self._get(Address.of(config), self.serde)
 
@@ -186,9 +195,9 @@ class SqliteSaver(SaverCore):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Checkpoints, newest first, over all namespaces (and threads) that the config allows.
+        """Yield checkpoints, newest first, over all namespaces and threads that the config allows.
 
-        Each is read whole; what is put or deleted meanwhile may or may not be seen.
+        Each checkpoint is read as a whole. What is put or deleted meanwhile may or may not be seen.
         """
         listing = self._listing(config, filter, before, limit)
 
@@ -213,7 +222,7 @@ class SqliteSaver(SaverCore):
                 yield found
 
     def delete_thread(self, thread_id: str) -> None:
-        """Remove the thread's checkpoints, writes and values; an unknown thread is fine."""
+        """Remove the thread's checkpoints, writes and values. An unknown thread is no error."""
         self._store.write(self._deleting_thread(thread_id))
 
     async def adelete_thread(self, thread_id: str) -> None:
@@ -224,8 +233,8 @@ class SqliteSaver(SaverCore):
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Remove the checkpoints whose metadata name one of these runs, with their writes.
 
-        What other runs' checkpoints read stays. Delta channels that were rebuilt from the removed
-        writes lose them, as LangGraph documents.
+        Values that other runs' checkpoints use stay. Delta channels that were rebuilt from the
+        removed writes lose them, as LangGraph documents.
         """
         self._store.write(self._deleting_runs(run_ids))
 
@@ -235,7 +244,11 @@ class SqliteSaver(SaverCore):
         await run_in(self._store.pool_for_writes(), lambda: self._store.write(work))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a whole thread to a new one. Raises ValueError if the target holds data."""
+        """Copy a whole thread to a new one.
+
+        Raises:
+            ValueError: the target holds data.
+        """
         self._store.write(self._copying_thread(source_thread_id, target_thread_id))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -247,7 +260,7 @@ class SqliteSaver(SaverCore):
         """Remove old checkpoints of these threads.
 
         "keep_latest" keeps the newest of each namespace and the ancestors from which its delta
-        channels are rebuilt; namespaces of finished subgraph calls go. "delete" removes all.
+        channels are rebuilt; namespaces of finished subgraph calls go. "delete" removes everything.
         """
         self._store.write(self._pruning(thread_ids, strategy))
 
@@ -259,7 +272,7 @@ class SqliteSaver(SaverCore):
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> "dict[str, DeltaChannelHistory]":
-        """For each channel, the writes of the ancestors since the nearest stored value, and it."""
+        """Return each channel's nearest stored value among the ancestors, and the writes since."""
         if not channels:
             return {}
         return self._get_delta(Address.of(config), list(channels), self.serde)

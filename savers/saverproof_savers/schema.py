@@ -14,8 +14,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 class TableNames:
     """The names of the four tables, each a plain SQL identifier.
 
-    checkpoints: one row a checkpoint. writes: one row a pending write. values: one row a channel
-    value, stored once per version. migrations: one row a step of the schema that was applied.
+    checkpoints has one row for each checkpoint, writes one for each pending write, values one for
+    each channel value (stored once per version), and migrations one for each step of the schema
+    that was applied.
     """
 
     checkpoints: str = "checkpoints"
@@ -40,7 +41,7 @@ class TableNames:
 
     @classmethod
     def prefixed(cls, prefix: str) -> "TableNames":
-        """``prefix`` + checkpoints, writes, values and migrations."""
+        """Return the names ``prefix`` + checkpoints, writes, values and migrations."""
         return cls(*(f"{prefix}{field.name}" for field in fields(cls)))
 
 
@@ -100,7 +101,10 @@ MIGRATIONS: Sequence[Migration] = (_create_tables, _add_run_id)
 
 
 def schema_version(cursor: sqlite3.Cursor, names: TableNames) -> int:
-    """The version of the tables in this database; 0 where there are none of ours."""
+    """Return the version of the tables in this database.
+
+    0 if none of this saver's tables are there.
+    """
     rows = cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
     found = {str(name).lower() for (name,) in rows}
     if names.migrations.lower() in found:
@@ -123,7 +127,11 @@ def is_current(
     names: TableNames,
     migrations: Sequence[Migration] = MIGRATIONS,
 ) -> bool:
-    """Whether the tables need no migration. Raises SchemaError if they are newer than the code."""
+    """Return whether the tables need no migration.
+
+    Raises:
+        SchemaError: they are newer than the code.
+    """
     version = schema_version(cursor, names)
     if version > len(migrations):
         raise SchemaError(
@@ -138,7 +146,7 @@ def migrate(
     names: TableNames,
     migrations: Sequence[Migration] = MIGRATIONS,
 ) -> None:
-    """Apply the missing steps. Runs inside the caller's transaction, which makes it atomic."""
+    """Apply the missing steps. The caller's transaction makes them atomic."""
     if is_current(cursor, names, migrations):
         return
     cursor.execute(

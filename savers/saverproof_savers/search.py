@@ -1,4 +1,4 @@
-"""What ``list`` was asked for: which checkpoints, in pages of keys, and the filter."""
+"""The criteria of ``list``: which checkpoints, in pages of keys, and the filter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,15 @@ Key = tuple[str, str, str]
 """checkpoint_id, thread_id, checkpoint_ns: the order of a listing, newest first."""
 
 _FIRST_PAGE = 32
+"""Keys of the first page; each further page has four times as many."""
 _LARGEST_PAGE = 2048
+"""Most keys of a page: they are held in memory, while checkpoints are not."""
 _INT64 = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class ListCriteria:
-    """The criteria of a listing. None in any of them means that it does not matter."""
+    """The criteria of a listing. A criterion that is None does not matter."""
 
     thread_id: str | None
     checkpoint_ns: str | None
@@ -37,7 +39,11 @@ class ListCriteria:
         before: RunnableConfig | None,
         limit: int | None,
     ) -> "ListCriteria":
-        """Raises ValueError if there is a config without a thread_id."""
+        """Make criteria of the arguments of ``list``.
+
+        Raises:
+            ValueError: there is a config without a thread_id.
+        """
         address = Address.of(config) if config is not None else None
         namespace = config["configurable"].get("checkpoint_ns") if config is not None else None
         return cls(
@@ -51,7 +57,7 @@ class ListCriteria:
 
     @property
     def whole_scope(self) -> tuple[str, str] | None:
-        """The thread and namespace of which all checkpoints (before one) are wanted, if so."""
+        """The thread and namespace, if all their checkpoints (before one) are wanted; else None."""
         if self.thread_id is None or self.checkpoint_ns is None:
             return None
         if self.checkpoint_id is not None or self.filter:
@@ -59,13 +65,16 @@ class ListCriteria:
         return self.thread_id, self.checkpoint_ns
 
     def matches(self, metadata: Mapping[str, Any]) -> bool:
-        """Whether the metadata equals the filter on every key; null is the same as missing."""
+        """Return whether the metadata equals the filter on every key.
+
+        Null is the same as missing.
+        """
         return all(same(metadata.get(key), value) for key, value in self.filter.items())
 
     def page_of_keys(
         self, names: TableNames, after: Key | None, page: int
     ) -> tuple[str, list[Any]]:
-        """The statement that gives the keys that follow ``after``, and its parameters."""
+        """Return the statement for the keys that follow ``after``, and its parameters."""
         conditions: list[str] = []
         parameters: list[Any] = []
 
@@ -82,7 +91,7 @@ class ListCriteria:
         if self.before is not None:
             add("checkpoint_id < ?", self.before)
         if after is not None:
-            # The first condition is implied by the second, and is the one an index can use.
+            # The second condition implies the first, which is the one that can use an index.
             add("checkpoint_id <= ?", after[0])
             add("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)", *after)
         compared = {key: each for key, each in self.filter.items() if _sql_can_compare(key, each)}
@@ -101,14 +110,14 @@ class ListCriteria:
         return size
 
 
-# A damaged row is kept, so that decoding it tells. Objects stand between these two in the order
-# of texts, which is faster than to ask for the type. CASE, because AND has no order.
+# Keep a damaged row, so that decoding reports it. Objects stand between these two in the order of
+# texts, which is faster than to ask for the type. CASE, because AND has no order.
 _FITS_OR_IS_DAMAGED = """CASE WHEN metadata NOT BETWEEN '{{' AND '|' OR NOT json_valid(metadata)
     THEN 1 ELSE {} END"""
 
 
 def _may_equal(key: str) -> str:
-    # An object may be what stands for a value that JSON cannot hold.
+    # An object may stand for a value that JSON cannot hold.
     at = f"metadata, '$.{key}'"
     return f"(json_extract({at}) = ? OR json_type({at}) = 'object')"
 
@@ -117,7 +126,10 @@ ANYTHING = ListCriteria(None, None, None, None, {}, None)
 
 
 def _sql_can_compare(key: str, value: Any) -> bool:
-    """Whether SQL can leave out rows early: it may keep too many (true is 1), never too few."""
+    """Return whether SQL can leave out rows early.
+
+    It may keep too many (true is 1), never too few.
+    """
     if not (key.isascii() and key.isidentifier()):
         return False
     if type(value) is str:
@@ -128,7 +140,10 @@ def _sql_can_compare(key: str, value: Any) -> bool:
 
 
 def same(found: Any, wanted: Any) -> bool:
-    """Equal as JSON is: numbers by value, never a boolean with a number, a tuple as a list."""
+    """Return whether values are equal as in JSON.
+
+    Numbers compare by value, a boolean never equals a number, a tuple equals a list.
+    """
     if isinstance(found, bool) or isinstance(wanted, bool):
         return found is wanted
     if isinstance(found, Mapping) and isinstance(wanted, Mapping):

@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 
 class SnapshotSqliteSaver(Closing, SnapshotMemory):
-    """Keeps all threads in memory, and the whole of it in one row, written anew by each write.
+    """A saver that keeps all threads in memory, and writes them as one row at each write.
 
-    Simple, and easy to carry about; for small stores, since every write costs as much as the
-    store is large. Each write is one transaction on the newest state, so several threads and
-    processes may share the file. Values are never pickled.
+    It is simple, and its file easy to carry about. It is for small stores, since every write costs
+    as much as the store is large. Each write is one transaction on the newest state, so several
+    threads and processes may share the file. Values are never pickled.
     """
 
     def __init__(
@@ -48,10 +48,16 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         synchronous: str = "FULL",
         serde: SerializerProtocol | None = None,
     ) -> None:
-        """Open the file, made with its folders, for its owner alone, if it is not there.
+        """Open the file and load its state.
 
-        Its state is loaded. Raises errors whose text names the file and the cause: sqlite3.Error,
-        SchemaError if the state has another encoding, UndecodableError if it is damaged.
+        A missing file is made with its folders, for its owner alone.
+
+        Errors name the file and the cause.
+
+        Raises:
+            sqlite3.Error: the file cannot be opened or read.
+            SchemaError: the state has another encoding.
+            UndecodableError: the state is damaged.
         """
         super().__init__(serde=serde)
         options = OpenOptions(busy_timeout_ms, synchronous, journal_mode)
@@ -72,7 +78,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         return self._store.path
 
     def setup(self) -> None:
-        """Create the table, and load what it holds; done on opening, harmless again."""
+        """Create the table, and load what it holds. Opening does it; doing it again is harmless."""
         try:
             if not self._store.read(is_ready):
                 self._store.write(create_table)
@@ -81,7 +87,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         self._reading(lambda _: None)
 
     def close(self) -> None:
-        """Close the file. Harmless twice, and on a clone."""
+        """Close the file. Closing twice, or closing a clone, does nothing."""
         if not self._is_clone:
             self._store.close()
 
@@ -93,7 +99,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         return clone
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The checkpoint that the config names, or the latest of its thread and namespace."""
+        """Return the checkpoint that the config names, or the latest of its namespace."""
         return self._reading(lambda own: own._decoded(config, InMemorySaver.get_tuple))
 
     def list(
@@ -104,7 +110,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Checkpoints, newest first, as they are at the time of the call."""
+        """Yield checkpoints, newest first, as they are at the time of the call."""
         search = ListCriteria.of(config, filter, before, limit)
 
         def find(own: Self) -> Sequence[CheckpointTuple]:
@@ -143,7 +149,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
             )
 
     def delete_thread(self, thread_id: str) -> None:
-        """Remove the thread; an unknown one is fine."""
+        """Remove a thread. An unknown one is no error."""
         self._writing(lambda own: InMemorySaver.delete_thread(own, thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
@@ -152,7 +158,11 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         self._writing(lambda own: removing.delete_for_runs(own._state(), own.serde, wanted))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a whole thread to a new one. Raises ValueError if the target holds data."""
+        """Copy a whole thread to a new one.
+
+        Raises:
+            ValueError: the target holds data.
+        """
         source, target = source_thread_id, target_thread_id
         if source != target:
             self._writing(lambda own: removing.copy_thread(own._state(), source, target))
@@ -171,7 +181,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
         self._writing(work)
 
     def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Any:
-        """For each channel, the writes of the ancestors since the nearest stored value, and it."""
+        """Return each channel's nearest stored value among the ancestors, and the writes since."""
 
         def find(own: Self) -> Any:
             line = InMemorySaver(serde=own.serde)
@@ -249,7 +259,7 @@ class SnapshotSqliteSaver(Closing, SnapshotMemory):
 
 
 def _make_folders(folder: str) -> None:
-    # The mode that os.makedirs is given is for the last folder alone.
+    # os.makedirs applies its mode to the last folder only.
     if folder and not os.path.isdir(folder):
         _make_folders(os.path.dirname(folder))
         with suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""LangGraph's saver in memory, its memory brought up to date before each operation."""
+"""LangGraph's saver in memory, brought up to date with a file before each operation."""
 
 import copy
 import os
@@ -28,12 +28,12 @@ _MEMORIES: "weakref.WeakSet[SnapshotMemory]" = weakref.WeakSet()
 
 
 class SnapshotMemory(InMemorySaver):
-    """What the file held when it was last looked at. Safe among threads, and across a fork."""
+    """The file's state when it was last read. Threads may share it, also across a fork."""
 
     _store: Database
 
     def _start_anew(self) -> None:
-        """Have memory of its own, read from the file on first use, and a lock that nobody holds."""
+        """Take an empty memory, read from the file on first use, and a lock that nobody holds."""
         self._lock = threading.RLock()
         self._busy = False
         self._revision: int | None = None
@@ -49,12 +49,12 @@ class SnapshotMemory(InMemorySaver):
         return self._alone(read)
 
     def _writing(self, work: Callable[[Self], T]) -> T:
-        """Do ``work`` on the newest state of the file, and put the outcome in its place."""
+        """Do ``work`` on the newest state of the file, and store the outcome in its place."""
 
         def write(own: Self) -> T:
             def change(cursor: Cursor) -> tuple[T, int | None]:
                 own._refresh(cursor)
-                # Until the change is known to be stored, the memory is nothing to rely on.
+                # Until the change is known to be stored, the memory cannot be relied on.
                 own._revision = None
                 return work(own), save(cursor, own._state())
 
@@ -66,8 +66,8 @@ class SnapshotMemory(InMemorySaver):
     def _alone(self, work: Callable[[Self], T]) -> T:
         with self._lock:
             if self._busy:
-                # A serializer, a signal handler or a finalizer that calls the saver in the middle
-                # of one of its operations: that one's memory is not to be touched.
+                # A serializer, a signal handler or a finalizer has called the saver in the middle
+                # of one of its operations, whose memory must not change.
                 return work(copy.copy(self))
             try:
                 self._busy = True
@@ -105,7 +105,7 @@ class SnapshotMemory(InMemorySaver):
 
 
 def _after_fork_in_child() -> None:
-    # A thread that is not there may hold the lock, half-way through a change of the memory.
+    # A thread that is not in the child may hold the lock, in the middle of changing the memory.
     for memory in list(_MEMORIES):
         memory._start_anew()
 

@@ -1,4 +1,4 @@
-"""Deleting runs, pruning and copying threads in the state of LangGraph's saver in memory."""
+"""Delete runs, prune and copy threads in the state of LangGraph's saver in memory."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -10,7 +10,7 @@ from saverproof_savers.snapshot_state import Place, SaverState, undecodable
 
 
 def delete_for_runs(state: SaverState, serde: SerializerProtocol, run_ids: Collection[str]) -> None:
-    """Remove the checkpoints of these runs, with their writes and the values nobody else reads."""
+    """Remove the checkpoints of these runs, their writes, and the values that no other one uses."""
     for thread_id in list(state.storage):
         gone = [
             (checkpoint_ns, checkpoint_id)
@@ -23,7 +23,7 @@ def delete_for_runs(state: SaverState, serde: SerializerProtocol, run_ids: Colle
 
 
 def prune(state: SaverState, serde: SerializerProtocol, thread_id: str) -> None:
-    """Remove what ``pruned`` says of the thread."""
+    """Remove what ``pruned`` returns for the thread."""
     namespaces: dict[str, Namespace] = {}
     for checkpoint_ns, checkpoints in state.storage.get(thread_id, {}).items():
         for checkpoint_id, (checkpoint, metadata, parent_id) in checkpoints.items():
@@ -73,7 +73,11 @@ def _remove(
 
 
 def copy_thread(state: SaverState, source: str, target: str) -> None:
-    """Copy all of ``source`` to ``target``. Raises ValueError if ``target`` is not empty."""
+    """Copy all of ``source`` to ``target``.
+
+    Raises:
+        ValueError: ``target`` is not empty.
+    """
     taken = any(state.storage.get(target, {}).values())
     if taken or any(key[0] == target and batch for key, batch in state.writes.items()):
         raise ValueError(f"copy_thread: the target thread {target!r} holds data already")

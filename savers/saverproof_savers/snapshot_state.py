@@ -16,9 +16,9 @@ Place = tuple[str, str, str]
 """thread_id, checkpoint_ns, checkpoint_id"""
 
 ENCODING = "msgpack/1"
-"""How the columns storage, writes and blobs are written: msgpack, lists of flat rows."""
+"""The encoding of the columns storage, writes and blobs: msgpack, lists of flat rows."""
 
-# What msgpack would write as something else: read back, it would no longer be found.
+# msgpack would write these types as another: read back, the id would not be found any more.
 _REFUSED = (
     ormsgpack.OPT_PASSTHROUGH_DATACLASS
     | ormsgpack.OPT_PASSTHROUGH_DATETIME
@@ -30,7 +30,7 @@ _COLUMNS = {"id", "encoding", "storage", "writes", "blobs", "revision", "updated
 
 @dataclass(frozen=True, slots=True)
 class SaverState:
-    """The three dictionaries of InMemorySaver; the values in them are serialized already."""
+    """The three dictionaries of InMemorySaver, whose values are serialized already."""
 
     storage: defaultdict[str, Any]
     writes: defaultdict[tuple[str, str, str], Any]
@@ -38,7 +38,11 @@ class SaverState:
 
 
 def is_ready(cursor: Cursor) -> bool:
-    """Whether the table is there. Raises SchemaError if its state has another encoding."""
+    """Return whether the table is there.
+
+    Raises:
+        SchemaError: its state has another encoding.
+    """
     cursor.execute("SELECT name FROM pragma_table_info('checkpoint_state')")
     found = {name for (name,) in cursor.fetchall()}
     if not found:
@@ -79,15 +83,16 @@ def _check_encoding(cursor: Cursor) -> None:
 
 
 def stored_revision(cursor: Cursor) -> int | None:
-    """How often the state has been written; None if it is gone."""
+    """Return how often the state has been written; None if it is gone."""
     row = cursor.execute("SELECT revision FROM checkpoint_state WHERE id = 1").fetchone()
     return None if row is None else int(row[0])
 
 
 def save(cursor: Cursor, state: SaverState) -> int | None:
-    """Put the state in the place of the stored one; returns its revision.
+    """Replace the stored state, and return its revision.
 
-    Raises TypeError if an id or a version would not be read back as it is.
+    Raises:
+        TypeError: an id or a version would not be read back as it is.
     """
     try:
         columns = [ormsgpack.packb(rows, option=_REFUSED) for rows in _rows(state)]
@@ -105,7 +110,10 @@ def save(cursor: Cursor, state: SaverState) -> int | None:
 
 
 def _rows(state: SaverState) -> tuple[list[Any], list[Any], list[Any]]:
-    """Flat rows. What reading leaves behind, an empty dictionary for an unknown thread, goes."""
+    """Return flat rows.
+
+    The empty dictionaries that reading unknown threads leaves behind are dropped.
+    """
     storage = [
         [thread_id, checkpoint_ns, checkpoint_id, list(stored), list(metadata), parent]
         for thread_id, namespaces in state.storage.items()
@@ -122,7 +130,11 @@ def _rows(state: SaverState) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def load(cursor: Cursor) -> tuple[int, SaverState]:
-    """The stored revision and state. Raises TypeError or ValueError if it cannot be decoded."""
+    """Return the stored revision and state.
+
+    Raises:
+        TypeError, ValueError: the state cannot be decoded.
+    """
     _check_encoding(cursor)
     cursor.execute("SELECT revision, storage, writes, blobs FROM checkpoint_state WHERE id = 1")
     revision, *columns = cursor.fetchone()
@@ -150,7 +162,7 @@ def _unpacked(column: bytes) -> list[Any]:
 
 
 def undecodable(place: tuple[str, str, str | None], error: Exception) -> UndecodableError:
-    """The error that names the checkpoint and the cause."""
+    """Return the error that names the checkpoint and the cause."""
     thread_id, checkpoint_ns, checkpoint_id = place
     return UndecodableError(
         f"checkpoint {checkpoint_id} of thread {thread_id!r}, namespace {checkpoint_ns!r}, cannot "
@@ -159,7 +171,10 @@ def undecodable(place: tuple[str, str, str | None], error: Exception) -> Undecod
 
 
 def named(state: SaverState, config: RunnableConfig) -> tuple[str, str, str | None]:
-    """Which checkpoint the config names: the latest if it has no id; None if there is none."""
+    """Return the checkpoint that the config names.
+
+    Without an id it is the latest; its id is None if there is none.
+    """
     thread_id, checkpoint_ns = _scope(config)
     found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
     return thread_id, checkpoint_ns, get_checkpoint_id(config) or max(found, default=None)
@@ -171,8 +186,8 @@ def _scope(config: RunnableConfig) -> tuple[str, str]:
 
 
 def searched(state: SaverState, config: RunnableConfig | None, search: ListCriteria) -> list[Place]:
-    """The checkpoints, newest first, that fit the search as far as their places tell."""
-    # Not the text that ``search`` has: ids are kept as they were put.
+    """Return the checkpoints, newest first, that fit the search as far as their places show."""
+    # Use the id itself, and not the text in ``search``: ids are kept as they were put.
     threads = [config["configurable"]["thread_id"]] if config else list(state.storage)
     found = [
         (thread_id, checkpoint_ns, checkpoint_id)
@@ -187,9 +202,9 @@ def searched(state: SaverState, config: RunnableConfig | None, search: ListCrite
 
 
 def ancestry(state: SaverState, config: RunnableConfig) -> SaverState:
-    """The state with one checkpoint and its ancestors alone, each of them once.
+    """Return the state with one checkpoint and its ancestors alone, each of them once.
 
-    A checkpoint put again below its own descendant makes the chain of parents a loop.
+    A checkpoint that was put again below its own descendant makes the chain of parents a loop.
     """
     thread_id, checkpoint_ns, checkpoint_id = named(state, config)
     found = state.storage.get(thread_id, {}).get(checkpoint_ns, {})
@@ -198,7 +213,7 @@ def ancestry(state: SaverState, config: RunnableConfig) -> SaverState:
         line[checkpoint_id] = found[checkpoint_id]
         checkpoint_id = found[checkpoint_id][2]
     if checkpoint_id in line:
-        # What comes next has been passed.
+        # The chain has come to an ancestor that it has passed already.
         last = next(reversed(line))
         line[last] = (*line[last][:2], None)
     storage: defaultdict[str, Any] = defaultdict(dict, {thread_id: {checkpoint_ns: line}})

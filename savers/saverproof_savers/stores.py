@@ -1,4 +1,4 @@
-"""The stores on one connection, in memory or of somebody else, and which store a path names."""
+"""Stores on one connection, in memory or of another owner, and the store that a path names."""
 
 import os
 import sqlite3
@@ -35,7 +35,7 @@ class SharedStore(Database):
     def _read(self, work: Reading[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_open()
         if self._connection.in_transaction and not self._unsettled:
-            # Its owner's transaction: look at what the owner sees.
+            # The owner has a transaction open: read what the owner sees.
             return self._look(work, *args, **kwargs)
         connection = self._settled()
         self._unsettled = True
@@ -86,7 +86,9 @@ class SharedStore(Database):
 
 
 class GivenStore(SharedStore):
-    """A store on a connection that its owner keeps: never closed, and no setting changed."""
+    """A store on a connection that its owner keeps: it is never closed, and no setting is
+    changed.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection, "the given connection")
@@ -124,9 +126,9 @@ class MemoryStore(SharedStore):
 
 
 def open_store(path: str | os.PathLike[str], options: OpenOptions) -> Database:
-    """The store at ``path``, which is created, readable by its owner alone, if there is none."""
+    """Open the store at ``path``. A missing one is created, readable by its owner alone."""
     text = os.fspath(path)
     if text == MEMORY:
         return MemoryStore(options)
-    # Connections are opened when they are needed, and the process may have gone elsewhere by then.
+    # Connections are opened when they are needed; the process may have changed its folder by then.
     return FileStore(os.path.abspath(text), options)

@@ -1,4 +1,4 @@
-"""Storing checkpoints and pending writes. Everything is serialized before a lock is taken."""
+"""Store checkpoints and pending writes. Everything is serialized before a lock is taken."""
 
 import json
 import sqlite3
@@ -49,7 +49,7 @@ class PutRecord:
     new_values: Mapping[str, Typed]
     """The values of channels that have a new version, apart from those in ``in_place``."""
     in_place: Mapping[str, Any]
-    """Those that are small enough for the channel map."""
+    """The values that are small enough for the channel map."""
     given: Mapping[str, Any]
     """The values that the checkpoint came with, as objects."""
 
@@ -62,7 +62,10 @@ class PutRecord:
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> "PutRecord":
-        """Raises what the serializer raises for a value that it cannot hold."""
+        """Make a record of the arguments of ``put``.
+
+        An exception of the serializer, for a value that it cannot hold, is passed on.
+        """
         versions = versions_of(checkpoint)
         given = checkpoint.get("channel_values") or {}
         merged: Mapping[str, Any] = get_checkpoint_metadata(config, metadata)
@@ -76,7 +79,7 @@ class PutRecord:
             stored=encode_checkpoint(serde, checkpoint),
             metadata=encode_metadata(serde, merged),
             run_id=run_id if type(run_id) is str else None,
-            # Copies, since the caller may change the originals while this waits for its turn.
+            # Copies: the caller may change the originals while this waits for its turn.
             versions=dict(versions),
             new_versions=dict(new_versions),
             new_values=new_values,
@@ -88,7 +91,7 @@ class PutRecord:
 def encode_values(
     serde: SerializerProtocol, values: Mapping[str, Any]
 ) -> tuple[dict[str, Typed], dict[str, Any]]:
-    """The values that get rows, encoded, and those that stand in the channel map."""
+    """Return the values that get rows, encoded, and those that stand in the channel map."""
     in_rows: dict[str, Typed] = {}
     in_place: dict[str, Any] = {}
     for channel, value in values.items():
@@ -111,9 +114,9 @@ def store_checkpoint(
 def _store_below_recent(
     cursor: sqlite3.Cursor, queries: Queries, record: PutRecord, parent: StoredChannels | None
 ) -> StoredChannels | None:
-    """Store a new child of the checkpoint that was put last, if that is as it was.
+    """Store a new child of the checkpoint that was put last, if that is unchanged.
 
-    None, and nothing is stored, if it is not that simple.
+    If it is not that simple, store nothing and return None.
     """
     if parent is None or parent.checkpoint_id != record.parent.checkpoint_id:
         return None
@@ -132,7 +135,7 @@ def _store_below_recent(
             return None
         else:
             channels[channel] = before
-    # Apart from the INSERT, for which SQLite would copy the row aside first.
+    # Apart from the INSERT, for which SQLite would first copy the row aside.
     found = cursor.execute(queries.channels_of_one, (*record.parent[:2], parent.checkpoint_id))
     if found.fetchone() != (parent.text,):
         return None
@@ -189,10 +192,10 @@ def _place_values(
     inherited: Channels,
     replaced: Channels,
 ) -> Channels:
-    """Which row holds the value of each channel; rows that are missing are added.
+    """Return the row that holds the value of each channel; missing rows are added.
 
     A channel that is not new has the value of its parent, if that has the same version. Versions
-    alone do not name a value: two forks of one checkpoint mint the same version, so values are
+    alone do not name a value: two forks of one checkpoint mint the same version. So values are
     found by what they are, and a checkpoint keeps the row that it was put with.
     """
     channels: Channels = {}
@@ -208,7 +211,7 @@ def _place_values(
             channels[channel] = before
             continue
         elif channel in record.given:
-            # A copy of another checkpoint, or a child that came before its parent.
+            # This is a copy of another checkpoint, or a child that came before its parent.
             if can_stand_in_place(record.serde, record.given[channel]):
                 channels[channel] = [version, None, record.given[channel]]
                 continue
@@ -227,7 +230,7 @@ def _place_values(
 
 
 def _siblings(cursor: sqlite3.Cursor, queries: Queries, record: PutRecord) -> list[Channels]:
-    """The channels of the checkpoints that have the same parent."""
+    """Return the channels of the checkpoints that have the same parent."""
     cursor.execute(queries.channels_of_siblings, record.parent)
     return [readable_channels(text) or {} for (text,) in cursor.fetchall()]
 
@@ -245,7 +248,7 @@ def _row_of(
     value: Typed,
     candidates: set[int],
 ) -> int:
-    """The row of this value: one of the candidates if it holds the same, or else a new one."""
+    """Return the row of this value: a candidate that holds the same value, or else a new row."""
     if candidates:
         ids = json.dumps(sorted(candidates))
         found = cursor.execute(
@@ -272,8 +275,11 @@ def encode_writes(
     task_id: str,
     task_path: str,
 ) -> list[tuple[Any, ...]]:
-    """The rows of a batch. A special channel has its fixed negative index, so that it can be
-    replaced and never stands in the way of a regular write."""
+    """Return the rows of a batch.
+
+    A special channel has its fixed negative index, so that it can be replaced and never stands in
+    the way of a regular write.
+    """
     address = Address.of(config)
     if address.checkpoint_id is None:
         raise ValueError(

@@ -1,9 +1,9 @@
 """Ready targets for the kit: the bundled savers, and the official ones.
 
-This package is the one place that imports the kit. The ``opening`` of each target is source
-text for a reproducer that has nothing of the kit: import lines, and as its last line an expression
-for ``with ... as saver:`` (``async with`` for the async saver), in which ``path`` is the
-workspace's folder as text, and ``dsn`` its place in a server.
+This is the one package of savers that imports the kit. The ``opening`` of each target is source
+text for a reproducer that needs nothing of the kit. It consists of import lines and, as its last
+line, an expression for ``with ... as saver:`` (``async with`` for the async saver). In it ``path``
+is the workspace's folder as text, and ``dsn`` its place in a server.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _KEY = b"a key of sixteen"
 
 
 def _integrity(workspace: Workspace) -> list[str]:
-    """What SQLite itself finds wrong with the database."""
+    """Return the damage that SQLite itself finds in the database."""
     connection = sqlite3.connect(workspace.path / _FILE)
     try:
         found = [str(line) for (line,) in connection.execute("PRAGMA integrity_check")]
@@ -39,7 +39,7 @@ SqliteSaver.open(path + "/checkpoints.db")""",
 )
 @contextlib.contextmanager
 def sqlite(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The bundled saver on a file of its own."""
+    """Open the bundled saver on a file of its own."""
     from saverproof_savers import SqliteSaver
 
     with SqliteSaver.open(workspace.path / _FILE) as saver:
@@ -57,11 +57,11 @@ nullcontext(SqliteSaver(sqlite3.connect(path + "/checkpoints.db", check_same_thr
 )
 @contextlib.contextmanager
 def sqlite_connection(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The bundled saver on a connection that somebody else opened, with SQLite's own settings."""
+    """Open the bundled saver on another owner's connection, with SQLite's own settings."""
     from saverproof_savers import SqliteSaver
 
     path = workspace.path / _FILE
-    # Whoever opens the connection answers for the file: SQLite itself would let all read it.
+    # The owner of the connection answers for the file: SQLite itself would let everybody read it.
     path.touch(0o600)
     connection = sqlite3.connect(path, check_same_thread=False)
     with contextlib.closing(connection):
@@ -81,7 +81,7 @@ SqliteSaver.open(path + "/checkpoints.db", tables=TableNames.prefixed("langgraph
 )
 @contextlib.contextmanager
 def sqlite_named_tables(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The bundled saver with tables named langgraph_checkpoints and so on."""
+    """Open the bundled saver with tables named langgraph_checkpoints and so on."""
     from saverproof_savers import SqliteSaver, TableNames
 
     tables = TableNames.prefixed("langgraph_")
@@ -98,7 +98,7 @@ SqliteSaver.open(path + "/checkpoints.db", serde=JsonFirstSerializer())""",
 )
 @contextlib.contextmanager
 def sqlite_json(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The bundled saver with the serializer that prefers JSON."""
+    """Open the bundled saver with the serializer that prefers JSON."""
     from saverproof_savers import JsonFirstSerializer, SqliteSaver
 
     with SqliteSaver.open(workspace.path / _FILE, serde=JsonFirstSerializer()) as saver:
@@ -115,7 +115,7 @@ SqliteSaver.open(path + "/checkpoints.db", serde=EncryptedSerializer.from_pycryp
 )
 @contextlib.contextmanager
 def sqlite_encrypted(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The bundled saver with LangGraph's encryption; needs pycryptodome."""
+    """Open the bundled saver with LangGraph's encryption, which needs pycryptodome."""
     from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
     from saverproof_savers import SqliteSaver
@@ -135,7 +135,7 @@ nullcontext(InMemorySaver())""",
 )
 @contextlib.contextmanager
 def memory(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """LangGraph's own saver in memory."""
+    """Open LangGraph's own saver in memory."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     yield InMemorySaver()
@@ -150,7 +150,7 @@ SqliteSaver.from_conn_string(path + "/checkpoints.db")""",
 )
 @contextlib.contextmanager
 def langgraph_sqlite(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The official SQLite saver, sync API."""
+    """Open the official SQLite saver for the sync API."""
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     with SqliteSaver.from_conn_string(str(workspace.path / _FILE)) as saver:
@@ -168,7 +168,7 @@ AsyncSqliteSaver.from_conn_string(path + "/checkpoints.db")""",
 async def langgraph_sqlite_async(
     workspace: Workspace,
 ) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    """The official SQLite saver, async API."""
+    """Open the official SQLite saver for the async API."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncSqliteSaver.from_conn_string(str(workspace.path / _FILE)) as saver:
@@ -185,7 +185,7 @@ SnapshotSqliteSaver(path + "/checkpoints.db")""",
 )
 @contextlib.contextmanager
 def sqlite_snapshot(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The bundled saver whose whole state is one row."""
+    """Open the bundled saver whose whole state is one row."""
     from saverproof_savers import SnapshotSqliteSaver
 
     with SnapshotSqliteSaver(workspace.path / _FILE) as saver:

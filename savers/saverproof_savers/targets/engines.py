@@ -28,7 +28,7 @@ opened_lmdb(path)""",
 )
 @contextlib.contextmanager
 def lmdb(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The saver of langgraph-checkpoint-lmdb, sync API."""
+    """Open the saver of langgraph-checkpoint-lmdb for the sync API."""
     import lmdb
     from langgraph_checkpoint_lmdb.lmdb import LMDBSaver
 
@@ -52,7 +52,10 @@ opened_duckdb(path)""",
 )
 @contextlib.contextmanager
 def duckdb(workspace: Workspace) -> "Iterator[BaseCheckpointSaver[Any]]":
-    """The saver of langgraph-checkpoint-duckdb, sync API; it needs langgraph-checkpoint below 3."""
+    """Open the saver of langgraph-checkpoint-duckdb for the sync API.
+
+    It needs langgraph-checkpoint below 3.
+    """
     from langgraph.checkpoint.duckdb import DuckDBSaver
 
     with DuckDBSaver.from_conn_string(str(workspace.path / "checkpoints.duckdb")) as saver:

@@ -1,6 +1,6 @@
-"""Ready targets for savers that talk to a server, which the kit starts or is told of.
+"""Ready targets for savers that talk to a server, which the kit starts or gets the address of.
 
-Each is a function of a DSN; the text of the function is what its scripts open the saver with.
+Each is a function of a DSN. Scripts open the saver by the text of that function.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ Opens: TypeAlias = Callable[[str], AbstractContextManager[Any] | AbstractAsyncCo
 def _on(
     server: ServerKind, name: str, capabilities: Mapping[Capability, str] | None = None
 ) -> Callable[[Opens], Target]:
-    """A target whose workspace's DSN the function takes."""
+    """Make a target of a function that takes the DSN of its workspace."""
 
     def made(opens: Opens) -> Target:
         source = inspect.getsource(opens)
@@ -174,7 +174,7 @@ def langgraph_redis(dsn: str) -> "Iterator[BaseCheckpointSaver[Any]]":
 @_on(RedisStack(), "langgraph-redis-async")
 @contextlib.asynccontextmanager
 async def langgraph_redis_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    # The same, async API.
+    # The saver of langgraph-checkpoint-redis, which needs the modules JSON and Search, async API.
     from langgraph.checkpoint.redis.aio import AsyncRedisSaver
 
     async with AsyncRedisSaver.from_conn_string(dsn) as saver:
@@ -185,7 +185,7 @@ async def langgraph_redis_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[
 @_on(Redis(), "plainredis-async")
 @contextlib.asynccontextmanager
 async def plainredis_async(dsn: str) -> "AsyncIterator[BaseCheckpointSaver[Any]]":
-    # The same, async API.
+    # langgraph-checkpoint-plainredis, which needs no module of Redis, async API.
     from langgraph_checkpoint_plainredis import AsyncRedisSaver
 
     async with contextlib.aclosing(AsyncRedisSaver(url=dsn)) as saver:
