@@ -74,3 +74,19 @@ def test_the_map_is_in_the_order_of_the_places_whatever_was_tried_first() -> Non
         "before the 2nd statement of the operation",
         "before the 1st commit of the operation",
     ]
+
+
+def test_what_nobody_could_look_at_is_not_held_by_the_trial() -> None:
+    insert = Injection(FaultPlan(Fault.INTERRUPT, Place(Event.ENGINE_STATEMENT, 1)))
+    sweep: Any = SimpleNamespace(
+        scenario=SimpleNamespace(operation="put", start=()), counted=SimpleNamespace()
+    )
+    raised = TrialObservation(fired=True, ending=OperationEnding.RAISED)
+    unseen = frozenset({"atomicity/all-or-nothing", "atomicity/no-late-commit"})
+    verdict = FaultVerdict("stuck", "atomicity/usable-after", unseen=unseen)
+    record = FaultRecord(Tally(PLAN))
+    record.tried(sweep, insert, raised, verdict, "sync")
+    outcome = record.tally.outcome()
+    assert outcome.checked.keys() == {"atomicity/usable-after", "atomicity/previous-intact"}
+    assert outcome.unexercised.keys() == unseen
+    assert "atomicity/usable-after stands in the way" in outcome.unexercised[min(unseen)]

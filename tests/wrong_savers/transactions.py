@@ -233,6 +233,57 @@ class CommitAtTheNextCall(SqliteReference):
     database_class = CommittingLater
 
 
+class CountingDepth(Database):
+    """Commits where the outermost of nested transactions ends."""
+
+    depth = 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self.lock:
+            self.reconnect_if_lost()
+            if not self.connection.in_transaction:
+                self.begin()
+            self.depth += 1
+            try:
+                yield
+                if self.depth == 1:
+                    self.commit()
+            except BaseException:
+                self.roll_back()
+                raise
+            self.depth -= 1
+
+
+@wrong(
+    SILENT,
+    "a failure is not counted out of nested transactions: no later one is the outermost",
+)
+class DepthNotCountedDown(SqliteReference):
+    database_class = CountingDepth
+
+
+class BreakingTheCircuit(Database):
+    failed = False
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        try:
+            with super().writing():
+                yield
+                if self.failed:
+                    self.roll_back()
+                    self.begin()
+        except sqlite3.Error:
+            self.failed = True
+            raise
+
+
+@wrong(SILENT, "a circuit breaker: after an error nothing is written, and nothing raised")
+class SilentAfterAnError(SqliteReference):
+    database_class = BreakingTheCircuit
+
+
 # -- previous-intact ----------------------------------------------------------------------
 
 

@@ -1,16 +1,18 @@
 """Which contract a trial shows to be broken, if any: one flaw, one contract.
 
-In this order: what is there at once and should not be; what comes later; whether the saver can be
-used; what only the saver itself sees. A torn batch that everybody can see is all-or-nothing; one
-that nobody else sees until another write commits it is no-late-commit, although the lock was held
-meanwhile; a transaction left open that later writes undo is usable-after.
+In this order: what is there at once and should not be; what comes later; what is written afterwards
+and lost; whether the saver can be used; what only the saver itself sees. A torn batch that
+everybody can see is all-or-nothing; one that nobody else sees until another write commits it is
+no-late-commit, although the lock was held meanwhile; a transaction left open that later writes undo
+is usable-after, and one that later writes are lost with is no-silent-loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
+from saverproof.execution.settled_calls import Key
 from saverproof.execution.view import Snapshot, is_latest
 from saverproof.families.atomicity.observation import OperationEnding, TrialObservation, Viewpoint
 from saverproof.families.atomicity.reference_states import Group, References, ReferenceStates, apart
@@ -24,7 +26,7 @@ from saverproof.families.atomicity.verdicts import (
     FaultVerdict,
     broken,
 )
-from saverproof.families.atomicity.wording import portrait, wanted_portrait
+from saverproof.families.atomicity.wording import place, portrait, wanted_portrait
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.steps.identifiers import mint
 
@@ -63,12 +65,44 @@ class _TrialJudge:
 
     def verdict(self) -> FaultVerdict:
         """What the trial comes to."""
-        wrong = self._at_once() or self._later() or self._usable() or self._own()
-        if wrong is not None:
-            return wrong
+        at_once = self._at_once()
+        later = at_once or self._later() or self._lost() or self._usable() or self._own()
+        found = later or self._right()
+        unseen = self._unseen()
+        # What is found broken is not looked at any further.
+        if at_once is not None:
+            unseen |= {LATE}
+        if later is not None:
+            unseen |= {USABLE}
+        return replace(found, unseen=unseen - {found.contract})
+
+    def _right(self) -> FaultVerdict:
         states = (self.committed or {}).values()
         held = any(not state & ReferenceStates.BEFORE for state in states)
         return FaultVerdict("held" if held else "clean")
+
+    def _unseen(self) -> frozenset[str]:
+        """The contracts of which the trial tells nothing."""
+        later = any(map(self._is_readable, (Viewpoint.FRESH_LATER, Viewpoint.CLOSED)))
+        seen: set[str] = set()
+        if self.committed is not None or later:
+            seen |= {WHOLE, PREVIOUS, SILENT}
+        if self.committed is not None and (later or self.seen.whole):
+            seen.add(LATE)
+        if self._was_used():
+            seen.add(USABLE)
+        return frozenset({WHOLE, PREVIOUS, SILENT, LATE, USABLE} - seen)
+
+    def _is_readable(self, viewpoint: Viewpoint) -> bool:
+        look = self.snapshots.get(viewpoint)
+        return look is not None and bool(look.by_key or look.listed) and not look.unreadable
+
+    def _was_used(self) -> bool:
+        """Whether something was written after the operation; by another saver, where the operation
+        was the opening of this one.
+        """
+        by = Viewpoint.CLOSED if self.references.scenario.is_setup else Viewpoint.OWN_LATER
+        return by in self.snapshots
 
     def surely_wrong(self) -> bool:
         """Whether what was seen will do."""
@@ -150,14 +184,9 @@ class _TrialJudge:
         """What others see once the saver has written something else, or was closed."""
         committed = self.committed
         for viewpoint in (Viewpoint.FRESH_LATER, Viewpoint.CLOSED):
-            look = self.snapshots.get(viewpoint)
-            if (
-                look is None
-                or self.seen.whole
-                or look.unreadable
-                or not (look.by_key or look.listed)
-            ):
+            if self.seen.whole or not self._is_readable(viewpoint):
                 continue
+            look = self.snapshots[viewpoint]
             first = self.references.first(viewpoint)
             now = self.references.states(look, first)
             if self.seen.returned:
@@ -170,6 +199,43 @@ class _TrialJudge:
                 summary = "it failed and was not stored, until something else was written"
                 return self._wrong(LATE, summary, viewpoint)
         return None
+
+    # --- what was acknowledged afterwards --------------------------------------------------
+
+    def _lost(self) -> FaultVerdict | None:
+        """What was written after the operation, and is gone once the saver was closed."""
+        when = "after the fault" if self.seen.returned else "after it failed"
+        if not self._is_readable(Viewpoint.CLOSED) or self.seen.hung:
+            return None
+        closed = self.snapshots[Viewpoint.CLOSED]
+        clean = self.references.before.snapshots[Viewpoint.CLOSED]
+        written = Viewpoint.OWN_LATER in self.snapshots
+        if written and "an unrelated write" not in self.seen.problems:
+            gone = clean.thread(UNRELATED).keys() - closed.keys()
+            if gone:
+                return self._gone(f"{when}, an unrelated write returned, and is not stored", gone)
+        if self.seen.retry is OperationEnding.RETURNED and self._is_as_before_the_retry(closed):
+            text = portrait(self.references, closed, Viewpoint.CLOSED)
+            summary = f"{when}, the same call again returned, and is not stored"
+            observed = f"{Viewpoint.CLOSED}: {text}"
+            return broken(SILENT, summary, "what the call stores", observed)
+        return None
+
+    @staticmethod
+    def _gone(summary: str, keys: Iterable[Key]) -> FaultVerdict:
+        observed = f"{Viewpoint.CLOSED}: {place(min(keys))} is not there"
+        return broken(SILENT, summary, "all that was written, stored", observed)
+
+    def _is_as_before_the_retry(self, closed: Snapshot) -> bool:
+        """Whether the store is without what the operation stores, which was called once more."""
+        if self.committed is None or not self.seen.whole:
+            return False
+        if self.references.right(self.seen, Viewpoint.CLOSED, self.committed):
+            return False
+        now = self.references.states(closed, self.references.first(Viewpoint.CLOSED))
+        unchanged = all(now[group] & state for group, state in self.committed.items())
+        own_is_right = self.references.right(self.seen, Viewpoint.RETRIED, self.committed)
+        return unchanged or own_is_right
 
     # --- whether the saver can be used -----------------------------------------------------
 

@@ -10,7 +10,12 @@ from saverproof.errors import describe
 from saverproof.execution.settled_calls import Key, SettledCall, perform
 from saverproof.execution.view import Wanted
 from saverproof.families.atomicity.fault_plans import Injection
-from saverproof.families.atomicity.random_judging import Expected, torn_by, unusable_after
+from saverproof.families.atomicity.random_judging import (
+    Expected,
+    stored_by,
+    torn_by,
+    unusable_after,
+)
 from saverproof.families.atomicity.random_stores import RandomStores
 from saverproof.families.atomicity.verdicts import LATE, USABLE, FaultVerdict, broken
 from saverproof.families.atomicity.worker import call_quietly
@@ -50,9 +55,12 @@ class CallAgain:
         error = call_quietly(partial(stores.perform, stores.driver, call))
         if error is not None:
             return broken(unusable, "the same call again fails", "to work", describe(error))
-        if stores.seen(self.wanted) != expected.after:
-            return broken(unusable, "the same call again stores something else")
-        return None
+        now = stores.seen(self.wanted)
+        if now == expected.after:
+            return None
+        if now in (seen, *expected.earlier):
+            return broken(stored_by(injection), "the same call again returned, and is not stored")
+        return broken(unusable, "the same call again stores something else")
 
     def _left_behind(
         self, call: SettledCall, expected: Expected, injection: Injection | None

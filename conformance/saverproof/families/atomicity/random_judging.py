@@ -25,10 +25,13 @@ from saverproof.families.atomicity.verdicts import (
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is seen without the call, and with all of it."""
+    """What is seen without the call, and with all of it. ``earlier`` was seen before calls that had
+    returned: whoever sees it again has lost them.
+    """
 
     before: Snapshot
     after: Snapshot
+    earlier: tuple[Snapshot, ...] = ()
 
 
 def unusable_after(injection: Injection | None) -> str:
@@ -38,6 +41,11 @@ def unusable_after(injection: Injection | None) -> str:
     return CANCELLED if _cancelled(injection) else USABLE
 
 
+def stored_by(injection: Injection | None) -> str:
+    """The contract by which a call is stored that returns after a fault of this kind."""
+    return CANCELLED if _cancelled(injection) else SILENT
+
+
 def torn_by(injection: Injection | None) -> str:
     """The contract by which a call leaves nothing or all of it under a fault of this kind."""
     if injection is not None and injection.killed:
@@ -45,13 +53,17 @@ def torn_by(injection: Injection | None) -> str:
     return CANCELLED if _cancelled(injection) else WHOLE
 
 
-def judged_without_fault(ended: TrialObservation, *, right: bool) -> FaultVerdict | None:
-    """Of a call that met no fault; ``right`` says whether what is seen after it is."""
+def judged_without_fault(
+    ended: TrialObservation, expected: Expected, seen: Snapshot
+) -> FaultVerdict | None:
+    """Of a call that met no fault."""
     if not ended.returned:
         return broken(USABLE, "a step without a fault fails", "to work", ended.said)
-    if not right:
-        return broken(LATE, "a step without a fault stores something else", observed=ended.said)
-    return None
+    if seen == expected.after:
+        return None
+    if seen in (expected.before, *expected.earlier):
+        return broken(SILENT, "a step without a fault returned, and is not stored")
+    return broken(LATE, "a step without a fault stores something else", observed=ended.said)
 
 
 def judged_under_fault(
@@ -67,8 +79,11 @@ def judged_under_fault(
     if seen.unreadable is not None:
         return broken(unusable, "it failed, and reading fails", observed=seen.unreadable)
     if ended.returned and seen != expected.after:
-        contract = CANCELLED if _cancelled(injection) else SILENT
-        return broken(contract, "it returned, and is not stored", "all of it", ended.said)
+        return broken(
+            stored_by(injection), "it returned, and is not stored", "all of it", ended.said
+        )
+    if seen in expected.earlier:
+        return broken(SILENT, "it failed, and what had returned before is gone", "all of that")
     if seen not in (expected.before, expected.after):
         return broken(
             torn_by(injection), "it failed, and part of it is seen", "nothing", ended.said

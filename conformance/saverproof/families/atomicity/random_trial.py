@@ -51,9 +51,18 @@ from saverproof.families.atomicity.verdicts import (
 )
 from saverproof.families.atomicity.worker import call_quietly
 from saverproof.model.store import Model
-from saverproof.steps.definitions import OwnStep, Program, Step
+from saverproof.steps.definitions import (
+    DeleteForRuns,
+    DeleteThread,
+    OwnStep,
+    Program,
+    Prune,
+    Step,
+)
 from saverproof.workspace import Workspace
 from saverproof_faults import Places, Plan
+
+_REMOVALS = (DeleteThread, DeleteForRuns, Prune)
 
 
 @dataclass(slots=True)
@@ -79,6 +88,8 @@ class RandomTrial:
     _puts: dict[Key, SettledCall] = field(default_factory=dict)
     """The call that has put each checkpoint."""
     _before: Snapshot = field(default_factory=Snapshot)
+    _earlier: list[Snapshot] = field(default_factory=list)
+    """What was to be seen before each call that is over."""
     _stores: RandomStores = field(init=False)
 
     def __post_init__(self) -> None:
@@ -132,15 +143,27 @@ class RandomTrial:
         if injection in OUTAGES.values():
             injection = None
         violation = self.finish() or self._beside(call)
-        after = self._stores.expected(self._wanted)
+        expected = self._expected(call)
         if violation is None and injection is not None and injection.killed:
             violation = None if injection.plan else self._kill(injection)
         if violation is None:
-            violation = self._step(call, injection, Expected(self._before, after))
+            violation = self._step(call, injection, expected)
         if violation is None:
-            self._before = after
+            self._go_on(expected)
             violation = self._invariants()
         return violation
+
+    def _expected(self, call: SettledCall) -> Expected:
+        """What may be seen after a call that the saver beside this one has taken already."""
+        after = self._stores.expected(self._wanted)
+        # A removal that is done in part may leave what was there once.
+        earlier = () if isinstance(call.step, _REMOVALS) else tuple(self._earlier)
+        alike = (self._before, after)
+        return Expected(*alike, tuple(one for one in earlier if one not in alike))
+
+    def _go_on(self, expected: Expected) -> None:
+        self._earlier.append(self._before)
+        self._before = expected.after
 
     def _in_outage(self, call: SettledCall, injection: Injection | None) -> ProgramViolation | None:
         """A call that fails and waits for the end of the outage, or gets through all the same."""
@@ -156,10 +179,10 @@ class RandomTrial:
             return None
         if violation := self._beside(call):
             return violation
-        expected = Expected(self._before, self._stores.expected(self._wanted))
-        self._before = expected.after
+        expected = self._expected(call)
+        self._go_on(expected)
         if not ended.fired:
-            return self._violation(judged_without_fault(ended, right=seen == expected.after))
+            return self._violation(judged_without_fault(ended, expected, seen))
         return self._violation(judged_under_fault(ended, injection, expected, seen, locked=locked))
 
     def _locked(self, ended: TrialObservation) -> bool:
@@ -216,7 +239,7 @@ class RandomTrial:
         with self.bench.injector.trapped(plan.place, copy_files):
             ended = undisturbed(self.bench, partial(self._stores.perform, self.driver, call))
         if not copies:
-            return self._unharmed(ended, right=self._seen() == expected.after)
+            return self._unharmed(ended, expected, self._seen())
         self._reopen(fresh, injection)
         seen = self._seen()
         if seen not in (expected.before, expected.after):
@@ -246,7 +269,7 @@ class RandomTrial:
         locked = self._locked(ended)
         seen = self._seen()
         if not ended.fired:
-            return self._unharmed(ended, right=seen == expected.after)
+            return self._unharmed(ended, expected, seen)
         self.injected += 1
         wrong = judged_under_fault(ended, injection, expected, seen, locked=locked)
         if wrong is not None:
@@ -254,11 +277,13 @@ class RandomTrial:
         self._stores.commit_elsewhere()
         return self._again(call, expected, injection, ended.said)
 
-    def _unharmed(self, ended: TrialObservation, *, right: bool) -> ProgramViolation | None:
+    def _unharmed(
+        self, ended: TrialObservation, expected: Expected, seen: Snapshot
+    ) -> ProgramViolation | None:
         position = len(self._taken) - 1
         if position in self._faults and not self._faults[position].killed:
             del self._faults[position]
-        return self._violation(judged_without_fault(ended, right=right))
+        return self._violation(judged_without_fault(ended, expected, seen))
 
     def _again(
         self, call: SettledCall, expected: Expected, injection: Injection | None, ending: str

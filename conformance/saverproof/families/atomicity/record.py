@@ -158,7 +158,12 @@ class FaultRecord:
         # That what was acknowledged is there, the clean run and the retry show too.
         self._fired |= {(name, operation) for name in (*_judged(injection, observation), SILENT)}
         for contract in _judged(injection, observation):
-            self.tally.agreed(contract)
+            if contract not in verdict.unseen:
+                self.tally.agreed(contract)
+            elif verdict.contract is not None:
+                self.tally.give_up(
+                    contract, "under no fault could it be looked at", verdict.contract
+                )
         # After a failure the same call was made again, and looked for once the saver was closed.
         self.tally.agreed(
             SILENT, observation.whole and observation.retry is OperationEnding.RETURNED

@@ -90,8 +90,11 @@ class FaultSweep:
         verdict = self.judge.judge(observation)
         if verdict.contract is not None and injection.kind == "cancellation":
             return replace(verdict, contract=CANCELLED)
-        if verdict.contract == USABLE and injection.disconnects:
-            return replace(verdict, contract=LOST_CONNECTION)
+        if injection.disconnects:
+            renamed = {USABLE: LOST_CONNECTION}
+            contract = None if verdict.contract is None else renamed.get(verdict.contract)
+            unseen = frozenset(renamed.get(name, name) for name in verdict.unseen)
+            return replace(verdict, contract=contract or verdict.contract, unseen=unseen)
         return verdict
 
 

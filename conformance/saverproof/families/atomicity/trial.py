@@ -64,9 +64,7 @@ class FaultTrial:
                 self._look_on(workspace)
                 self._close(stack)
             self.bench.worker.say("opening a fresh saver")
-            observation.snapshots[Viewpoint.CLOSED] = self._freshly(
-                workspace, self._listed(self.store.latest), ()
-            )
+            observation.snapshots[Viewpoint.CLOSED] = self._freshly(workspace, self._left, ())
         return observation
 
     def _begin(self, stack: ExitStack, workspace: Workspace) -> dict[str, OutsideView]:
@@ -270,10 +268,12 @@ class FaultTrial:
 
     @property
     def _all(self) -> Wanted:
-        return self._listed(self._keys)
+        return Wanted(self._keys, self._threads, self._among_all)
 
-    def _listed(self, keys: tuple[Key, ...]) -> Wanted:
-        return Wanted(keys, self._threads, self._among_all)
+    @property
+    def _left(self) -> Wanted:
+        """What is left once the saver was closed; what was written last, too."""
+        return Wanted(self.store.latest, (*self._threads, UNRELATED), self._among_all)
 
     @property
     def _among_all(self) -> bool:

@@ -32,6 +32,8 @@ class FaultVerdict:
     """What a trial came to; ``contract`` None means that nothing is wrong.
 
     ``outcome`` is one of the words of a report: clean, held, torn, lost, late, stuck, not-fired.
+    ``unseen`` are the contracts of which the trial tells nothing: what they speak of was not looked
+    at, or nobody could.
     """
 
     outcome: str
@@ -39,6 +41,7 @@ class FaultVerdict:
     summary: str = ""
     expected: str = ""
     observed: str = ""
+    unseen: frozenset[str] = frozenset()
 
 
 def broken(
