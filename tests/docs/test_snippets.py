@@ -166,6 +166,11 @@ def test_the_suite_is_imported_and_a_notebook_judges(
     assert import_module("test_conformance").__name__
 
 
+def test_a_wrapped_connection_is_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import_module("wrapped")
+    assert "before the 1st statement of the operation" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.page)
 def test_settings_are_right(block: Block, tmp_path: Path) -> None:
     data = tomllib.loads(block.code)

@@ -109,4 +109,4 @@ class Recording:
     initial: Mapping[str, bytes]
     log: tuple[Entry, ...]
     folders: tuple[str, ...] = ()
-    """The folders that were there at the beginning; a folder may hold no file."""
+    """The folders that were there at the beginning, empty ones included."""

@@ -193,7 +193,9 @@ def serving_apart(
     """
     need = Need.of(kind)
     if not announced()[need.key].killable:
-        raise ServerUnavailable("only a private server is killed, with places that outlive that")
+        raise ServerUnavailable(
+            "only a private server whose places survive its death can be killed"
+        )
     with _announced(need, None, scratch, proxied=proxied) as kept:
         yield kept
 

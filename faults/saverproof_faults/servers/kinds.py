@@ -91,11 +91,12 @@ class RefusesWrites(Protocol):
     def fail_write(self, name: str, number: int, how: Way, what: str) -> None:
         """Let the server fail at the ``number``-th row from now on, or at the write ``what``.
 
-        ``what`` is the row's name in ``written``. A server that cannot count uses that.
+        Servers that count rows use ``number``. Others, such as Redis, use ``what``, an entry of the
+        list that ``written`` returns.
         """
 
     def has_failed(self, name: str) -> bool:
-        """Return whether the write to fail has come, and let all writes succeed again."""
+        """Return whether the write of ``fail_write`` was refused; let all writes succeed again."""
 
 
 @runtime_checkable

@@ -123,7 +123,7 @@ class Lease:
         self._ask(asdict(Order(Deed.FAIL, number, how, what)))
 
     def has_failed(self) -> bool:
-        """Return whether the write to fail has come.
+        """Return whether the server has refused the write that ``fail_write`` asked for.
 
         Raises:
             ServerError: the server could not be asked.

@@ -105,7 +105,7 @@ class _Databases:
                 with suppress(self._errors):
                     self._run(f"KILL CONNECTION {int(session)}")
             if time.monotonic() > deadline:
-                raise ServerError("a session does not end")
+                raise ServerError("a session in the place has not ended")
             time.sleep(_PAUSE_S)
 
     def reconnect(self) -> None:

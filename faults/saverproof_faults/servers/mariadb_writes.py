@@ -51,7 +51,7 @@ FOR EACH ROW CALL {beside}.pass('{place}', '{event} on {table}')
 
 
 class FailingRows:
-    """A counter of rows that can fail them, in one database at a time.
+    """A counter of rows that can also make them fail, in one database at a time.
 
     ``run`` executes a statement.
     """

@@ -25,7 +25,7 @@ from saverproof_faults.servers.proxy import TcpProxy
 from saverproof_faults.servers.server import ServerError
 
 _PATIENCE_S = 60.0
-"""Seconds for a place or an order: twice what a server may take to start again."""
+"""Seconds to wait for a place, or for the result of an order: a server may start meanwhile."""
 _MOST_RENEWED = 8
 """Used places that are kept beyond those made ahead. More would wait for nobody, and take room."""
 
@@ -114,11 +114,11 @@ class Pool:
         if order.deed in _DEEDS and not isinstance(self._places, RefusesWrites):
             raise ServerError("this kind of server fails no writes")
         if order.deed in (Deed.RESTART, Deed.READY, Deed.FAIL_OVER) and not self.killable:
-            raise ServerError("only a private server is killed, with places that outlive that")
+            raise ServerError("only a private server whose places survive its death can be killed")
         if order.deed is Deed.FAIL_OVER and self._proxy is None:
             raise ServerError("only a server behind a proxy can give its address to another")
         if order.deed is Deed.FREEZE and not isinstance(self._server, StandsStill):
-            raise ServerError("only a private server is made to stand still")
+            raise ServerError("only a private server can be stopped (SIGSTOP)")
         if order.deed is Deed.THAW:
             self._thawing.set()
         answer: Future[Any] = Future()
@@ -286,5 +286,6 @@ _DEEDS: Mapping[Deed, Callable[[Any, str, Order], Any]] = {
 
 
 def first_line(error: Exception) -> str:
+    """Return the first line of an error's text, or else the name of its class."""
     lines = str(error).splitlines() or [type(error).__name__]
     return lines[0]

@@ -25,7 +25,7 @@ _GLOBS = "*?[]^\\"
 
 
 class FailingWrites:
-    """A counter of writes that can fail them, in one database at a time."""
+    """A counter of writes that can also make them fail, in one database at a time."""
 
     WAYS: ClassVar = (Way.REFUSE, Way.FULL)
 
@@ -101,7 +101,7 @@ class FailingWrites:
 
 
 def _beginning(key: str) -> str:
-    """Return the beginning that a key shares with keys like it."""
+    """Return the key up to its first part that may differ the next time, such as an id."""
     begins = _ALIKE.match(key)
     alike = begins[0] if begins else ""
     chance = _BY_CHANCE.search(alike)
@@ -109,7 +109,7 @@ def _beginning(key: str) -> str:
 
 
 def _others(beginning: str) -> list[str]:
-    """Return patterns for all keys that do not begin like that."""
+    """Return patterns that together match every key with another beginning."""
     patterns = []
     for at, letter in enumerate(beginning):
         before = "".join(map(_quoted, beginning[:at]))

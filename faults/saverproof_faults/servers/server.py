@@ -183,7 +183,7 @@ class Server(ABC):
             ServerError: this system does not show when a stopped server has caught up.
         """
         if not sigstop.possible():
-            raise ServerError("a server is made to stand still on Linux alone")
+            raise ServerError("a server can be stopped (SIGSTOP) on Linux only")
         sigstop.freeze(self._running().pid)
 
     def thaw(self) -> None:
@@ -195,7 +195,7 @@ class Server(ABC):
         process = self._running().pid
         sigstop.thaw(process)
         if not sigstop.wait_until_caught_up(process, self.port, PATIENCE_S):
-            raise ServerError(f"{self.programs[0]} does not come to rest after its standstill")
+            raise ServerError(f"{self.programs[0]} has not caught up since it was stopped")
 
     def run(self, command: Sequence[str]) -> None:
         """Run a program as the server's user.

@@ -1,4 +1,4 @@
-"""A cancelled await as plain Python."""
+"""Source text that cancels an await, for scripts without this package."""
 
 from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Moment
@@ -6,6 +6,7 @@ from saverproof_faults.places import Places
 
 
 def cancelled(armed: ArmedPlan, _places: Places) -> str:
+    """Return the source of a function that cancels a coroutine at the plan's place."""
     place = armed.plan.place
     at = f"self.steps == {place.index}"
     before = place.moment is Moment.BEFORE

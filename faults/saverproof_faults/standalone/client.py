@@ -1,4 +1,4 @@
-"""Failing calls of ``sqlite3`` as plain Python."""
+"""Source text that makes calls of ``sqlite3`` fail, for scripts without this package."""
 
 from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Event, Lasts, Moment
@@ -8,6 +8,7 @@ _BUILTINS = frozenset({"MemoryError", "KeyboardInterrupt", "TimeoutError", "Runt
 
 
 def raising(armed: ArmedPlan, places: Places) -> str:
+    """Return the source of a driver that raises at the plan's place."""
     plan = armed.plan
     row, after = plan.place.row, plan.place.moment is Moment.AFTER
     taken = f"list(arguments[-1])[:{row}]" if row is not None else "arguments[-1]"

@@ -1,4 +1,7 @@
-"""SQLite interrupted, denying, locked, full, read-only or refusing a commit, as plain Python."""
+"""Source text that makes SQLite fail by itself, for scripts without this package.
+
+SQLite is interrupted, denies a statement, is locked, full or read-only, or refuses a commit.
+"""
 
 from collections.abc import Callable
 
@@ -9,6 +12,7 @@ from saverproof_faults.standalone.frame import engine
 
 
 def interrupt(armed: ArmedPlan, _places: Places) -> str:
+    """Return the source of an interrupt at a statement."""
     index = armed.plan.place.index
     return engine(
         state="asked = 0",
@@ -26,6 +30,7 @@ def interrupt(armed: ArmedPlan, _places: Places) -> str:
 
 
 def denied(armed: ArmedPlan, _places: Places) -> str:
+    """Return the source of an authorizer that denies a statement."""
     before = armed.plan.place.index - 1
     return engine(
         state="fired = False",
@@ -46,6 +51,7 @@ def denied(armed: ArmedPlan, _places: Places) -> str:
 
 
 def lock(armed: ArmedPlan, _places: Places) -> str:
+    """Return the source of a second connection that holds a lock."""
     locked = armed.plan.fault is Fault.LOCKED
     sql = "BEGIN IMMEDIATE" if locked else "BEGIN; SELECT count(*) FROM sqlite_master"
     return engine(
@@ -68,6 +74,8 @@ def lock(armed: ArmedPlan, _places: Places) -> str:
 
 
 def pragma(name: str, value: str, healed: str) -> Callable[[ArmedPlan, Places], str]:
+    """Return a maker of source that sets a pragma on each connection, and resets it on healing."""
+
     def made(_shot: ArmedPlan, _places: Places) -> str:
         return engine(
             prepare=f"""
@@ -81,6 +89,7 @@ def pragma(name: str, value: str, healed: str) -> Callable[[ArmedPlan, Places], 
 
 
 def refused(armed: ArmedPlan, _places: Places) -> str:
+    """Return the source of a commit hook that refuses a commit."""
     return _REFUSED.format(index=armed.plan.place.index)
 
 

@@ -1,4 +1,4 @@
-"""The common part of all faults inside SQLite, as plain Python: they apply to every connection."""
+"""Source text that all faults inside SQLite share: they apply to every open connection."""
 
 from textwrap import dedent, indent
 

@@ -1,4 +1,4 @@
-"""A statement aborted at one of its rows, as plain Python."""
+"""Source text that aborts a statement at one of its rows, for scripts without this package."""
 
 import re
 
@@ -9,6 +9,7 @@ from saverproof_faults.standalone.frame import engine
 
 
 def trigger(armed: ArmedPlan, places: Places) -> str:
+    """Return the source of triggers that abort a statement at a row."""
     place = armed.plan.place
     wanted = next(found for found in places.statements if found.number == place.index)
     before = [found for found in places.statements if found.number < place.index and found.rows]

@@ -225,7 +225,7 @@ def _local(path: bytes) -> str:
 def _send_all(found: socket.socket, data: bytes) -> None:
     """Send all bytes, even if the socket does not block.
 
-    Whether it blocks is the decision of the program, which shares it.
+    The program shares the socket, so its mode is not changed: this waits by itself.
     """
     deadline = time.monotonic() + _ANSWERS_WITHIN_S
     while data:
@@ -233,7 +233,7 @@ def _send_all(found: socket.socket, data: bytes) -> None:
             data = data[found.send(data, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL) :]
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise StillBusyError("the server takes no more") from None
+                raise StillBusyError("the server reads nothing more of what it is sent") from None
             _ready(found, select.POLLOUT, _ANSWERS_WITHIN_S)
 
 

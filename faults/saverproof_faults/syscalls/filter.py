@@ -54,7 +54,7 @@ def program(known: Processor, exempt: int) -> bytes:
 
 
 def _body(call: Trapped, exempt: int) -> list[tuple[int, int, int, int]]:
-    """Return the instructions for one known call. They end by returning."""
+    """Return the instructions that decide about one known call."""
     lines: list[tuple[int, int, int, int]] = []
     for argument, bits in call.only:
         lines += [_loaded(argument), (_ANY_BIT, 1, 0, bits), (_RETURN, 0, 0, _ALLOW)]

@@ -81,7 +81,7 @@ class CallFault:
         check_place(self.place)
 
     def counts(self, call: SystemCall) -> bool:
-        """Return whether the call is counted."""
+        """Return whether the call is one of those that ``place`` is a number of."""
         if (call.kind in NETWORK) is not (self.failure in NETWORK_FAILURES):
             return False
         return self.kind in (None, call.kind) and self.file in ("", call.file, call.target)

@@ -1,4 +1,4 @@
-"""Make a recording for power cuts of system calls, each noted before it happens."""
+"""Turn system calls, each before it happens, into a recording that power cuts are made from."""
 
 from dataclasses import dataclass, field
 
