@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
+from saverproof.judging import special_steps
 from saverproof.judging.facts import HANG, Difference
 from saverproof.judging.session import Breach
 from saverproof.machines.trials import Trials
@@ -19,7 +20,6 @@ from saverproof.scripts import (
     death_reproducer,
     operation_reproducer,
     reproducer,
-    special_steps,
     verification,
 )
 from saverproof.steps.definitions import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from saverproof.execution.calls import prune_arguments, read_config
+from saverproof.execution.calls import prune_arguments
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.delta import rebuilt, same_rebuilt
-from saverproof.judging.facts import Cause, Raised
+from saverproof.judging.delta import rebuilt, same_rebuilt, walk_source
+from saverproof.judging.facts import Cause, Difference, Raised
+from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
+from saverproof.judging.looks import Answer, ById, InListing, WholeListing
 from saverproof.judging.refusals import (
     is_listed_by_limit,
     is_listed_by_namespace,
@@ -20,6 +21,10 @@ from saverproof.judging.refusals import (
 )
 from saverproof.judging.store_check import NEVER_USED, answers_unknown_alike, check_store
 from saverproof.model.records import Address, delta_channels
+from saverproof.scripts.complaints import compare, complain, unequal
+from saverproof.scripts.source import literal
+from saverproof.scripts.statements import remove, write
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps import definitions as steps
 
 
@@ -34,7 +39,20 @@ def _invoke(context: Context, operation: str, *arguments: Any, **named: Any) -> 
 
 def _compare_given(context: Context, name: str, before: list[str], after: list[str]) -> None:
     if context.watch_inputs:
-        context.facts.compare(facts.INPUT, None, before, after, name)
+        context.facts.compare(facts.INPUT, None, before, after, detail=name, look=_INPUT)
+
+
+def _show_input(
+    writer: ScriptWriter, step: steps.DeleteForRuns | steps.Prune, difference: Difference
+) -> None:
+    """The list of what is to be removed is not what it was before."""
+    names = literal(step.runs if isinstance(step, steps.DeleteForRuns) else step.threads)
+    writer.say(f"given = {names}")
+    remove(step, writer, "given")
+    compare(writer, "given", names, unequal(difference.expected, difference.observed))
+
+
+_INPUT = Answer(_show_input)
 
 
 def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) -> None:
@@ -51,7 +69,8 @@ def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) ->
                 # What comes for any unknown thread has nothing to do with the removal.
                 nobody = ask(context, steps.ListTuples(NEVER_USED)).error is not None
                 cause = Cause.EMPTY_THREAD if nobody and not context.model.listing(asked) else None
-                context.facts.differ(facts.RAISED, None, "a listing", listing.error, cause=cause)
+                log = context.facts.by(WholeListing(asked))
+                log.differ(facts.RAISED, None, "a listing", listing.error, cause=cause)
             continue
         _judge_listing(context, thread, listing)
     if len(context.facts.differences) == known:
@@ -59,21 +78,24 @@ def _look_again(context: Context, step: steps.Step, threads: tuple[str, ...]) ->
 
 
 def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
-    model = context.model
+    model, asked = context.model, steps.ListTuples(thread)
     for address, item in listing.items:
         if model.record(address) is None:
-            context.facts.differ(facts.EXTRA, address, None, item)
+            look = InListing(asked, address)
+            context.facts.differ(facts.EXTRA, address, None, item, look=look, part=GONE)
             model.adopt(address)
         else:
-            judge_listed(context, address, item)
-    asked = steps.ListTuples(thread)
+            judge_listed(context, asked, address, item)
     for address in set(model.listing(asked)) - set(listing.addresses):
         # Whether a listing without a namespace or a limit shows all is not for this to say.
         if is_listed_by_limit(context, asked, address):
             continue
         if is_listed_by_namespace(context, asked, address):
             continue
-        context.facts.differ(facts.MISSING, address, "in the listing", "not in it")
+        look = InListing(asked, address)
+        context.facts.differ(
+            facts.MISSING, address, "in the listing", "not in it", look=look, part=THERE
+        )
 
 
 def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
@@ -148,8 +170,7 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
     with_delta = {thread for thread in step.threads if _may_have_deltas(context, thread)}
     kept: list[Address] = []
     for address in open_:
-        config = read_config(address, context.real(address[0]))
-        observed = context.attempt(partial(context.reader.get_tuple, config))
+        observed = ById(address).ask(context)
         record = model.record(address)
         assert record is not None
         if observed is None or answers_unknown_alike(context, address, observed):
@@ -163,9 +184,20 @@ def _settle(context: Context, step: steps.Prune, open_: list[Address]) -> None:
         if address[0] not in with_delta:
             kept.append(address)
     if kept:
-        context.facts.differ(facts.KEPT, kept[0], [], kept)
+        context.facts.differ(facts.KEPT, kept[0], [], kept, look=_KEPT)
     else:
         context.facts.agree(facts.KEPT)
+
+
+def _show_kept(writer: ScriptWriter, step: steps.Prune, difference: Difference) -> None:
+    """Older checkpoints are still there."""
+    write(step, writer)
+    places = ", ".join(map(writer.at, difference.observed))
+    found = writer.ask("get_tuple", "at")
+    compare(writer, f"[at for at in [{places}] if {found}]", "[]")
+
+
+_KEPT = Answer(_show_kept)
 
 
 def _may_have_deltas(context: Context, thread: str) -> bool:
@@ -200,4 +232,22 @@ def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
         address = (thread, "", latest)
         shown = rebuilt(context, address, channel)
         alike = same_rebuilt(expected, shown)
-        context.facts.judge(alike, facts.REBUILT, address, expected, shown)
+        context.facts.judge(alike, facts.REBUILT, address, expected, shown, look=_REBUILT)
+
+
+def _show_rebuilt(writer: ScriptWriter, step: steps.Prune, difference: Difference) -> None:
+    """What delta channels are rebuilt from, before and after, unless stored whole since."""
+    assert difference.address is not None
+    thread, namespace, _ = difference.address
+    channels = delta_channels(writer.model.history(thread, namespace).values())
+    at = writer.at(difference.address)
+    writer.say(f"at, channels = {at}, {literal(list(channels))}")
+    walked = walk_source(writer, "at", "channels")
+    writer.say(f"expected = {walked}")
+    write(step, writer)
+    writer.say(f"observed = {walked}", f"found = {writer.ask('get_tuple', 'at')}")
+    writer.say('stored = found.checkpoint["channel_values"] if found else {}')
+    complain(writer, "any(observed[c] != expected[c] for c in channels if c not in stored)")
+
+
+_REBUILT = Answer(_show_rebuilt)

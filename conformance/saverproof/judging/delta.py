@@ -9,10 +9,15 @@ from typing import Any
 
 from saverproof.execution.calls import address_config, read_config
 from saverproof.judging import facts
+from saverproof.judging.answers import field
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Raised
-from saverproof.judging.tuples import field
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.looks import Answer, ById
 from saverproof.model.records import Address
+from saverproof.scripts.complaints import compare, unequal
+from saverproof.scripts.source import literal
+from saverproof.scripts.statements import delta_history
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import DeltaHistory
 from saverproof.values import same
 
@@ -62,7 +67,7 @@ def walk(context: Context, config: dict[str, Any], channel: str) -> ChannelHisto
 def rebuilt(context: Context, address: Address, channel: str) -> Any:
     """What a delta channel of a checkpoint is rebuilt from: its own value, or its ancestors'."""
     config = read_config(address, context.real(address[0]))
-    target = context.attempt(lambda: context.reader.get_tuple(config))
+    target = ById(address).ask(context)
     checkpoint = field(target, "checkpoint")
     values = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
     if values and channel in values:
@@ -92,7 +97,8 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
     if isinstance(answer, Raised) or not isinstance(answer, Mapping):
         context.facts.differ(facts.HISTORY_RAISED, None, "a history", answer)
         return
-    context.facts.compare(facts.CHANNELS, None, sorted(set(step.channels)), sorted(answer))
+    asked = sorted(set(step.channels))
+    context.facts.compare(facts.CHANNELS, None, asked, sorted(answer), look=_HISTORY)
     for channel in step.channels:
         expected = walk(context, config, channel)
         if expected.unclear or channel not in answer:
@@ -100,4 +106,27 @@ def take_delta_history(step: DeltaHistory, context: Context) -> None:
         entry = answer[channel]
         seed = (entry["seed"],) if "seed" in entry else ()
         shown = ChannelHistory(tuple(tuple(write) for write in entry.get("writes", ())), seed)
-        context.facts.judge(_equal(expected, shown), facts.HISTORY, None, expected, shown)
+        alike = _equal(expected, shown)
+        context.facts.judge(alike, facts.HISTORY, None, expected, shown, look=_HISTORY)
+
+
+def _show_history(writer: ScriptWriter, step: DeltaHistory, difference: Difference) -> None:
+    """The history that the saver gives, and a walk over what its reads give."""
+    config = writer.config(step.thread, step.namespace, step.number)
+    walked = walk_source(writer, config, literal(step.channels))
+    wrong = unequal(difference.expected, difference.observed)
+    compare(writer, delta_history(step, writer), walked, wrong)
+
+
+_HISTORY = Answer(_show_history)
+
+
+def walk_source(writer: ScriptWriter, config: str, channels: str) -> str:
+    """The base class's own walk over what the saver's ``get_tuple`` gives, as an expression."""
+    return writer.ask_of(
+        "BaseCheckpointSaver",
+        "get_delta_channel_history",
+        writer.receiver,
+        f"config={config}",
+        f"channels={channels}",
+    )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Protocol
 
 from saverproof.errors import describe
 from saverproof.model.records import Address, Circumstance, PendingWrite, Provenance, Record
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import Step
 
 
@@ -26,6 +27,12 @@ class Fact:
 
     name: str
     words: str = ""
+
+    def of(self, detail: str | None) -> str:
+        """The name of what differs, its detail after a colon."""
+        if detail is None:
+            return self.name
+        return f"{self.name}:{detail}" if self.name else detail
 
 
 # --- checkpoints and their content -------------------------------------------------------------
@@ -191,13 +198,39 @@ class Raised:
         return f"raised {describe(self.error)}"
 
 
+class Look(Protocol):
+    """How something was looked at, so that a script can look at it the same way."""
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the ``last`` step of a program, the look, and a complaint of the difference.
+
+        Raises:
+            NoScriptError: a script cannot show this.
+        """
+        ...
+
+
+class Part(Protocol):
+    """What of an answer was compared."""
+
+    def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
+        """Write the comparison with an answer, given as an expression.
+
+        Raises:
+            NoScriptError: a script cannot show this.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class Difference:
     """One fact about the saver that is not as the model has it.
 
     ``detail`` is the channel, key or argument concerned, ``write`` the pending write, ``item``
     one that is shown and should not be, ``listed`` the checkpoint that a listing is wrong about.
-    ``explains`` are differences that were seen because of this one, and go where it goes.
+    ``look`` is what showed it, None if that was the step itself; ``part`` is what of the answer
+    differs, if a look gives more than one thing to compare. ``explains`` are differences that were
+    seen because of this one, and go where it goes.
     """
 
     kind: Fact
@@ -209,6 +242,8 @@ class Difference:
     item: Any = None
     cause: Cause | None = None
     listed: Listed | None = None
+    look: Look | None = None
+    part: Part | None = None
     explains: list[Difference] = field(default_factory=list)
 
     @property
@@ -219,9 +254,7 @@ class Difference:
     @property
     def fact(self) -> str:
         """The name of what differs, its detail after a colon."""
-        if self.detail is None:
-            return self.kind.name
-        return f"{self.kind.name}:{self.detail}" if self.kind.name else self.detail
+        return self.kind.of(self.detail)
 
 
 Judged = Fact | Circumstance | type[Step]
@@ -230,13 +263,18 @@ nothing beside it."""
 
 
 class FactLog:
-    """Collects what agreed, as counts, and what differed."""
+    """Collects what agreed, as counts, and what differed; ``look`` is what shows it."""
 
-    __slots__ = ("differences", "judged")
+    __slots__ = ("differences", "judged", "look")
 
-    def __init__(self) -> None:
-        self.judged: Counter[Judged] = Counter()
-        self.differences: list[Difference] = []
+    def __init__(self, look: Look | None = None, joins: FactLog | None = None) -> None:
+        self.judged: Counter[Judged] = Counter() if joins is None else joins.judged
+        self.differences: list[Difference] = [] if joins is None else joins.differences
+        self.look = look
+
+    def by(self, look: Look) -> FactLog:
+        """The same log, for what another look shows."""
+        return FactLog(look, self)
 
     def agree(self, fact: Judged, times: int = 1) -> None:
         """Count that a fact was as it should be."""
@@ -246,20 +284,15 @@ class FactLog:
         self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
     ) -> Difference:
         """Note that a fact was not as expected; what is ``known`` are fields of the difference."""
-        difference = Difference(fact, address, expected, observed, **known)
+        difference = Difference(fact, address, expected, observed, **{"look": self.look, **known})
         self.differences.append(difference)
         return difference
 
     def compare(
-        self,
-        fact: Fact,
-        address: Address | None,
-        expected: Any,
-        observed: Any,
-        detail: str | None = None,
+        self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
     ) -> None:
         """Compare two plain values (exact by ``==``) and note which it was."""
-        self.judge(expected == observed, fact, address, expected, observed, detail)
+        self.judge(expected == observed, fact, address, expected, observed, **known)
 
     def judge(
         self,
@@ -268,13 +301,13 @@ class FactLog:
         address: Address | None,
         expected: Any,
         observed: Any,
-        detail: str | None = None,
+        **known: Any,
     ) -> None:
         """Note whether a fact holds, however it was compared."""
         if holds:
             self.judged[fact] += 1
         else:
-            self.differ(fact, address, expected, observed, detail=detail)
+            self.differ(fact, address, expected, observed, **known)
 
     def merge(self, other: FactLog) -> None:
         """Take over what another log has."""

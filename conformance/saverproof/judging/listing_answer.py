@@ -6,12 +6,15 @@ from typing import Any
 
 from saverproof.execution.calls import list_arguments
 from saverproof.judging import facts
+from saverproof.judging.answers import field, part, shown_id
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Raised
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.looks import Answer
 from saverproof.judging.store_check import known_numbers
-from saverproof.judging.tuples import field, part, shown_id
 from saverproof.model.records import Address
 from saverproof.model.store import Model
+from saverproof.scripts.complaints import compare, unequal
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import ListTuples
 from saverproof.steps.identifiers import mint
 
@@ -121,5 +124,20 @@ def ask(context: Context, step: ListTuples) -> Listing:
             before, after = (
                 {"config": c, **a}[name] for c, a in ((given, others), (config, arguments))
             )
-            context.facts.compare(facts.INPUT, None, before, after, name)
+            context.facts.compare(facts.INPUT, None, before, after, detail=name, look=_INPUT)
     return Listing(context, step, answer)
+
+
+def _show_input(writer: ScriptWriter, step: ListTuples, difference: Difference) -> None:
+    """An argument is not what it was before the listing."""
+    name = str(difference.detail)
+    given, start = f"given_{name}", "" if name == "config" else f"{name}="
+    arguments = writer.list_arguments(step)
+    at = next(n for n, one in enumerate(arguments) if one.startswith(start))
+    source = arguments[at].removeprefix(start)
+    arguments[at] = f"{start}{given}"
+    writer.say(f"{given} = {source}", writer.listing(*arguments))
+    compare(writer, given, source, unequal(difference.expected, difference.observed))
+
+
+_INPUT = Answer(_show_input)

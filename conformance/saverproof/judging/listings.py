@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from saverproof.execution.calls import read_config
 from saverproof.judging import facts
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, Fact, FactLog, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import Listing, ask
+from saverproof.judging.looks import Answer, ById, InListing, WholeListing
 from saverproof.judging.refusals import (
     is_listed_by_namespace,
     judge_refusal,
@@ -23,6 +23,9 @@ from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
 from saverproof.model.records import Address, Record
 from saverproof.model.store import Model
+from saverproof.scripts.complaints import address_source, compare, complain
+from saverproof.scripts.source import quoted
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import IdForm, ListTuples, WalkPages
 from saverproof.steps.identifiers import mint
 
@@ -40,7 +43,7 @@ def take_list_tuples(step: ListTuples, context: Context) -> None:
     _judge_order(context.facts, listing, step)
     for address, item in listing.items:
         if context.model.record(address) is not None:
-            judge_listed(context, address, item)
+            judge_listed(context, unlimited, address, item)
     if step.limit is not None:
         _judge_limit(context, step, listing)
 
@@ -102,7 +105,9 @@ def _differ(
 ) -> Difference:
     expected = [_named(address) for address in context.model.listing(step)]
     shown = [_named(address) for address in listing.addresses]
-    return context.facts.differ(fact, None, expected, shown, listed=listed, cause=cause)
+    return context.facts.differ(
+        fact, None, expected, shown, listed=listed, cause=cause, look=_SELECTION
+    )
 
 
 def _named(address: Address) -> tuple[str, str, str]:
@@ -138,9 +143,8 @@ def _cause_of_missing(context: Context, step: ListTuples, address: Address) -> C
 
 def _look_by_id(context: Context, address: Address) -> Difference | None:
     """Read the checkpoint by its id; gives what is behind it if it is not there either."""
-    config = read_config(address, context.real(address[0]))
-    observed = context.attempt(lambda: context.reader.get_tuple(config))
-    log = FactLog()
+    look, log = ById(address), FactLog(ById(address))
+    observed = look.ask(context)
     judge_read(context, log, address, observed)
     context.facts.differences += log.differences
     if isinstance(observed, Raised):
@@ -148,15 +152,15 @@ def _look_by_id(context: Context, address: Address) -> Difference | None:
     return log.differences[-1] if observed is None else None
 
 
-def judge_listed(context: Context, address: Address, item: Any) -> None:
-    """Compare a listed tuple; what differs in it is first looked up by id."""
+def judge_listed(context: Context, step: ListTuples, address: Address, item: Any) -> None:
+    """Compare a tuple that a listing gave; what differs in it is first looked up by id."""
     record = context.model.record(address)
     assert record is not None
     model = context.model
     doubts, writes = set(record.doubts), model.pending(address)
     doubted = [write.doubted for write in writes]
     values_doubted, writes_doubted = len(model.doubted_values), address in model.doubted_writes
-    log = FactLog()
+    log = FactLog(InListing(step, address))
     judge_tuple(log, context.model, address, item, context.real(address[0]))
     if not log.differences:
         context.facts.judged.update(log.judged)
@@ -170,11 +174,9 @@ def judge_listed(context: Context, address: Address, item: Any) -> None:
         _trust_values_again(model, record, address)
     if not writes_doubted:
         model.doubted_writes.discard(address)
-    by_id = context.attempt(
-        lambda: context.reader.get_tuple(read_config(address, context.real(address[0])))
-    )
-    straight = FactLog()
-    judge_read(context, straight, address, by_id)
+    by_id = ById(address)
+    straight = FactLog(by_id)
+    judge_read(context, straight, address, by_id.ask(context))
     if straight.differences:
         context.facts.differences += straight.differences
         straight.differences[0].explains += log.differences
@@ -201,11 +203,12 @@ def _judge_order(log: FactLog, listing: Listing, step: ListTuples) -> None:
             continue
         expected = [mint(n) for n in sorted(numbers, reverse=True)]
         shown = [mint(n) for n in numbers]
-        log.differ(facts.LISTED_ORDER, (thread, namespace, numbers[0]), expected, shown)
+        address = (thread, namespace, numbers[0])
+        log.differ(facts.LISTED_ORDER, address, expected, shown, look=_ORDER)
     if step.thread is None and len(by_place) > 1:
         numbers = [number for _, _, number in listing.addresses]
         expected_all = sorted(numbers, reverse=True)
-        log.compare(facts.ORDER_OF_ALL, None, expected_all, numbers)
+        log.compare(facts.ORDER_OF_ALL, None, expected_all, numbers, look=_ORDER)
 
 
 def _is_start(shown: list[Address], whole: list[Address], limit: int) -> bool:
@@ -219,7 +222,8 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
     assert step.limit is not None
     limited = ask(context, step)
     if limited.error is not None:
-        context.facts.differ(facts.LIMIT_RAISED, None, "a listing", limited.error)
+        look = WholeListing(step)
+        context.facts.differ(facts.LIMIT_RAISED, None, "a listing", limited.error, look=look)
         return
     if step.limit == 0:
         context.facts.agree(facts.LIMIT_ZERO)
@@ -231,7 +235,8 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
         newest_first = sorted(wanted, key=lambda address: address[2], reverse=True)
         right = _is_start(shown, newest_first, step.limit)
     expected = [_named(a) for a in whole[: step.limit]]
-    context.facts.judge(right, facts.LIMIT, None, expected, [_named(a) for a in shown])
+    observed = [_named(a) for a in shown]
+    context.facts.judge(right, facts.LIMIT, None, expected, observed, look=_LIMIT)
 
 
 def take_walk_pages(step: WalkPages, context: Context) -> None:
@@ -262,4 +267,80 @@ def take_walk_pages(step: WalkPages, context: Context) -> None:
         None,
         [mint(n) for n in expected],
         [mint(n) if n >= 0 else "an id never put" for n in seen],
+        look=_PAGES,
     )
+
+
+# --- in scripts --------------------------------------------------------------------------------
+
+
+def _items(writer: ScriptWriter, arguments: Sequence[str], *, by_id: bool) -> str:
+    """What a listing gives: the ids, or the addresses."""
+    if by_id:
+        return writer.listing(*arguments, item='found.checkpoint["id"]')
+    writer.helpers.add("address")
+    return writer.listing(*arguments, item="address(found.config)")
+
+
+def _ids_tell(writer: ScriptWriter, difference: Difference) -> bool:
+    """Whether the ids alone show the difference, without thread and namespace."""
+    listings = (difference.expected, difference.observed)
+    expected, observed = ([named[2] for named in listing] for listing in listings)
+    return writer.ids_are_unique and sorted(expected) != sorted(observed)
+
+
+def _show_selection(writer: ScriptWriter, step: ListTuples, difference: Difference) -> None:
+    by_id = _ids_tell(writer, difference)
+    expected = sorted(writer.model.listing(step), key=lambda a: a[2:] if by_id else a)
+    sources = [writer.id(a[2]) if by_id else address_source(writer, a) for a in expected]
+    arguments = writer.list_arguments(replace(step, limit=None))
+    listed = _items(writer, arguments, by_id=by_id)
+    compare(writer, f"sorted({listed})", f"[{', '.join(sources)}]")
+
+
+def _show_order(writer: ScriptWriter, step: ListTuples, difference: Difference) -> None:
+    """Of one namespace, if the difference names a checkpoint of it, else of all that is listed."""
+    arguments = writer.list_arguments(replace(step, limit=None))
+    places = {address[:2] for address in writer.model.listing(step)}
+    if difference.address is None or len(places) == 1:
+        writer.say(f"observed = {_items(writer, arguments, by_id=True)}")
+    else:
+        thread, namespace, _ = difference.address
+        writer.say(f"listed = {_items(writer, arguments, by_id=False)}")
+        place = f"({quoted(thread)}, {quoted(namespace)})"
+        writer.say(f"observed = [at[2] for at in listed if at[:2] == {place}]")
+    writer.say("expected = sorted(observed, reverse=True)")
+    complain(writer, "observed != expected")
+
+
+def _show_limit(writer: ScriptWriter, step: ListTuples, difference: Difference) -> None:
+    whole = replace(step, limit=None)
+    by_id = writer.ids_are_unique
+    everything = _items(writer, writer.list_arguments(whole), by_id=by_id)
+    observed = _items(writer, writer.list_arguments(step), by_id=by_id)
+    writer.say(f"everything = {everything}")
+    if len({address[:2] for address in writer.model.listing(whole)}) <= 1:
+        compare(writer, observed, f"everything[:{step.limit}]")
+    else:
+        compare(writer, f"len({observed})", f"min({step.limit}, len(everything))")
+
+
+def _show_pages(writer: ScriptWriter, step: WalkPages, difference: Difference) -> None:
+    """A walk over the pages of a history, which have to make up the whole."""
+    history = sorted(writer.model.history(step.thread, step.namespace), reverse=True)
+    listing = writer.listing(
+        writer.config(step.thread, step.namespace), "before=before", f"limit={step.size}"
+    )
+    writer.say(
+        "observed, before = [], None",
+        f"for _ in range({len(history) + 2}):",
+        f"    page = {listing}",
+        '    observed += [item.checkpoint["id"] for item in page]',
+        "    before = config(checkpoint_id=observed[-1]) if page else before",
+        f"expected = [{', '.join(map(writer.id, history))}]",
+    )
+    complain(writer, "sorted(observed, reverse=True) != expected")
+
+
+_SELECTION, _ORDER = Answer(_show_selection), Answer(_show_order)
+_LIMIT, _PAGES = Answer(_show_limit), Answer(_show_pages)

@@ -6,9 +6,13 @@ from typing import Any
 
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Raised
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.looks import Answer
 from saverproof.judging.store_check import check_store
-from saverproof.steps.definitions import OwnStep
+from saverproof.scripts.complaints import guarded
+from saverproof.scripts.statements import lines_of
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import OwnStep, Step
 
 
 def own_objection(step: Any, context: Context) -> str | None:
@@ -41,4 +45,17 @@ def look_at_invariants(context: Context) -> None:
 
 
 def _note(context: Context, contract: str, answer: Raised) -> None:
-    context.facts.differ(facts.OWN, None, "no exception", answer, detail=contract)
+    context.facts.differ(facts.OWN, None, "no exception", answer, detail=contract, look=_OWN)
+
+
+def _show_own(writer: ScriptWriter, step: Step, difference: Difference) -> None:
+    """A rule or an invariant raises."""
+    contract, observed = str(difference.detail), difference.observed
+    lines = lines_of(step, writer)
+    if not (isinstance(step, OwnStep) and step.contract == contract):
+        writer.say(*lines)
+        lines = [writer.call_own(contract, {})]
+    guarded(writer, lines, "no exception", getattr(observed, "error", None))
+
+
+_OWN = Answer(_show_own)

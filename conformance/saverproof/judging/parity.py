@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,14 +15,19 @@ from saverproof.execution.calls import put_call, put_writes_call, read_config
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
 from saverproof.judging import facts
+from saverproof.judging.answers import field
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Raised
+from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.reads import alike
-from saverproof.judging.tuples import field
+from saverproof.model.records import Address
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
 from saverproof.process.standstill import ends
-from saverproof.steps.definitions import CallOnLoop, Put, PutWrites
+from saverproof.scripts.call_source import APIS
+from saverproof.scripts.complaints import complain, guarded, unequal
+from saverproof.scripts.statements import write_steps
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import CallOnLoop, Put, PutWrites, Step
 from saverproof.targets.event_loop import EventLoop
 from saverproof.values import Value
 
@@ -35,24 +42,63 @@ def compare_apis(context: Context) -> None:
     model = context.model
     for address in [*model.addresses(), *model.gone]:
         config = read_config(address, context.real(address[0]))
-        answers = [
+        first, second = (
             context.attempt(partial(driver.get_tuple, config)) for driver in context.store.drivers
-        ]
-        _compare(context, f"get_tuple of checkpoint {address[2]}", answers, alike)
+        )
+        log, what = context.facts.by(BothRead(address)), f"get_tuple of checkpoint {address[2]}"
+        log.judge(alike(first, second), facts.SAME_ANSWERS, None, first, second, detail=what)
     for thread in model.threads:
         config = {"configurable": {"thread_id": context.real(thread)}}
-        answers = [
+        first, second = (
             context.attempt(partial(driver.list_tuples, config, {}))
             for driver in context.store.drivers
-        ]
-        _compare(context, f"list of thread {thread!r}", answers, _alike_lists)
+        )
+        log, what = context.facts.by(BothList(thread)), f"list of thread {thread!r}"
+        log.judge(_alike_lists(first, second), facts.SAME_ANSWERS, None, first, second, detail=what)
 
 
-def _compare(
-    context: Context, what: str, answers: list[Any], equal: Callable[[Any, Any], bool]
-) -> None:
-    first, second = answers
-    context.facts.judge(equal(first, second), facts.SAME_ANSWERS, None, first, second, what)
+class _Both(ABC):
+    """The same question through both APIs."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def asked(self, writer: ScriptWriter, api: str) -> str:
+        """The question through one API, as an expression that shows its answer."""
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the last step and the question, which the second API answers otherwise."""
+        write_steps(writer, (last,))
+        writer.helpers.add("shown")
+        first, second = difference.expected, difference.observed
+        asked = [self.asked(writer, api) for api in APIS]
+        if isinstance(second, Raised):
+            writer.say(asked[0])
+            guarded(writer, [asked[1]], "the answer of the other API", second.error)
+            return
+        writer.say(f"expected = {asked[0]}", f"observed = {asked[1]}")
+        raised = isinstance(first, Raised)
+        complain(writer, "observed != expected" if raised else unequal(first, second))
+
+
+@dataclass(frozen=True, slots=True)
+class BothRead(_Both):
+    """A read of one checkpoint through both APIs."""
+
+    address: Address
+
+    def asked(self, writer: ScriptWriter, api: str) -> str:
+        return f"shown({writer.api_call(api, 'get_tuple', writer.at(self.address))})"
+
+
+@dataclass(frozen=True, slots=True)
+class BothList(_Both):
+    """A listing of one thread through both APIs."""
+
+    thread: str
+
+    def asked(self, writer: ScriptWriter, api: str) -> str:
+        return writer.api_listing(api, writer.config(self.thread), item="shown(found)")
 
 
 def _alike_lists(left: Any, right: Any) -> bool:

@@ -8,13 +8,17 @@ from typing import Any
 
 from saverproof.execution.calls import PutCall, put_call, put_writes_call
 from saverproof.judging import facts
+from saverproof.judging.answers import place
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Cause, Raised
+from saverproof.judging.facts import Cause, Difference, Raised
+from saverproof.judging.looks import Answer
 from saverproof.judging.store_check import check_store, touch
-from saverproof.judging.tuples import part
 from saverproof.model import records
 from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record, Version
+from saverproof.scripts.complaints import address_source, compare, unequal
+from saverproof.scripts.statements import put, put_writes, write
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import Put, PutWrites
 from saverproof.steps.identifiers import mint
 from saverproof.values import same
@@ -49,14 +53,18 @@ def take_put(step: Put, context: Context) -> None:
 
 
 def _judge_returned(context: Context, step: Put, answer: Any) -> None:
-    shown = (
-        part(answer, "thread_id"),
-        part(answer, "checkpoint_ns") or "",
-        part(answer, "checkpoint_id"),
-    )
     expected = (context.real(step.thread), step.namespace, mint(step.number))
     address = (step.thread, step.namespace, step.number)
-    context.facts.compare(facts.RETURNED, address, expected, shown)
+    context.facts.compare(facts.RETURNED, address, expected, place(answer), look=_RETURNED)
+
+
+def _show_returned(writer: ScriptWriter, step: Put, difference: Difference) -> None:
+    put(step, writer, answer="answer")
+    expected = address_source(writer, (step.thread, step.namespace, step.number))
+    compare(writer, "address(answer)", expected)
+
+
+_RETURNED = Answer(_show_returned)
 
 
 def settle_refused(context: Context, address: Address) -> None:
@@ -114,18 +122,61 @@ def _judge_versions(context: Context, address: Address, planned: PlannedPut) -> 
         for name, channel in planned.channels.items()
         if name not in planned.new_versions
     ]
+    look = _VERSION
     try:
         increases = all(old < new for old in older)  # type: ignore[operator]
     except TypeError:
-        increases = False
-    context.facts.judge(increases, facts.VERSION, address, f"above {older}", new)
+        increases, look = False, _VERSION_OF_OTHER_TYPE
+    context.facts.judge(increases, facts.VERSION, address, f"above {older}", new, look=look)
+
+
+def _show_version(writer: ScriptWriter, step: Put, condition: str) -> None:
+    """The put's new version is not above each one that its other channels have."""
+    write(step, writer)
+    record = writer.model.record((step.thread, step.namespace, step.number))
+    changed = {channel for channel, _ in step.changes}
+    channels = record.channels if record is not None else {}
+    older = [str(channel.version) for name, channel in channels.items() if name not in changed]
+    new = next(str(channel.version) for name, channel in channels.items() if name in changed)
+    wrong = f"not all({condition} for older in expected)"
+    compare(writer, new, f"[{', '.join(dict.fromkeys(older))}]", wrong)
+
+
+_VERSION = Answer(lambda writer, step, _: _show_version(writer, step, "older < observed"))
+_VERSION_OF_OTHER_TYPE = Answer(
+    lambda writer, step, _: _show_version(
+        writer, step, "isinstance(older, str) is isinstance(observed, str) and older < observed"
+    )
+)
 
 
 def _judge_inputs(context: Context, address: Address, call: Any, untouched: Any) -> None:
     of_put = ("checkpoint", "metadata", "new_versions", "config")
     for name in of_put if isinstance(call, PutCall) else ("writes", "config"):
         before, after = getattr(untouched, name), getattr(call, name)
-        context.facts.judge(_unchanged(before, after), facts.INPUT, address, before, after, name)
+        context.facts.judge(
+            _unchanged(before, after),
+            facts.INPUT,
+            address,
+            before,
+            after,
+            detail=name,
+            look=_INPUT,
+        )
+
+
+def _show_input(writer: ScriptWriter, step: Put | PutWrites, difference: Difference) -> None:
+    """An argument is not what it was before the call."""
+    name = str(difference.detail)
+    if isinstance(step, Put):
+        sources = put(step, writer, named=name)
+    else:
+        sources = put_writes(step, writer, named=name)
+    wrong = unequal(difference.expected, difference.observed)
+    compare(writer, f"given_{name}", sources[name], wrong)
+
+
+_INPUT = Answer(_show_input)
 
 
 def _unchanged(before: Any, after: Any) -> bool:

@@ -16,12 +16,16 @@ from unittest import mock
 
 from saverproof.execution.calls import get_config
 from saverproof.judging import facts
+from saverproof.judging.answers import field
 from saverproof.judging.attribution.features import evidence
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Cause, FactLog, Raised
+from saverproof.judging.facts import Cause, Difference, FactLog, Raised
+from saverproof.judging.looks import Answer, Asked
 from saverproof.judging.puts import spoil
 from saverproof.judging.store_check import judge_latest, judge_read, read_back
-from saverproof.judging.tuples import field
+from saverproof.scripts.complaints import complain, guarded, unequal
+from saverproof.scripts.statements import read
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, NextVersions
 from saverproof.values import same
 
@@ -33,7 +37,7 @@ def take_get_tuple(step: GetTuple, context: Context) -> None:
     if log.differences and (cause := _cause(context, step)):
         expected = "the answer to the same question in its plain form"
         first = log.differences[0].observed
-        form = context.facts.differ(facts.FORM, None, expected, first, cause=cause)
+        form = context.facts.differ(facts.FORM, None, expected, first, cause=cause, look=_FORM)
         form.explains += log.differences
         return
     context.facts.merge(log)
@@ -48,12 +52,12 @@ def take_get_tuple(step: GetTuple, context: Context) -> None:
 
 
 def _ask(context: Context, step: GetTuple) -> tuple[FactLog, Any]:
-    log = FactLog()
+    log = FactLog(Asked(step))
     config = get_config(step, context.real(step.thread))
     observed = context.attempt(lambda: context.reader.get_tuple(config))
     if context.watch_inputs:
         fresh = get_config(step, context.real(step.thread))
-        log.compare(facts.INPUT, None, fresh, config, "config")
+        log.compare(facts.INPUT, None, fresh, config, detail="config", look=_INPUT)
     namespace = step.namespace or ""
     if step.number is not None:
         address = (step.thread, namespace, step.number)
@@ -66,13 +70,28 @@ def _ask(context: Context, step: GetTuple) -> tuple[FactLog, Any]:
 
 def _cause(context: Context, step: GetTuple) -> Cause | None:
     for cause, plain in _plainer(step):
-        config = get_config(plain, context.real(step.thread))
-        form = get_config(step, context.real(step.thread))
-        plain_answer = context.attempt(partial(context.reader.get_tuple, config))
-        answer = context.attempt(partial(context.reader.get_tuple, form))
-        if not alike(plain_answer, answer):
+        if not alike(Asked(plain).ask(context), Asked(step).ask(context)):
             return cause
     return None
+
+
+def _show_form(writer: ScriptWriter, step: GetTuple, difference: Difference) -> None:
+    """The read in its plainest form, and as it is."""
+    writer.helpers.add("shown")
+    plain = GetTuple(step.thread, step.namespace or "", step.number)
+    writer.say(f"expected = shown({read(plain, writer)})")
+    guarded(writer, [f"observed = shown({read(step, writer)})"], "an answer")
+    complain(writer, "observed != expected")
+
+
+def _show_input(writer: ScriptWriter, step: GetTuple, difference: Difference) -> None:
+    """The config is not what it was before the read."""
+    config = writer.config(step.thread, step.namespace, step.number, step.id_form, step.extras)
+    writer.say(f"observed = {config}", writer.ask("get_tuple", "observed"), f"expected = {config}")
+    complain(writer, unequal(difference.expected, difference.observed))
+
+
+_FORM, _INPUT = Answer(_show_form), Answer(_show_input)
 
 
 def _plainer(step: GetTuple) -> Iterator[tuple[Cause, GetTuple]]:
@@ -128,14 +147,37 @@ def take_next_versions(step: NextVersions, context: Context) -> None:
         with _set_back(by_s=_HOUR_S if step.clock_goes_back and number >= step.count // 2 else 0):
             version = context.attempt(partial(context.next_version, current))
         if isinstance(version, Raised):
-            context.facts.differ(facts.VERSION_RAISED, None, "a version", version)
+            context.facts.differ(facts.VERSION_RAISED, None, "a version", version, look=_ROW)
             return
         above = current if versions else _empty_of(version)
         if not _greater(version, above):
-            context.facts.differ(facts.VERSION, None, f"above {above!r}", version)
+            context.facts.differ(facts.VERSION, None, f"above {above!r}", version, look=_ROW)
             return
         context.facts.agree(facts.VERSION)
         versions.append(version)
+
+
+def _show_row(writer: ScriptWriter, step: NextVersions, difference: Difference) -> None:
+    """Versions minted in a row, which have to increase."""
+    back = [
+        f"    if number == {step.count // 2}:",
+        "        now = time.time",
+        f"        time.time = lambda: now() - {_HOUR_S}",
+    ]
+    lines = [
+        "versions = [saver.get_next_version(None, None)]",
+        f"for {'number' if step.clock_goes_back else '_'} in range({step.count - 1}):",
+        *(back if step.clock_goes_back else ()),
+        "    versions.append(saver.get_next_version(versions[-1], None))",
+        "pairs = pairwise([type(versions[0])(), *versions])",
+        "observed = [pair for pair in pairs if not pair[0] < pair[1]]",
+        "expected = []",
+    ]
+    guarded(writer, lines, "versions that increase", getattr(difference.observed, "error", None))
+    complain(writer, "observed != expected")
+
+
+_ROW = Answer(_show_row)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FilterSort, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import ask
+from saverproof.judging.looks import WholeListing
 from saverproof.model.records import Address
 from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
 
@@ -30,31 +31,33 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
         return
     if refuses_nones(context, step, error):
         return
+    log = context.facts.by(WholeListing(step))
     named = replace(step, id_form=IdForm.ABSENT)
     if step.id_form is IdForm.EMPTY and ask(context, named).error is None:
-        context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ID)
+        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ID)
         return
     if refuses_no_namespace(context, step):
         cause = Cause.LISTED_BY_NAMESPACE
-        context.facts.differ(facts.RAISED, None, "a listing", error, cause=cause)
+        log.differ(facts.RAISED, None, "a listing", error, cause=cause)
         return
     if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
         cause = Cause.EMPTY_THREAD
-        context.facts.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
+        log.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
         return
     for cause, plainer in plainer_forms(step):
         if ask(context, plainer).error is None:
-            context.facts.differ(facts.RAISED, None, "a listing", error, cause=cause)
+            log.differ(facts.RAISED, None, "a listing", error, cause=cause)
             return
     if not context.is_for_the_unreadable(facts.RAISED, "a listing", error):
-        context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.CRITERION)
+        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.CRITERION)
 
 
 def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
     """Whether a listing raised for no more than the arguments that the loop gives as None."""
     if isinstance(_without_nones(context, step), Raised):
         return False
-    context.facts.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ARGUMENTS)
+    log = context.facts.by(WholeListing(step, nones=True))
+    log.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ARGUMENTS)
     return True
 
 

@@ -11,10 +11,10 @@ from saverproof.execution.calls import address_config, put_call, put_writes_call
 from saverproof.execution.store import Store, set_up
 from saverproof.execution.versions import versions_of
 from saverproof.judging import facts
+from saverproof.judging.answers import field, shown_id
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Raised
 from saverproof.judging.store_check import check_store
-from saverproof.judging.tuples import field, shown_id
 from saverproof.model.records import Address, PlannedPut
 from saverproof.model.store import Model
 from saverproof.process import heartbeat

@@ -13,16 +13,23 @@ from saverproof.judging.attribution.odd_names import hostile_names
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import HANDLERS
+from saverproof.judging.looks import ITSELF
 from saverproof.judging.own import look_at_invariants, own_objection
 from saverproof.judging.parity import compare_apis
+from saverproof.judging.special_steps import check_scene
 from saverproof.judging.store_check import check_store
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
 from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
+from saverproof.scripts.complaints import guarded
+from saverproof.scripts.statements import write_steps
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import (
+    Bulk,
     GetTuple,
     ListTuples,
+    Program,
     Put,
     PutHistory,
     Reopen,
@@ -45,6 +52,31 @@ class Breach:
     position: int
     step: Step
     diverged: bool = False
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a call never returns."""
+        return self.difference.kind in (facts.HANG, facts.WRITE_HANG)
+
+    def show(self, writer: ScriptWriter, program: Program) -> None:
+        """Write the program, and a complaint of what its last step shows.
+
+        Raises:
+            NoScriptError: this cannot be shown by a script.
+        """
+        *before, last = program
+        write_steps(writer, tuple(before))
+        raised = isinstance(self.difference.observed, Raised)
+        if isinstance(last, Bulk):
+            known = writer.position
+            check_scene(last, writer, self.difference)
+            if raised:
+                expected, error = str(self.difference.expected), self.difference.observed.error
+                guarded(writer, writer.take_back(known), expected, error)
+        elif self.difference.look is None and not raised:
+            check_scene(last, writer, self.difference)
+        else:
+            (self.difference.look or ITSELF).show(writer, last, self.difference)
 
 
 class Session(Context):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from saverproof.execution.calls import address_config, read_config
 from saverproof.judging import facts
+from saverproof.judging.answers import field, part, place, shown_id
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, FactLog, Raised
-from saverproof.judging.tuples import field, is_another, judge_tuple, part, place, shown_id
+from saverproof.judging.fields import GONE, OWN_ADDRESS, THERE, Newest
+from saverproof.judging.looks import ById, Latest
+from saverproof.judging.tuples import is_another, judge_tuple
 from saverproof.model.records import Address
 from saverproof.steps.definitions import Elsewhere
 from saverproof.steps.identifiers import mint
@@ -46,9 +48,8 @@ def read_back(context: Context, address: Address) -> None:
     """Read one checkpoint by its id and compare it, whether it should be there or not."""
     if address in context.model.unexpected:
         return
-    config = read_config(address, context.real(address[0]))
-    observed = context.attempt(lambda: context.reader.get_tuple(config))
-    judge_read(context, context.facts, address, observed)
+    look = ById(address)
+    judge_read(context, context.facts.by(look), address, look.ask(context))
 
 
 def judge_read(context: Context, log: FactLog, address: Address, observed: Any) -> None:
@@ -80,11 +81,11 @@ def judge_read(context: Context, log: FactLog, address: Address, observed: Any) 
             own = context.model.history(*address[:2])
             taken = None if alike or not own else _taken_from(context, *address[:2], observed)
             cause = Cause.ANY_UNKNOWN if alike else taken
-            log.differ(facts.EXTRA, address, None, observed, cause=cause)
+            log.differ(facts.EXTRA, address, None, observed, cause=cause, part=GONE)
             model.adopt(address)
         return
     if observed is None:
-        log.differ(facts.MISSING, address, "the checkpoint", None)
+        log.differ(facts.MISSING, address, "the checkpoint", None, part=THERE)
         model.mark_missing(address)
         return
     judge_tuple(log, model, address, observed, context.real(address[0]))
@@ -94,16 +95,14 @@ def answers_unknown_alike(context: Context, address: Address, observed: Any) -> 
     """Whether what was never there, in a thread as known as this one, gets such an answer too."""
     thread, namespace, _ = address
     known = thread if thread in context.model.threads else NEVER_USED
-    config = read_config((known, namespace, _NO_SUCH_NUMBER), context.real(known))
-    answer = context.attempt(lambda: context.reader.get_tuple(config))
+    answer = ById((known, namespace, _NO_SUCH_NUMBER)).ask(context)
     return answer is not None and isinstance(answer, Raised) == isinstance(observed, Raised)
 
 
 def look_at_latest(context: Context, thread: str, namespace: str) -> None:
     """Read a namespace without an id and see that the newest checkpoint comes."""
-    config = address_config(context.real(thread), namespace, None)
-    observed = context.attempt(lambda: context.reader.get_tuple(config))
-    judge_latest(context, context.facts, thread, namespace, observed)
+    look = Latest(thread, namespace)
+    judge_latest(context, context.facts.by(look), thread, namespace, look.ask(context))
 
 
 def judge_latest(
@@ -116,8 +115,9 @@ def judge_latest(
     if latest is None:
         _judge_nothing(context, log, thread, namespace, observed)
         return
+    newest = Newest(thread, namespace)
     if isinstance(observed, Raised) or observed is None:
-        log.differ(facts.LATEST, None, mint(latest), observed)
+        log.differ(facts.LATEST, None, mint(latest), observed, part=newest)
         return
     shown, named = shown_id(observed), place(field(observed, "config"))
     asked = (context.real(thread), namespace, mint(latest))
@@ -127,9 +127,10 @@ def judge_latest(
         log.agree(facts.LATEST)
         judge_tuple(log, context.model, (thread, namespace, latest), observed, asked[0])
     elif right:
-        log.differ(facts.ADDRESS, (thread, namespace, latest), asked, named, cause=cause)
+        address = (thread, namespace, latest)
+        log.differ(facts.ADDRESS, address, asked, named, cause=cause, part=OWN_ADDRESS)
     elif not _is_unexpected(context, thread, namespace, observed):
-        log.differ(facts.LATEST, None, mint(latest), shown, cause=cause)
+        log.differ(facts.LATEST, None, mint(latest), shown, cause=cause, part=newest)
 
 
 def _judge_nothing(
@@ -142,7 +143,7 @@ def _judge_nothing(
         address = _shown_address(context, thread, namespace, observed)
         if cause := _taken_from(context, thread, namespace, observed):
             address = None
-        log.differ(facts.EXTRA, address, None, observed, cause=cause)
+        log.differ(facts.EXTRA, address, None, observed, cause=cause, part=GONE)
         if address is not None:
             context.model.adopt(address)
 
@@ -174,8 +175,7 @@ def _is_not_stored(context: Context, own: Address, owner: tuple[str, str], obser
     config = field(observed, "config")
     if place(config)[:2] != (context.real(owner[0]), owner[1]):
         return False
-    by_id = read_config(own, context.real(own[0]))
-    stored = context.attempt(lambda: context.reader.get_tuple(by_id))
+    stored = ById(own).ask(context)
     return not isinstance(stored, Raised) and place(field(stored, "config")) != place(config)
 
 

@@ -39,6 +39,7 @@ def write_history(step: PutHistory, writer: ScriptWriter) -> None:
         f"    {put}",
         f"    at, old = config({place}, ID[n]), {versions_source(versions)} | new",
     )
+    writer.skip_turns(step.count - 1)
     for one in puts:
         planned = writer.model.plan_put(one, lambda _, one=one: f"{name}[{one.number}]")  # type: ignore[misc]
         writer.model.put(one, planned)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.manner import Looks, Manner
 from saverproof.scripts.opening import Opening
+from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import lines_of, other_thread
 from saverproof.scripts.writer import ScriptWriter
@@ -64,7 +64,7 @@ _CHECK = (
 )
 
 
-_NO_LOOKS = Looks()
+_ANY_METHODS = SaverMethods()
 
 
 class KillScript:
@@ -83,7 +83,7 @@ class KillScript:
         program: Program,
         api: str,
         name: str,
-        looks: Looks = _NO_LOOKS,
+        methods: SaverMethods = _ANY_METHODS,
         also: Sequence[str] = (),
         back: Program = (),
         listed: Sequence[str] = (),
@@ -91,7 +91,7 @@ class KillScript:
         self.opening, self.program, self.name, self.also = opening, program, name, also
         self.listed = listed
         self.calls = CallSource(api, opening.managed)
-        self.writer = ScriptWriter(self.calls, looks, Manner("list"))
+        self.writer = ScriptWriter(self.calls, methods)
         self.writer.helpers.add("opened")
         self.steps = [lines_of(step, self.writer) for step in program]
         self.back = [line for step in back for line in lines_of(step, self.writer)]

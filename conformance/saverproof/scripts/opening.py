@@ -18,7 +18,7 @@ from saverproof.errors import OpeningError
 from saverproof.execution.driver import takes_task_path
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
-from saverproof.scripts.manner import Looks
+from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.opening import fresh_workspace, opened
@@ -214,7 +214,7 @@ def _opens_asynchronously(target: Target) -> bool:
     return hasattr(manager, "__aenter__") and not hasattr(manager, "__enter__")
 
 
-def looks_of(target: Target, program: Program, calls: CallSource) -> Looks:
+def saver_methods(target: Target, program: Program, calls: CallSource) -> SaverMethods:
     """What a script of this program has to know of the saver; the saver is opened only if so."""
     asks = any(
         isinstance(step, SetUp | CloseAgain | FirstOperation)
@@ -222,7 +222,7 @@ def looks_of(target: Target, program: Program, calls: CallSource) -> Looks:
         for step in program
     )
     if not asks:
-        return Looks()
+        return SaverMethods()
     with (
         tempfile.TemporaryDirectory() as folder,
         EventLoop() as loop,
@@ -230,15 +230,15 @@ def looks_of(target: Target, program: Program, calls: CallSource) -> Looks:
     ):
         try:
             with opened(target, workspace, loop) as saver:
-                return _looks(saver, calls)
+                return _methods(saver, calls)
         except OpeningError:
-            return Looks()
+            return SaverMethods()
 
 
-def _looks(saver: Any, calls: CallSource) -> Looks:
+def _methods(saver: Any, calls: CallSource) -> SaverMethods:
     closers = [name for name in ("close", "aclose") if hasattr(saver, name)]
     method = "put_writes" if calls.api == "sync" else "aput_writes"
-    return Looks(
+    return SaverMethods(
         takes_task_path(getattr(saver, method, None)),
         _called(saver, "setup", calls) if hasattr(saver, "setup") else "",
         tuple(_called(saver, name, calls) for name in closers),

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from saverproof.judging.facts import RAISED, Difference, Raised
-from saverproof.judging.session import Breach
 from saverproof.scripts.call_source import CallSource
-from saverproof.scripts.manner import Looks, Manner
-from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.complaints import guarded
+from saverproof.scripts.opening import Opening, opening_of, saver_methods
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.program_script import program_script
-from saverproof.scripts.programs import manners, write_program
+from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.scripts.script import promise_of
-from saverproof.scripts.statements import NoScriptError, write_steps
+from saverproof.scripts.statements import NoScriptError, lines_of, write_steps
 from saverproof.scripts.verification import complains, complains_alone
 from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps import definitions as steps
@@ -22,56 +21,77 @@ from saverproof.targets.target import Target
 from saverproof.values import Value
 
 
+class Flaw(Protocol):
+    """What a program shows, and a script is to show."""
+
+    @property
+    def contract(self) -> str:
+        """The id of the contract that was first blamed."""
+        ...
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a call never returns, and would hold any thread that makes it."""
+        ...
+
+    def show(self, writer: ScriptWriter, program: steps.Program) -> None:
+        """Write the program, and a complaint of what its last step shows.
+
+        Raises:
+            NoScriptError: this cannot be shown by a script.
+        """
+        ...
+
+
 def reproducer(
     target: Target,
     program: steps.Program,
-    breach: Breach,
+    flaw: Flaw,
     api: str,
     *,
     name: str,
     own: OwnSources = NO_SOURCES,
 ) -> str:
-    """The source of a script that shows a breach, or "" if none can be made that does.
+    """The source of a script that shows a flaw, or "" if none can be made that does.
 
     It was run, in a process of its own, and complained. ``program`` ends with the step that showed
-    the breach; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
+    the flaw; ``api`` is "sync", "async" or "crossed"; ``name`` is the contract's id, with which
     the script and its message begin; ``own`` is what an author has added.
     """
     opening = opening_of(target)
     if opening is None or not program:
         return ""
     calls = CallSource(api, opening.managed)
-    looks = replace(looks_of(target, program, calls), own=own.functions)
+    methods = replace(saver_methods(target, program, calls), own=own.functions)
     statement = own.statements.get(name, "")
-    return _shown(target, opening, program, breach, calls, looks, name, statement)
+    return _shown(target, opening, program, flaw, calls, methods, name, statement)
 
 
 def _shown(
     target: Target,
     opening: Opening,
     program: steps.Program,
-    breach: Breach,
+    flaw: Flaw,
     calls: CallSource,
-    looks: Looks,
+    methods: SaverMethods,
     name: str,
     statement: str = "",
 ) -> str:
-    promise = f"{name}: {statement}" if statement else promise_of(name, breach.contract)
-    tried = set()
-    for manner in manners(program, breach, calls.api):
-        writer = ScriptWriter(calls, looks, manner)
+    promise = f"{name}: {statement}" if statement else promise_of(name, flaw.contract)
+    # A thread of this process would hang with the script.
+    shows = complains_alone if flaw.hangs else complains
+    # What a saver keeps of a read may be the flaw; most scripts are shorter for having none.
+    for reads_between in (False, True):
+        writer = ScriptWriter(calls, methods, reads_between=reads_between)
         try:
-            write_program(writer, program, breach)
+            flaw.show(writer, program)
         except (NoScriptError, KeyError):
             # The model differs from the one that followed the saver's mistakes: a step may build
             # on a checkpoint that is not there any more.
-            continue
+            return ""
         text = program_script(writer, opening, promise, target.name)
-        # A thread of this process would hang with the script.
-        shows = complains_alone if breach.difference.fact == "hang" else complains
-        if text not in tried and shows(text, name):
+        if shows(text, name):
             return text
-        tried.add(text)
     return ""
 
 
@@ -87,20 +107,32 @@ OPERATIONS: Mapping[str, steps.Step] = {
 """A step for each operation that a saver has to have, and for put_writes with a task path."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """An operation that is not there."""
+
+    contract: str
+    expected: str
+    hangs: bool = False
+
+    def show(self, writer: ScriptWriter, program: steps.Program) -> None:
+        """Write the call, which must not raise."""
+        (step,) = program
+        guarded(writer, lines_of(step, writer), self.expected)
+
+
 def operation_reproducer(target: Target, operation: str, api: str, *, name: str) -> str:
     """The source of a script that calls an operation which a saver lacks; see :func:`reproducer`.
 
     ``operation`` is a key of :data:`OPERATIONS`.
     """
-    step = OPERATIONS[operation]
-    missing = Raised(NotImplementedError())
-    difference = Difference(RAISED, None, f"{operation} to be there", missing)
-    breach = Breach(name, difference, 1, step)
     opening = opening_of(target)
     if opening is None:
         return ""
+    missing = _Missing(name, f"{operation} to be there")
     calls = CallSource(api, opening.managed)
-    return _shown(target, opening, (step,), breach, calls, Looks(), name)
+    program = (OPERATIONS[operation],)
+    return _shown(target, opening, program, missing, calls, SaverMethods(), name)
 
 
 def death_reproducer(target: Target, program: steps.Program, api: str, *, name: str) -> str:
@@ -111,7 +143,7 @@ def death_reproducer(target: Target, program: steps.Program, api: str, *, name: 
     opening = opening_of(target)
     if opening is None or not program:
         return ""
-    writer = ScriptWriter(CallSource(api, opening.managed), Looks(), Manner("id"))
+    writer = ScriptWriter(CallSource(api, opening.managed), SaverMethods())
     writer.say("faulthandler.dump_traceback_later(10, exit=True)  # a hang ends with every stack")
     try:
         write_steps(writer, program)

@@ -21,21 +21,18 @@ class NoScriptError(Exception):
 
 
 def write_steps(writer: ScriptWriter, program: steps.Program) -> None:
-    """Write the steps of a program down, with reads of everything between if that is the manner."""
+    """Write the steps of a program down, with reads of everything after each if those matter."""
     for step in program:
         write(step, writer)
-        if writer.manner.between:
+        if writer.reads_between:
             look_around(writer)
 
 
 def lines_of(step: steps.Step, writer: ScriptWriter) -> list[str]:
     """The lines of one step, which are not added to the writer's."""
-    block = writer.blocks[-1]
-    known = len(block)
+    known = writer.position
     write(step, writer)
-    lines = block[known:]
-    del block[known:]
-    return lines
+    return writer.take_back(known)
 
 
 def other_thread(writer: ScriptWriter) -> list[str]:
@@ -98,10 +95,10 @@ def _write_life(step: steps.Step, writer: ScriptWriter) -> None:
         case steps.Reopen():
             writer.reopen()
         case steps.SetUp():
-            if writer.looks.setup:
-                writer.say(writer.looks.setup)
+            if writer.methods.setup:
+                writer.say(writer.methods.setup)
         case steps.CloseAgain():
-            for close in writer.looks.closers:
+            for close in writer.methods.closers:
                 writer.say(close, close)
             writer.reopen()
         case steps.AbandonList():
@@ -211,7 +208,7 @@ def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") 
     }
     given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
     other = [writer.task(step.task)]
-    if step.path and writer.looks.takes_paths:
+    if step.path and writer.methods.takes_paths:
         other.append(f"task_path={quoted(step.path)}")
     writer.say(writer.change("put_writes", *given.values(), *other))
     writer.model.put_writes(step)

@@ -10,24 +10,29 @@ from saverproof.model.planning import versions_taken
 from saverproof.model.records import Address, PendingWrite, PlannedPut
 from saverproof.model.store import Model
 from saverproof.scripts.call_source import CallSource
-from saverproof.scripts.manner import Looks, Manner
 from saverproof.scripts.own_source import OwnSource
+from saverproof.scripts.saver_methods import SaverMethods
 from saverproof.scripts.source import dict_source, keyword_arguments, literal, quoted
 from saverproof.scripts.versions_source import nested, symbols, versions_source
 from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
-from saverproof.steps.identifiers import mint, task_id, timestamp
+from saverproof.steps.identifiers import task_id, timestamp
 from saverproof.values import Value
 
 _ADDRESS = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
 
 class ScriptWriter:
-    """The script so far. ``blocks`` are the lines for each time the saver is opened."""
+    """The script so far. ``blocks`` are the lines for each time the saver is opened.
 
-    def __init__(self, calls: CallSource, looks: Looks, manner: Manner) -> None:
+    With ``reads_between`` everything is read after each step, as it is when a program is judged.
+    """
+
+    def __init__(
+        self, calls: CallSource, methods: SaverMethods, *, reads_between: bool = False
+    ) -> None:
         self.calls = calls
-        self.looks = looks
-        self.manner = manner
+        self.methods = methods
+        self.reads_between = reads_between
         self.model = Model()
         self.blocks: list[list[str]] = [[]]
         self.after: list[str] | None = None
@@ -45,12 +50,22 @@ class ScriptWriter:
         """If set, the seconds within which the script's coroutine has to end."""
         self._minted = 0
         self._turn = 0
-        self._turned = False
 
     def say(self, *lines: str) -> None:
         """Add lines: with the saver open, or after it was closed."""
         block = self.blocks[-1] if self.after is None else self.after
         block += lines
+
+    @property
+    def position(self) -> int:
+        """Where the next line comes, as :meth:`take_back` wants it."""
+        return len(self.blocks[-1])
+
+    def take_back(self, position: int) -> list[str]:
+        """Take the lines back that were added since then; gives them."""
+        lines = self.blocks[-1][position:]
+        del self.blocks[-1][position:]
+        return lines
 
     def reopen(self) -> None:
         """Close the saver here and open it again."""
@@ -76,15 +91,10 @@ class ScriptWriter:
         return f"TASK[{number}]"
 
     @property
-    def by_id(self) -> bool:
-        """Whether an id alone says which checkpoint is meant, and the manner relies on that."""
+    def ids_are_unique(self) -> bool:
+        """Whether an id alone says which checkpoint is meant."""
         numbers = [number for *_, number in (*self.model.addresses(), *self.model.gone)]
-        return self.manner.via == "plain" and len(set(numbers)) == len(numbers)
-
-    @staticmethod
-    def minted(number: int | None) -> str | None:
-        """The id itself."""
-        return None if number is None else mint(number)
+        return len(set(numbers)) == len(numbers)
 
     @staticmethod
     def place(address: Address) -> str:
@@ -130,8 +140,8 @@ class ScriptWriter:
         """The config of one checkpoint."""
         return self.config(*address)
 
-    def list_arguments(self, step: ListTuples) -> list[str]:
-        """The arguments of a listing."""
+    def list_arguments(self, step: ListTuples, *, nones: bool = False) -> list[str]:
+        """The arguments of a listing; ``nones`` includes those that are None."""
         arguments = ["None"]
         if step.thread is not None:
             arguments = [
@@ -143,7 +153,7 @@ class ScriptWriter:
             before = self.config(step.thread, root, step.before)
         filter_ = None if step.filter is None else literal(step.filter)
         for name, given in (("filter", filter_), ("before", before), ("limit", step.limit)):
-            if given is not None or self.manner.via == "nones":
+            if given is not None or nones:
                 arguments.append(f"{name}={given}")
         return arguments
 
@@ -198,6 +208,10 @@ class ScriptWriter:
         self._turn += 1
         return self.calls.call(self.calls.on_turn(self._turn), self.receiver, operation, *arguments)
 
+    def skip_turns(self, number: int) -> None:
+        """Count more calls that write, which one statement makes."""
+        self._turn += number
+
     def ask(self, operation: str, *arguments: str) -> str:
         """A call that reads; a crossed script does not read by the API that wrote last."""
         return self.ask_of(self.receiver, operation, *arguments)
@@ -207,8 +221,7 @@ class ScriptWriter:
         return self.calls.call(self._reading(), receiver, operation, *arguments)
 
     def _reading(self) -> str:
-        writing = self.calls.on_turn(self._turn)
-        return writing if self._turned else self.calls.beside(writing)
+        return self.calls.beside(self.calls.on_turn(self._turn))
 
     def listing(self, *arguments: str, item: str = "found") -> str:
         """A listing with all of its items, each as ``item`` makes it of ``found``."""
@@ -217,10 +230,6 @@ class ScriptWriter:
     def listing_of(self, receiver: str, *arguments: str, item: str = "found") -> str:
         """A listing of another saver."""
         return self.calls.listing(self._reading(), receiver, *arguments, item=item)
-
-    def turn_round(self) -> None:
-        """Look by the other API from here on, if that is the manner."""
-        self._turned = self.manner.flip
 
     def api_call(self, api: str, operation: str, *arguments: str) -> str:
         """A call by this API."""
@@ -240,7 +249,7 @@ class ScriptWriter:
         Raises:
             KeyError: its source is not to be had.
         """
-        source = self.own[contract] = self.looks.own[contract]
+        source = self.own[contract] = self.methods.own[contract]
         self.imports |= source.imports
         subject = f"SimpleNamespace(saver={self.receiver})"
         if any("self.model" in line for line in source.lines):

@@ -9,7 +9,7 @@ from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.script_program import removed
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.kill_script import DIE, KillScript, KillSource, deaths_at_statement
-from saverproof.scripts.opening import looks_of, opening_of
+from saverproof.scripts.opening import opening_of, saver_methods
 from saverproof.scripts.own_source import OwnSources
 from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.verification import first_to_complain
@@ -28,13 +28,13 @@ def kill_reproducer(target: Target, violation: ProgramViolation, api: str, own: 
     plan = violation.faults[last].plan
     deaths = [KillSource(DIE)] if plan is None else deaths_at_statement(plan.place.index)
     done = last if plan is None else last + 1
-    looks = looks_of(target, program, CallSource(api, opening.managed))
-    looks = replace(looks, own=own.functions)
+    methods = saver_methods(target, program, CallSource(api, opening.managed))
+    methods = replace(methods, own=own.functions)
     also = WATCHED if any(isinstance(step, OwnStep) for step in program) else ()
     try:
         # A script of its own for each, since what it writes is noted in what wrote it.
         texts = [
-            KillScript(opening, program, api, target.name, looks, also, removed(program)).killed(
+            KillScript(opening, program, api, target.name, methods, also, removed(program)).killed(
                 contract, death, last, done
             )
             for death in deaths

@@ -18,8 +18,7 @@ from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.manner import Manner
-from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.opening import Opening, opening_of, saver_methods
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
 from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
@@ -51,11 +50,11 @@ def long_reproducer(
     if opening is None or not all(faults.values()):
         return ""
     calls = CallSource(api, opening.managed)
-    looks = replace(looks_of(target, program, calls), own=own.functions)
+    methods = replace(saver_methods(target, program, calls), own=own.functions)
     said = own.statements.get(contract, "")
     promise = f"{contract}: {said}" if said else promise_of(contract)
     for chosen in islice(_ways(list(faults.values())), _MOST_TRIED):
-        writer = ScriptWriter(calls, looks, Manner("list"))
+        writer = ScriptWriter(calls, methods)
         body = _Body(writer, dict(zip(faults, chosen, strict=True)), contract, database, outage)
         try:
             body.write(program)
@@ -106,7 +105,7 @@ class _Body:
                 self._show()
         self._make_waiting()
         taken = {step.contract for step in program if isinstance(step, OwnStep)}
-        if self.contract in self.writer.looks.own.keys() - taken:
+        if self.contract in self.writer.methods.own.keys() - taken:
             self.lines += ["if failing:", f"    {self.writer.call_own(self.contract, {})}"]
 
     def _fail(self, call: str, position: int, gone: Program) -> None:

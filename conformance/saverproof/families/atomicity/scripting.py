@@ -10,8 +10,7 @@ from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, S
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.manner import Manner
-from saverproof.scripts.opening import Opening, looks_of, opening_of
+from saverproof.scripts.opening import Opening, opening_of, saver_methods
 from saverproof.scripts.script import LONGEST, complaint, main, script
 from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread
@@ -32,7 +31,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     if opening is None or injection is None:
         return ""
     calls = CallSource(api, opening.managed)
-    looks = looks_of(target, (scenario.step,), calls)
+    methods = saver_methods(target, (scenario.step,), calls)
     database = next(iter(found.sweep.store.databases), "")
     promise = f"{found.verdict.contract}: {statement}"
     faults = [*plain_faults(injection, found.sweep.counted.places, database, scenario.step)]
@@ -41,7 +40,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     for body_class in (_Body, _BodyOverAllThreads) if torn else (_Body,):
         texts: list[str] = []
         for fault in faults:
-            writer = ScriptWriter(calls, looks, Manner("list"))
+            writer = ScriptWriter(calls, methods)
             if len(opening.expression) > _WIDEST:
                 writer.helpers.add("opened")
             try:
@@ -125,7 +124,7 @@ class _Body:
         unusable = self.verdict.contract in (USABLE, LOST_CONNECTION)
         noted = [] if unusable else [f"before = {listing}"]
         then = [f"after = {listing}", *_complaint("after != before")]
-        setup = self.writer.looks.setup
+        setup = self.writer.methods.setup
         return [
             *(self._opened([*first, *noted]) if first or noted else []),
             *self.fault.before,

@@ -7,8 +7,7 @@ from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.manner import Manner
-from saverproof.scripts.opening import Opening, looks_of
+from saverproof.scripts.opening import Opening, saver_methods
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, read
 from saverproof.scripts.writer import ScriptWriter
@@ -19,7 +18,7 @@ from saverproof.targets.target import Target
 def instances_script(target: Target, opening: Opening, asking: Asking, api: str) -> str:
     """The source of a script of the scene; "" if it cannot be written down."""
     calls = CallSource(api, opening.managed)
-    writer = ScriptWriter(calls, looks_of(target, asking.changes, calls), Manner("list"))
+    writer = ScriptWriter(calls, saver_methods(target, asking.changes, calls))
     try:
         question = _expression(asking.questions[0], writer)
         changes = [lines_of(step, writer) for step in asking.changes]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from saverproof.judging.attribution.case import Case
-from saverproof.judging.expected import expected_of
 from saverproof.judging.facts import WRITE_VALUE
+from saverproof.judging.made_values import made_of
 from saverproof.model.records import ADDED, SPECIAL_INDEX, PendingWrite
 from saverproof.steps.definitions import PutWrites
 from saverproof.steps.identifiers import task_id
@@ -59,7 +59,7 @@ def of_the_batch(case: Case) -> bool:
     step = _batch(case)
     task, channel, value = case.difference.item
     return bool(task == task_id(step.task)) and any(
-        name == channel and same(expected_of(given), value) for name, given in step.writes
+        name == channel and same(made_of(given), value) for name, given in step.writes
     )
 
 
@@ -87,7 +87,7 @@ def is_stale(case: Case) -> bool:
     if write is None or case.kind is not WRITE_VALUE or not _in_batch(case, write):
         return False
     shown = case.difference.observed[2]
-    return write.index < 0 and any(same(expected_of(value), shown) for value in write.earlier)
+    return write.index < 0 and any(same(made_of(value), shown) for value in write.earlier)
 
 
 def was_written(case: Case) -> bool:
@@ -97,7 +97,7 @@ def was_written(case: Case) -> bool:
     for write in _stored(case).values():
         if write.channel == channel:
             values += [write.value, *write.earlier]
-    return any(same(expected_of(value), shown) for value in values)
+    return any(same(made_of(value), shown) for value in values)
 
 
 def displaced(case: Case) -> bool:

@@ -9,6 +9,6 @@ from saverproof.values import Value
 
 
 @lru_cache(maxsize=8_192)
-def expected_of(value: Value) -> Any:
+def made_of(value: Value) -> Any:
     """The object a value stands for. It is shared: hand none of these to a saver."""
     return value.make()

@@ -1,4 +1,4 @@
-"""Compares the pending writes that a saver shows with those of the model."""
+"""Compares the pending writes that a saver shows with those of the model, here and in scripts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from saverproof.judging import facts
-from saverproof.judging.expected import expected_of
-from saverproof.judging.facts import FactLog
+from saverproof.judging.facts import Difference, FactLog
+from saverproof.judging.made_values import made_of
 from saverproof.model.records import Address, PendingWrite
 from saverproof.model.store import Model
+from saverproof.scripts.complaints import complain, unequal
+from saverproof.scripts.statements import NoScriptError
+from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
@@ -38,7 +41,7 @@ def _matches(write: PendingWrite, shown: Any) -> bool:
     return (
         task_id(write.task) == task
         and write.channel == channel
-        and same(expected_of(write.value), value)
+        and same(made_of(write.value), value)
     )
 
 
@@ -57,10 +60,11 @@ def _judge_unequal(
         write.doubted = True
         instead = _instead(write, extra)
         if instead is None:
-            log.differ(facts.WRITE_MISSING, address, as_shown(write), shown, write=write)
+            fact, found = facts.WRITE_MISSING, shown
         else:
             extra.remove(instead)
-            log.differ(facts.WRITE_VALUE, address, as_shown(write), instead, write=write)
+            fact, found = facts.WRITE_VALUE, instead
+        log.differ(fact, address, as_shown(write), found, write=write, part=OneWrite(write))
     for item in extra:
         if not any(write.doubted and _same_slot(write, item) for write in expected):
             _judge_extra(log, model, address, item, shown)
@@ -112,11 +116,11 @@ def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown:
         fact = facts.WRITE_TWICE
         twin.doubted = True
     wanted = [as_shown(write) for write in expected]
-    log.differ(fact, address, wanted, shown, write=twin, item=item)
+    log.differ(fact, address, wanted, shown, write=twin, item=item, part=ALL_WRITES)
 
 
 def _is(value: Value, item: Any) -> bool:
-    return same(expected_of(value), item[2])
+    return same(made_of(value), item[2])
 
 
 def _stored_elsewhere(model: Model, address: Address, item: Any) -> bool:
@@ -137,7 +141,7 @@ def _judge_order(
             log.agree(facts.WRITE_ORDER)
         return
     expected = [as_shown(write) for write in ordered]
-    log.differ(facts.WRITE_ORDER, address, expected, shown)
+    log.differ(facts.WRITE_ORDER, address, expected, shown, part=ORDER)
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:
@@ -147,4 +151,79 @@ def sort_key(write: PendingWrite) -> tuple[str, str, int]:
 
 def as_shown(write: PendingWrite) -> tuple[str, str, Any]:
     """A write as a checkpoint tuple shows it."""
-    return (task_id(write.task), write.channel, expected_of(write.value))
+    return (task_id(write.task), write.channel, made_of(write.value))
+
+
+# --- in scripts --------------------------------------------------------------------------------
+
+
+class AllWrites:
+    """All writes of a checkpoint; where ``ordered``, they have to come in their order."""
+
+    __slots__ = ("_ordered",)
+
+    def __init__(self, *, ordered: bool) -> None:
+        self._ordered = ordered
+
+    def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
+        """Write a comparison of all writes that are shown with all that were stored."""
+        pending = _pending(writer, difference)
+        _say_observed(writer, found, pending)
+        writer.say(f"expected = [{', '.join(map(writer.write, pending))}]")
+        if self._ordered:
+            values = [write.value for write in pending]
+            complain(writer, unequal(difference.expected, difference.observed, *values))
+        else:
+            complain(writer, "sorted(observed, key=repr) != sorted(expected, key=repr)")
+
+
+ALL_WRITES, ORDER = AllWrites(ordered=False), AllWrites(ordered=True)
+
+
+class OneWrite:
+    """One write, which has to be among those shown."""
+
+    __slots__ = ("_write",)
+
+    def __init__(self, write: PendingWrite) -> None:
+        self._write = write
+
+    def show(self, writer: ScriptWriter, found: str, difference: Difference) -> None:
+        """Write a search for it, or of all where it could be taken for another."""
+        pending, place = _pending(writer, difference), (self._write.task, self._write.index)
+        stored = next((write for write in pending if (write.task, write.index) == place), None)
+        if stored is None or _has_twin(stored, pending):
+            ALL_WRITES.show(writer, found, difference)
+            return
+        _say_observed(writer, found, pending)
+        writer.say(f"expected = {writer.write(stored)}")
+        condition = unequal(difference.expected, difference.observed, stored.value)
+        plain = condition == "observed != expected"
+        complain(
+            writer,
+            "expected not in observed" if plain else "repr(expected) not in map(repr, observed)",
+        )
+
+
+def _pending(writer: ScriptWriter, difference: Difference) -> list[PendingWrite]:
+    address = difference.address
+    if address is None or writer.model.record(address) is None:
+        raise NoScriptError("the script's model does not have the checkpoint")
+    return writer.model.pending(address)
+
+
+def _say_observed(writer: ScriptWriter, found: str, pending: list[PendingWrite]) -> None:
+    shown = "tuple(write) for write in found.pending_writes or ()"
+    if any(write.value.group == "exception" for write in pending):
+        # The script's own exception is another object than the one that comes back.
+        shown = (
+            "(task, name, repr(value) if isinstance(value, Exception) else value)"
+            " for task, name, value in found.pending_writes or ()"
+        )
+    writer.say(f"found = {found}", f"observed = [{shown}]")
+
+
+def _has_twin(write: PendingWrite, pending: list[PendingWrite]) -> bool:
+    """Whether another write shows the same, so that looking for it would find the other."""
+    shown = (write.task, write.channel, write.value)
+    return sum((w.task, w.channel, w.value) == shown for w in pending) > 1

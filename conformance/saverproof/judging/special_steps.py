@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from saverproof.judging.facts import Difference
 from saverproof.judging.files import SECRETS, WRITTEN_SECRET, as_bytes
 from saverproof.judging.parity import PATIENCE_S
-from saverproof.judging.session import Breach
+from saverproof.scripts.complaints import compare, complain
 from saverproof.scripts.script import complaint
 from saverproof.scripts.source import literal, quoted
-from saverproof.scripts.state_checks import compare, complain, say
 from saverproof.scripts.statements import (
     NoScriptError,
     put,
@@ -26,13 +26,13 @@ ONE = Value("integer", 1)
 
 
 @singledispatch
-def check_scene(step: steps.Step, writer: ScriptWriter, breach: Breach) -> None:
+def check_scene(step: steps.Step, writer: ScriptWriter, difference: Difference) -> None:
     """Write a scene with a check of what it shows.
 
     Raises:
         NoScriptError: no check is known for such a fact.
     """
-    raise NoScriptError(f"no check of {breach.difference.fact!r} in {type(step).__name__}")
+    raise NoScriptError(f"no check of {difference.fact!r} in {type(step).__name__}")
 
 
 # --- refused values ----------------------------------------------------------------------------
@@ -44,9 +44,9 @@ def _(step: steps.RefuseValue, writer: ScriptWriter) -> None:
 
 
 @check_scene.register
-def _(step: steps.RefuseValue, writer: ScriptWriter, breach: Breach) -> None:
-    if breach.difference.fact != "accepted":
-        raise NoScriptError(f"no check of {breach.difference.fact!r} in a refusal")
+def _(step: steps.RefuseValue, writer: ScriptWriter, difference: Difference) -> None:
+    if difference.fact != "accepted":
+        raise NoScriptError(f"no check of {difference.fact!r} in a refusal")
     call = _hand_over(step, writer)
     writer.say("try:", f"    {call}", "except Exception as refusal:")
     writer.say("    raise SystemExit(0) from refusal")
@@ -79,11 +79,12 @@ def _(step: steps.Elsewhere, writer: ScriptWriter) -> None:
 
 
 @check_scene.register
-def _(step: steps.Elsewhere, writer: ScriptWriter, breach: Breach) -> None:
-    _visit(step, writer, breach.difference.fact)
-    expected = "[]" if breach.difference.fact == "seen" else '"its own checkpoint"'
+def _(step: steps.Elsewhere, writer: ScriptWriter, difference: Difference) -> None:
+    _visit(step, writer, difference.fact)
+    expected = "[]" if difference.fact == "seen" else '"its own checkpoint"'
+    wrong = "observed" if difference.fact == "seen" else "observed is None"
     writer.say(f"expected = {expected}")
-    complain(writer, "observed" if breach.difference.fact == "seen" else "observed is None")
+    complain(writer, wrong)
 
 
 def _visit(step: steps.Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
@@ -96,7 +97,7 @@ def _visit(step: steps.Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
     asked = [
         writer.ask_of("other", "get_tuple", writer.config(*address))
         for address in writer.model.addresses()
-        if fact == "seen" and writer.manner.via == "id"
+        if fact == "seen"
     ]
     config, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
     there = writer.ask_of("other", "get_tuple", at)
@@ -119,7 +120,7 @@ def _visit(step: steps.Elsewhere, writer: ScriptWriter, fact: str = "") -> None:
 
 
 @check_scene.register
-def _(step: steps.Bulk, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.Bulk, writer: ScriptWriter, difference: Difference) -> None:
     writer.helpers.add("checkpoint")
     writer.id(step.number)
     start, at = writer.config(step.thread, ""), writer.config(step.thread, "", step.number)
@@ -136,13 +137,12 @@ def _(step: steps.Bulk, writer: ScriptWriter, breach: Breach) -> None:
     found = writer.ask("get_tuple", at)
     if step.kind == "channels":
         writer.say(f"found = {found}")
-        say(writer, 'len(found.checkpoint["channel_values"])', f"{step.count + 1}")
+        compare(writer, 'len(found.checkpoint["channel_values"])', f"{step.count + 1}")
     else:
         writes = f'[("total", n) for n in range({step.count})]'
         writer.say(writer.ask("put_writes", at, writes, writer.task(1)), f"found = {found}")
         shown = "sorted(write[2] for write in found.pending_writes)"
-        say(writer, shown, f"list(range({step.count}))")
-    complain(writer, "observed != expected")
+        compare(writer, shown, f"list(range({step.count}))")
 
 
 def _check_long_history(step: steps.Bulk, writer: ScriptWriter, start: str) -> None:
@@ -165,8 +165,8 @@ def _check_long_history(step: steps.Bulk, writer: ScriptWriter, start: str) -> N
 
 @write.register
 def _(step: steps.FirstOperation, writer: ScriptWriter) -> None:
-    if step.set_up and writer.looks.setup:
-        writer.say(writer.looks.setup)
+    if step.set_up and writer.methods.setup:
+        writer.say(writer.methods.setup)
     config = writer.config("a", "", 1)
     match step.operation:
         case "put":
@@ -204,7 +204,7 @@ def _(step: steps.CheckFiles, writer: ScriptWriter) -> None:
 
 
 @check_scene.register
-def _(step: steps.CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.CheckFiles, writer: ScriptWriter, difference: Difference) -> None:
     write(step, writer)
     if step.look_for == "private":
         writer.say(
@@ -232,7 +232,7 @@ def _(step: steps.CheckFiles, writer: ScriptWriter, breach: Breach) -> None:
 
 
 @check_scene.register
-def _(step: steps.CallOnLoop, writer: ScriptWriter, breach: Breach) -> None:
+def _(step: steps.CallOnLoop, writer: ScriptWriter, difference: Difference) -> None:
     """The script's own thread waits for the one whose event loop makes the call."""
     writer.patience_s = PATIENCE_S
     config = writer.config(step.thread, "", 1)

@@ -1,0 +1,172 @@
+"""The ways in which judging looks at what a saver holds; a script looks in the same way.
+
+A difference keeps the look that showed it, so that a script of it need not guess.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from saverproof.execution.calls import address_config, get_config, read_config
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.fields import OWN_ADDRESS
+from saverproof.model.records import Address
+from saverproof.scripts import complaints
+from saverproof.scripts.statements import NoScriptError, read, write, write_steps
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import GetTuple, ListTuples, Step
+
+
+class Read(ABC):
+    """A look that gives one checkpoint tuple, or none."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def found(self, writer: ScriptWriter, difference: Difference) -> str:
+        """What the look gives, as an expression; lines that this needs are written first."""
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the last step, the look, and the complaint of what it gives."""
+        if not _only_reads(last):
+            write_steps(writer, (last,))
+        self._show(writer, difference)
+
+    def _show(self, writer: ScriptWriter, difference: Difference) -> None:
+        observed = difference.observed
+        if isinstance(observed, Raised):
+            expected = "an answer" if difference.expected is None else str(difference.expected)
+            known = writer.position
+            found = self.found(writer, difference)
+            lines = [*writer.take_back(known), found]
+            complaints.guarded(writer, lines, expected, observed.error)
+        elif difference.part is None:
+            raise NoScriptError(f"nothing to compare for {difference.fact!r}")
+        else:
+            difference.part.show(writer, self.found(writer, difference), difference)
+
+
+def _only_reads(step: Step) -> bool:
+    """Whether a step leaves everything as it is, so that a script can do without it."""
+    plain_read = isinstance(step, GetTuple) and not step.mutate_result
+    return plain_read or isinstance(step, ListTuples)
+
+
+@dataclass(frozen=True, slots=True)
+class ById(Read):
+    """A read of one checkpoint by its id."""
+
+    address: Address
+
+    def ask(self, context: Context) -> Any:
+        """The answer of the saver; a :class:`Raised` if it raises."""
+        config = read_config(self.address, context.real(self.address[0]))
+        return context.attempt(lambda: context.reader.get_tuple(config))
+
+    def found(self, writer: ScriptWriter, difference: Difference) -> str:
+        return writer.ask("get_tuple", writer.at(self.address))
+
+
+@dataclass(frozen=True, slots=True)
+class Latest(Read):
+    """A read of a namespace that names no checkpoint."""
+
+    thread: str
+    namespace: str
+
+    def ask(self, context: Context) -> Any:
+        """The answer of the saver; a :class:`Raised` if it raises."""
+        config = address_config(context.real(self.thread), self.namespace, None)
+        return context.attempt(lambda: context.reader.get_tuple(config))
+
+    def found(self, writer: ScriptWriter, difference: Difference) -> str:
+        return writer.ask("get_tuple", writer.config(self.thread, self.namespace))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Read):
+    """A read as a step of the program makes it."""
+
+    step: GetTuple
+
+    def ask(self, context: Context) -> Any:
+        """The answer of the saver; a :class:`Raised` if it raises."""
+        config = get_config(self.step, context.real(self.step.thread))
+        return context.attempt(lambda: context.reader.get_tuple(config))
+
+    def found(self, writer: ScriptWriter, difference: Difference) -> str:
+        return read(self.step, writer)
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the look, which is the last step itself, and the complaint."""
+        self._show(writer, difference)
+
+
+@dataclass(frozen=True, slots=True)
+class InListing(Read):
+    """An item of a listing; of several that stand for one checkpoint, the last."""
+
+    step: ListTuples
+    address: Address
+
+    def found(self, writer: ScriptWriter, difference: Difference) -> str:
+        writer.say(f"listed = {writer.listing(*writer.list_arguments(self.step))}")
+        is_it = f'item.checkpoint["id"] == {writer.id(self.address[2])}'
+        if difference.part is not OWN_ADDRESS and not writer.ids_are_unique:
+            is_it = f"address(item.config) == {complaints.address_source(writer, self.address)}"
+        return f"next((item for item in reversed(listed) if {is_it}), None)"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeListing:
+    """A whole listing, which raises; ``nones`` are given where an argument has no value."""
+
+    step: ListTuples
+    nones: bool = False
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the last step, and the listing, which must not raise."""
+        if not _only_reads(last):
+            write_steps(writer, (last,))
+        arguments = writer.list_arguments(self.step, nones=self.nones)
+        error = getattr(difference.observed, "error", None)
+        complaints.guarded(writer, [writer.listing(*arguments)], str(difference.expected), error)
+
+
+class Itself:
+    """The last step, which raises."""
+
+    __slots__ = ()
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the last step, which must not raise."""
+        observed = difference.observed
+        if not isinstance(observed, Raised):
+            name = type(last).__name__
+            raise NoScriptError(f"no check of {difference.fact!r} in {name}")
+        expected = str(difference.expected)
+        opened, known = len(writer.blocks), writer.position
+        write(last, writer)
+        if len(writer.blocks) > opened:
+            # The step closes the saver and opens it again: all of the script has to end well.
+            writer.guard = complaints.in_format(expected)
+        else:
+            complaints.guarded(writer, writer.take_back(known), expected, observed.error)
+
+
+ITSELF = Itself()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a step itself answers; ``write`` writes the step and the comparison."""
+
+    write: Callable[[ScriptWriter, Any, Difference], None]
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the last step with a comparison of what it answers."""
+        self.write(writer, last, difference)
