@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.steps.definitions import (
+from saverproof.judging.scenes import (
     AbandonList,
     Bulk,
     CallOnLoop,
     CheckFiles,
     Clone,
+    DropClone,
+    Elsewhere,
+    FirstOperation,
+    RefuseValue,
+)
+from saverproof.steps.definitions import (
     CopyThread,
     DeleteForRuns,
     DeleteThread,
     DeltaHistory,
-    DropClone,
-    Elsewhere,
     Extras,
-    FirstOperation,
     GetTuple,
     IdForm,
     ListTuples,
@@ -27,7 +30,6 @@ from saverproof.steps.definitions import (
     Prune,
     Put,
     PutWrites,
-    RefuseValue,
     Reopen,
     SetUp,
     Step,

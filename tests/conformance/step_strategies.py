@@ -9,8 +9,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from saverproof.steps.codec import KINDS
-from saverproof.steps.definitions import Step
+import saverproof.judging.scenes  # noqa: F401 - makes the rare kinds of step known
+from saverproof.steps.definitions import KINDS, Step
 from saverproof.values import CATALOGUE, Value
 
 _JSON = st.recursive(

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.step_strategies import of_fields, steps
 
-from saverproof.steps.codec import KINDS, from_json, step_from_json, step_to_json, to_json
-from saverproof.steps.definitions import IdForm, Put, PutWrites, Step
+from saverproof.steps.codec import from_json, step_from_json, step_to_json, to_json
+from saverproof.steps.definitions import KINDS, IdForm, Put, PutWrites, Step
 from saverproof.values import Value
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from tests.conformance.step_strategies import of_fields
 
-from saverproof.steps.codec import KINDS
 from saverproof.steps.definitions import (
+    KINDS,
     Extras,
     GetTuple,
     IdForm,

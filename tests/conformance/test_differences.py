@@ -21,6 +21,7 @@ from saverproof.contracts.tables import (
 )
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
+from saverproof.judging.scenes import CallOnLoop, CheckFiles, Elsewhere
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.mistakes.deletion import DeleteLeavesWrites
@@ -35,11 +36,8 @@ from saverproof.mistakes.write_places import WritesByTaskId
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Store
 from saverproof.steps.definitions import (
-    CallOnLoop,
-    CheckFiles,
     CopyThread,
     DeleteThread,
-    Elsewhere,
     GetTuple,
     ListTuples,
     Program,
@@ -180,7 +178,7 @@ def test_what_follows_from_a_difference_is_counted_with_it(
     [
         (CannotListNothing, Elsewhere("a", 3), identity.UNKNOWN_IS_NONE),
         (CannotPut, CheckFiles("private"), identity.PUT_RETURNS_ADDRESS),
-        (HasNoVersions, CallOnLoop("get_tuple", "a"), channels.VERSIONS_INCREASE),
+        (HasNoVersions, CallOnLoop("put", "a"), channels.VERSIONS_INCREASE),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )

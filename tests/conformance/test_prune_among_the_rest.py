@@ -13,9 +13,9 @@ import pytest
 from tests.wrong_savers.registry import opener
 
 from saverproof import Target
+from saverproof.machines.everything import EVERYTHING
 from saverproof.machines.trials import Trials
 from saverproof.programs.makers import whole_threads
-from saverproof.programs.weights import EVERYTHING
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import CheckpointRow, Shelf
 from saverproof.steps.definitions import (

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
-from saverproof.judging import special_steps
 from saverproof.judging.facts import HANG, Difference
+from saverproof.judging.scenes import CallOnLoop, event_loop
 from saverproof.judging.session import Breach
 from saverproof.machines.trials import Trials
 from saverproof.scripts import (
@@ -22,7 +22,7 @@ from saverproof.scripts import (
     reproducer,
     verification,
 )
-from saverproof.steps.definitions import CallOnLoop, GetTuple, ListTuples, Program, Put, PutWrites
+from saverproof.steps.definitions import GetTuple, ListTuples, Program, Put, PutWrites
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.finding import find
 from saverproof.targets.loading import load
@@ -166,9 +166,9 @@ def test_what_a_process_left_behind_alone_shows_has_no_script(
 def test_a_call_that_waits_for_its_own_loop_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(special_steps, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(event_loop, "PATIENCE_S", 0.3)
     step = CallOnLoop("get_tuple", "a", 1)
-    hang = Difference(HANG, None, "get_tuple to answer or raise", "no answer")
+    hang = Difference(HANG, None, "get_tuple to answer or raise", "no answer", look=step)
     breach = Breach("parity/no-event-loop-hang", hang, 1, step)
     target = target_of("get-waits-for-its-own-loop")
     script = reproducer(target, (step,), breach, "sync", name="parity/no-event-loop-hang")

@@ -27,7 +27,7 @@ from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.registry import contracts
 from saverproof.items import Outcome
-from saverproof.judging import parity
+from saverproof.judging.scenes import event_loop
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun
@@ -103,7 +103,7 @@ def assert_all_accounted_for(outcome: Outcome, runs: list[ProgramRun]) -> None:
 def test_a_saver_that_waits_for_its_own_loop_is_caught(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parity, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(event_loop, "PATIENCE_S", 0.5)
     assert_rightly_blamed(wrong, hunted(wrong, tmp_path, seed=0))
 
 

@@ -10,6 +10,8 @@ from saverproof.execution.calls import (
     PutCall,
     PutWritesCall,
     copied,
+    get_config,
+    list_arguments,
     prune_arguments,
     put_call,
     put_writes_call,
@@ -53,6 +55,10 @@ class Calls:
         """The calls for the steps of a program, which come after those settled before."""
         return tuple(self._settled(step) for step in program)
 
+    def make(self, driver: ApiDriver, step: steps.Step) -> Any:
+        """Settle a step and call the saver; gives its answer."""
+        return perform(driver, self._settled(step))
+
     def _settled(self, step: steps.Step) -> SettledCall:
         planned = self.model.apply(step, self._next_version)
         if isinstance(step, steps.Put) and planned is not None:
@@ -80,6 +86,12 @@ def perform(driver: ApiDriver, call: SettledCall) -> Any:
             return driver.invoke("copy_thread", source, target)
         case steps.Prune() as prune:
             return driver.invoke("prune", list(prune.threads), **prune_arguments(prune))
+        case steps.GetTuple() as read:
+            return driver.get_tuple(get_config(read, read.thread))
+        case steps.ListTuples() as listing:
+            at, arguments = list_arguments(listing, listing.thread)
+            given = {name: value for name, value in arguments.items() if value is not None}
+            return driver.list_tuples(at, given)
     raise NotImplementedError(f"no call for a {type(call.step).__name__} step")
 
 

@@ -29,8 +29,8 @@ from saverproof.facts import APIS
 from saverproof.families.graph.runner import Player
 from saverproof.families.graph.scenarios import SCENARIOS, maker
 from saverproof.programs.small import THREAD, unrelated
-from saverproof.steps.codec import KINDS, decode, from_json, to_json
-from saverproof.steps.definitions import Program
+from saverproof.steps.codec import decode, from_json, to_json
+from saverproof.steps.definitions import KINDS, Program
 from saverproof.targets.calling import api_of
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.loading import load

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from saverproof.execution.driver import ApiDriver, writer_at
 from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
-from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.facts import Difference, Fact, FactLog, Raised
 from saverproof.model.records import Address, Version
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
 from saverproof.steps.definitions import OwnStep, Step
+
+if TYPE_CHECKING:
+    # Features know scenes, and those the context that they are played in.
+    from saverproof.judging.attribution.feature import Feature
 
 
 class OwnRules(Protocol):
@@ -65,6 +68,8 @@ class Context:
         """Checkpoints that raise when they are read: told once, and behind what shows them."""
         self.facts = FactLog()
         self.taken: list[Step] = []
+        self.elsewhere: set[tuple[str, int]] = set()
+        """Thread and number of each checkpoint that was put into another workspace."""
         self.own: OwnRules | None = None
         self.last_change: Step | None = None
         self._turn = 0

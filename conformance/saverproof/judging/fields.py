@@ -35,7 +35,7 @@ ABSENT = _Absent()
 """What stands for a key or a channel that is not there."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Shown:
     """A tuple that stands for a record of the model; ``thread`` is the real id of its thread."""
 
@@ -219,8 +219,8 @@ class _Named(Field):
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+        # Hot: one is made for each key and channel that is compared.
+        self.detail = self.name = name
 
 
 class CheckpointField(_Named):
@@ -317,9 +317,8 @@ class Metadata(_Named):
         return self._expected(shown.record)
 
     def _expected(self, record: Record) -> Any:
-        if self.name in record.metadata:
-            return record.metadata[self.name]
-        return record.merged.get(self.name, ABSENT)
+        given = record.metadata.get(self.name, ABSENT)
+        return record.merged.get(self.name, ABSENT) if given is ABSENT else given
 
     def observed(self, shown: Shown) -> Any:
         return metadata_of(shown.found).get(self.name, ABSENT)

@@ -56,7 +56,7 @@ def _only_reads(step: Step) -> bool:
     return plain_read or isinstance(step, ListTuples)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ById(Read):
     """A read of one checkpoint by its id."""
 
@@ -71,7 +71,7 @@ class ById(Read):
         return writer.ask("get_tuple", writer.at(self.address))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Latest(Read):
     """A read of a namespace that names no checkpoint."""
 
@@ -87,7 +87,7 @@ class Latest(Read):
         return writer.ask("get_tuple", writer.config(self.thread, self.namespace))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked(Read):
     """A read as a step of the program makes it."""
 
@@ -106,7 +106,7 @@ class Asked(Read):
         self._show(writer, difference)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InListing(Read):
     """An item of a listing; of several that stand for one checkpoint, the last."""
 
@@ -121,7 +121,7 @@ class InListing(Read):
         return f"next((item for item in reversed(listed) if {is_it}), None)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WholeListing:
     """A whole listing, which raises; ``nones`` are given where an argument has no value."""
 
@@ -161,7 +161,7 @@ class Itself:
 ITSELF = Itself()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """What a step itself answers; ``write`` writes the step and the comparison."""
 

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from saverproof.errors import OpeningError
-from saverproof.execution.calls import put_call, put_writes_call, read_config
-from saverproof.execution.store import Store
-from saverproof.execution.versions import versions_of
+from saverproof.execution.calls import read_config
 from saverproof.judging import facts
 from saverproof.judging.answers import field
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.reads import alike
 from saverproof.model.records import Address
-from saverproof.model.store import Model
-from saverproof.process import heartbeat
-from saverproof.process.standstill import ends
 from saverproof.scripts.call_source import APIS
 from saverproof.scripts.complaints import complain, guarded, unequal
 from saverproof.scripts.statements import write_steps
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import CallOnLoop, Put, PutWrites, Step
-from saverproof.targets.event_loop import EventLoop
-from saverproof.values import Value
-
-PATIENCE_S = 5.0
-"""How long nothing may move before a call counts as one that waits for itself."""
-_AT_MOST = 6
-"""How many times as long one is waited for that is at work."""
+from saverproof.steps.definitions import Step
 
 
 def compare_apis(context: Context) -> None:
@@ -109,62 +93,3 @@ def _alike_lists(left: Any, right: Any) -> bool:
         and [field(item, "config") for item in left] == [field(item, "config") for item in right]
         and all(map(alike, left, right))
     )
-
-
-def take_call_on_loop(step: CallOnLoop, context: Context) -> None:
-    """A sync call on the event loop's own thread answers or raises; it must not wait for itself."""
-    fact = facts.WRITE_HANG if step.operation in ("put", "put_writes") else facts.HANG
-    outcome: list[Raised | None] = []
-    worker = threading.Thread(
-        target=lambda: outcome.append(_call_on_loop(context, step)), daemon=True
-    )
-    over = ends(
-        worker, PATIENCE_S, _AT_MOST * PATIENCE_S, lambda: heartbeat.beat(len(context.taken))
-    )
-    if over is None:
-        # At work for so long: nothing is known of it.
-        return
-    if not over:
-        expected = f"{step.operation} to answer or raise"
-        context.facts.differ(fact, None, expected, f"no answer within {PATIENCE_S:g} s")
-    elif outcome[0] is None:
-        context.facts.agree(fact)
-    elif isinstance(outcome[0].error, OpeningError):
-        context.facts.differ(facts.RAISED, None, "a second workspace", outcome[0])
-    else:
-        context.facts.differ(facts.VERSION_RAISED, None, "a version", outcome[0])
-
-
-def _call_on_loop(context: Context, step: CallOnLoop) -> Raised | None:
-    """Open a store on a loop of its own and call the saver there; why it did not come to that."""
-    own = context.store
-
-    async def on_the_loop(call: Callable[[], Any]) -> None:
-        with suppress(Exception):  # to raise is a right answer here
-            call()
-
-    try:
-        with EventLoop() as loop, Store(own.target, own.folder, loop, ("sync",)) as store:
-            loop.run(on_the_loop(_prepared(store, step)))
-    except Exception as error:  # noqa: BLE001 - a saver may raise anything
-        return Raised(error)
-    return None
-
-
-def _prepared(store: Store, step: CallOnLoop) -> Callable[[], Any]:
-    driver = store.drivers[0]
-    config = read_config((step.thread, "", 1), step.thread)
-
-    put = Put(step.thread, "", 1, changes=(("count", Value("integer", 1)),))
-    made = put_call(put, Model().plan_put(put, versions_of(store.saver)), step.thread)
-    batch = put_writes_call(
-        PutWrites(step.thread, "", 1, 1, (("count", Value("integer", 1)),)), step.thread
-    )
-    calls: dict[str, Callable[[], Any]] = {
-        "get_tuple": lambda: driver.get_tuple(config),
-        "list": lambda: driver.list_tuples(config, {}),
-        "delete_thread": lambda: driver.invoke("delete_thread", step.thread),
-        "put": lambda: driver.put(made),
-        "put_writes": lambda: driver.put_writes(batch),
-    }
-    return calls[step.operation]

@@ -12,21 +12,18 @@ from saverproof.judging import attribution, facts
 from saverproof.judging.attribution.odd_names import hostile_names
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
-from saverproof.judging.handlers import HANDLERS
+from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
 from saverproof.judging.own import look_at_invariants, own_objection
 from saverproof.judging.parity import compare_apis
-from saverproof.judging.special_steps import check_scene
 from saverproof.judging.store_check import check_store
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
 from saverproof.programs.axes.touching import touched_by
 from saverproof.programs.legality import objection
-from saverproof.scripts.complaints import guarded
 from saverproof.scripts.statements import write_steps
 from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import (
-    Bulk,
     GetTuple,
     ListTuples,
     Program,
@@ -66,17 +63,7 @@ class Breach:
         """
         *before, last = program
         write_steps(writer, tuple(before))
-        raised = isinstance(self.difference.observed, Raised)
-        if isinstance(last, Bulk):
-            known = writer.position
-            check_scene(last, writer, self.difference)
-            if raised:
-                expected, error = str(self.difference.expected), self.difference.observed.error
-                guarded(writer, writer.take_back(known), expected, error)
-        elif self.difference.look is None and not raised:
-            check_scene(last, writer, self.difference)
-        else:
-            (self.difference.look or ITSELF).show(writer, last, self.difference)
+        (self.difference.look or ITSELF).show(writer, last, self.difference)
 
 
 class Session(Context):
@@ -118,7 +105,7 @@ class Session(Context):
         new_to_it = self._unknown_hostile(step)
         self._touch(step)
         self.taken.append(step)
-        HANDLERS[type(step)](step, self)
+        take(step, self)
         look_at_invariants(self)
         if new_to_it and self._was_refused(step, known):
             self.refused |= new_to_it

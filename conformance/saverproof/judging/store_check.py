@@ -13,7 +13,6 @@ from saverproof.judging.fields import GONE, OWN_ADDRESS, THERE, Newest
 from saverproof.judging.looks import ById, Latest
 from saverproof.judging.tuples import is_another, judge_tuple
 from saverproof.model.records import Address
-from saverproof.steps.definitions import Elsewhere
 from saverproof.steps.identifiers import mint
 
 NEVER_USED = "neverused"
@@ -181,8 +180,7 @@ def _is_not_stored(context: Context, own: Address, owner: tuple[str, str], obser
 
 def _put_elsewhere(context: Context, thread: str, shown: Any) -> bool:
     """Whether that checkpoint was put into the thread in another workspace."""
-    visits = (step for step in context.taken if isinstance(step, Elsewhere))
-    return any((step.thread, mint(step.number)) == (thread, shown) for step in visits)
+    return any((thread, shown) == (other, mint(number)) for other, number in context.elsewhere)
 
 
 def _shown_address(context: Context, thread: str, namespace: str, observed: Any) -> Address | None:

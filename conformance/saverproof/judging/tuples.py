@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from saverproof.judging import facts
@@ -82,9 +82,9 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
         log.differ(facts.ADDRESS, address, expected, found, part=OWN_ADDRESS)
         return
     known = len(log.differences)
-    _judge(log, facts.ADDRESS, OWN_ADDRESS, address, shown)
-    _judge_unless_doubted(log, facts.PARENT, PARENT, address, shown)
-    _judge_fields(log, address, shown)
+    _judge_address(log, address, shown)
+    _judge(log, facts.PARENT, (PARENT,), address, shown)
+    _judge(log, facts.FIELD, checkpoint_fields(record), address, shown)
     _judge_metadata(log, address, shown)
     _judge_values(log, model, address, shown)
     if len(log.differences) > known and _is_of_another_thread(model, address, observed.checkpoint):
@@ -96,14 +96,21 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
         log.agree(mark)
 
 
-def _judge(log: FactLog, fact: Fact, field: Field, address: Address, shown: Shown) -> bool:
-    """Compare one field; whether it is as it should be."""
-    expected, observed = field.expected(shown), field.observed(shown)
-    if field.agrees(expected, observed):
-        log.agree(fact)
-        return True
-    _differ(log, fact, field, address, shown)
-    return False
+def _judge(
+    log: FactLog, fact: Fact, fields: Iterable[Field], address: Address, shown: Shown
+) -> None:
+    """Compare fields of one kind; those that differ are doubted, and not compared again."""
+    doubts, agreed = shown.record.doubts, 0
+    for field in fields:
+        if doubts and fact.of(field.detail) in doubts:
+            continue
+        if field.agrees(field.expected(shown), field.observed(shown)):
+            agreed += 1
+        else:
+            _differ(log, fact, field, address, shown)
+            doubts.add(fact.of(field.detail))
+    if agreed:
+        log.agree(fact, agreed)
 
 
 def _differ(log: FactLog, fact: Fact, field: Field, address: Address, shown: Shown) -> None:
@@ -117,35 +124,24 @@ def _differ(log: FactLog, fact: Fact, field: Field, address: Address, shown: Sho
     )
 
 
-def _judge_unless_doubted(
-    log: FactLog, fact: Fact, field: Field, address: Address, shown: Shown
-) -> None:
-    """Compare one field; if it differs it is doubted, and not compared again."""
-    doubts = shown.record.doubts
-    if doubts and fact.of(field.detail) in doubts:
-        return
-    if not _judge(log, fact, field, address, shown):
-        doubts.add(fact.of(field.detail))
-
-
-def _judge_fields(log: FactLog, address: Address, shown: Shown) -> None:
-    for field in checkpoint_fields(shown.record):
-        _judge_unless_doubted(log, facts.FIELD, field, address, shown)
+def _judge_address(log: FactLog, address: Address, shown: Shown) -> None:
+    if OWN_ADDRESS.agrees(OWN_ADDRESS.expected(shown), OWN_ADDRESS.observed(shown)):
+        log.agree(facts.ADDRESS)
+    else:
+        _differ(log, facts.ADDRESS, OWN_ADDRESS, address, shown)
 
 
 def _judge_metadata(log: FactLog, address: Address, shown: Shown) -> None:
     record, there = shown.record, metadata_of(shown.found)
-    for key, value in record.stale.items():
-        if key in there and equal(value, there[key]):
-            _judge_unless_doubted(log, facts.METADATA_STALE, Metadata(key), address, shown)
-    for key in record.barred.intersection(there):
-        _judge_unless_doubted(log, facts.METADATA_BARRED, Metadata(key), address, shown)
-    for fact, given in (
+    back = [key for key, v in record.stale.items() if key in there and equal(v, there[key])]
+    for fact, keys in (
+        (facts.METADATA_STALE, back),
+        (facts.METADATA_BARRED, record.barred.intersection(there)),
         (facts.METADATA, record.metadata),
         (facts.METADATA_MERGED, record.merged),
     ):
-        for key in given:
-            _judge_unless_doubted(log, fact, Metadata(key), address, shown)
+        if keys:
+            _judge(log, fact, map(Metadata, keys), address, shown)
 
 
 def _judge_values(log: FactLog, model: Model, address: Address, shown: Shown) -> None:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from saverproof.judging.scenes import (
+    AbandonList,
+    Bulk,
+    CallOnLoop,
+    CheckFiles,
+    CloseAgain,
+    Elsewhere,
+    FirstOperation,
+    RefuseValue,
+)
+from saverproof.judging.scenes.clones import clone_or_drop
 from saverproof.machines.rules import step_rule
 from saverproof.programs.makers import (
     batches,
     checkpoints,
     reads,
     saver_lifecycle,
-    scenes,
     whole_threads,
 )
 
@@ -28,7 +38,7 @@ class KitRules:
     put_older = step_rule(checkpoints.put_older)
     put_with_legacy_writes = step_rule(checkpoints.put_with_legacy_writes)
     put_delta = step_rule(checkpoints.put_delta)
-    put_elsewhere = step_rule(checkpoints.elsewhere)
+    put_elsewhere = step_rule(Elsewhere.make)
     writes = step_rule(batches.writes)
     writes_early = step_rule(batches.writes_early)
     writes_again = step_rule(batches.writes_again)
@@ -37,7 +47,7 @@ class KitRules:
     writes_to_root = step_rule(batches.writes_to_root)
     writes_in_loop = step_rule(batches.writes_in_loop)
     writes_and_change = step_rule(batches.writes_and_change)
-    refuse = step_rule(batches.refuse)
+    refuse = step_rule(RefuseValue.make)
     get = step_rule(reads.get)
     get_in_form = step_rule(reads.get_in_form)
     list_tuples = step_rule(reads.list_)
@@ -45,7 +55,7 @@ class KitRules:
     list_in_form = step_rule(reads.list_in_form)
     list_all = step_rule(reads.list_all)
     walk_pages = step_rule(reads.pages)
-    abandon_list = step_rule(reads.abandon)
+    abandon_list = step_rule(AbandonList.make)
     delta_history = step_rule(reads.delta_history)
     delete_thread = step_rule(whole_threads.delete_thread)
     delete_for_runs = step_rule(whole_threads.delete_runs)
@@ -54,11 +64,11 @@ class KitRules:
     prune_to_latest = step_rule(whole_threads.prune_to_latest)
     reopen = step_rule(saver_lifecycle.reopen)
     set_up = step_rule(saver_lifecycle.set_up)
-    close_again = step_rule(saver_lifecycle.close_again)
-    clone = step_rule(saver_lifecycle.clone)
-    next_versions = step_rule(scenes.next_versions)
-    check_files = step_rule(scenes.check_files)
-    check_encryption = step_rule(scenes.check_encryption)
-    call_on_loop = step_rule(scenes.call_on_loop)
-    first_operation = step_rule(scenes.first_operation)
-    bulk = step_rule(scenes.bulk)
+    close_again = step_rule(CloseAgain.make)
+    clone = step_rule(clone_or_drop)
+    next_versions = step_rule(saver_lifecycle.next_versions)
+    check_files = step_rule(CheckFiles.make_private)
+    check_encryption = step_rule(CheckFiles.make_encrypted)
+    call_on_loop = step_rule(CallOnLoop.make)
+    first_operation = step_rule(FirstOperation.make)
+    bulk = step_rule(Bulk.make)

@@ -21,6 +21,7 @@ from saverproof.items import Finding
 from saverproof.judging.session import Session
 from saverproof.machines.broken import ContractBroken, told
 from saverproof.machines.choices import PHASES, SEEDS, SeededChoices
+from saverproof.machines.everything import EVERYTHING
 from saverproof.machines.findings import finding
 from saverproof.machines.kit_rules import KitRules
 from saverproof.machines.known_failures import KnownFailures
@@ -33,7 +34,6 @@ from saverproof.machines.violations import Violation
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.programs.theme import Maker, Theme
-from saverproof.programs.weights import EVERYTHING
 from saverproof.steps.definitions import Program, Step
 from saverproof.steps.describing import describe
 

@@ -14,6 +14,9 @@ from saverproof.contracts.tables import (
     serialization,
     upsert,
 )
+from saverproof.judging.scenes.bulk import BULKS
+from saverproof.judging.scenes.files import CheckFiles
+from saverproof.judging.scenes.refused_value import RefuseValue
 from saverproof.machines.machine import SaverMachine
 from saverproof.programs.directed import (
     BESIDE_A_HISTORY,
@@ -27,7 +30,7 @@ from saverproof.programs.directed import (
 )
 from saverproof.programs.every_value import EVERY_VALUE
 from saverproof.programs.lookalikes import METADATA
-from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle, scenes
+from saverproof.programs.makers import batches, checkpoints, reads, saver_lifecycle
 from saverproof.programs.names import (
     ODD_CHANNELS,
     ODD_NODES,
@@ -38,7 +41,6 @@ from saverproof.programs.removals import LISTS
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import PUTS, READS, SMALL, Weights
 from saverproof.steps.definitions import (
-    CheckFiles,
     NextVersions,
     Step,
 )
@@ -203,7 +205,7 @@ def _names_and_forms() -> tuple[Theme, ...]:
         replace(
             SMALL,
             name="refused values",
-            weights={checkpoints.put: 3, batches.writes: 2, batches.refuse: 5},
+            weights={checkpoints.put: 3, batches.writes: 2, RefuseValue.make: 5},
         ),
     )
 
@@ -218,7 +220,7 @@ def _bulks() -> tuple[Theme, ...]:
                 needs=frozenset({"large"}),
                 heavy=True,
             )
-            for one in scenes.BULKS
+            for one in BULKS
         ),
         Theme(
             "encryption",

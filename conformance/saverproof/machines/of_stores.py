@@ -16,6 +16,13 @@ from saverproof.contracts.tables import (
     lifecycle,
     parity,
 )
+from saverproof.judging.scenes.abandoned_list import AbandonList
+from saverproof.judging.scenes.clones import clone_or_drop
+from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.elsewhere import Elsewhere
+from saverproof.judging.scenes.event_loop import ON_THE_LOOP, CallOnLoop
+from saverproof.judging.scenes.files import CheckFiles
+from saverproof.judging.scenes.first_operation import FIRST_OPERATIONS, FirstOperation
 from saverproof.machines.machine import SaverMachine
 from saverproof.programs.directed import (
     FILTERS,
@@ -31,7 +38,6 @@ from saverproof.programs.makers import (
     checkpoints,
     reads,
     saver_lifecycle,
-    scenes,
     whole_threads,
 )
 from saverproof.programs.names import (
@@ -44,10 +50,6 @@ from saverproof.programs.removals import ALIKE, MANY, REMOVALS
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
 from saverproof.steps.definitions import (
-    CallOnLoop,
-    CheckFiles,
-    Elsewhere,
-    FirstOperation,
     Step,
 )
 from saverproof.values.metadata import FILTER_KEYS, FILTER_VALUES
@@ -79,7 +81,7 @@ def _isolation() -> tuple[Theme, ...]:
             whole_store=True,
         ),
         Theme("hostile filters", {**PUTS, reads.list_filtered: 6}, filters=HOSTILE_FILTERS),
-        Theme("workspaces", {**PUTS, checkpoints.elsewhere: 4}, length=12, whole_store=True),
+        Theme("workspaces", {**PUTS, Elsewhere.make: 4}, length=12, whole_store=True),
         Theme(
             "files",
             script=lambda choose: (
@@ -229,7 +231,7 @@ def _parity() -> tuple[Theme, ...]:
         Theme("deltas", DeltaHistoryMachine.themes[0].weights, needs=frozenset({"delta_history"})),
         Theme(
             "on the loop",
-            script=lambda _: tuple(CallOnLoop(name, "a", 1) for name in scenes.ON_THE_LOOP),
+            script=lambda _: tuple(CallOnLoop(name, "a", 1) for name in ON_THE_LOOP),
         ),
     )
 
@@ -243,13 +245,13 @@ class ParityMachine(SaverMachine):
 
 
 def _lifecycle() -> tuple[Theme, ...]:
-    life: Weights = {saver_lifecycle.set_up: 1, saver_lifecycle.close_again: 2, reads.abandon: 2}
+    life: Weights = {saver_lifecycle.set_up: 1, CloseAgain.make: 2, AbandonList.make: 2}
     later = ("delete_thread", "delete_for_runs", "copy_thread", "prune")
     return (
-        Theme("abandoned", {**GENERAL, reads.abandon: 4}, whole_store=True),
+        Theme("abandoned", {**GENERAL, AbandonList.make: 4}, whole_store=True),
         Theme(
             "clones",
-            {**GENERAL, saver_lifecycle.clone: 3},
+            {**GENERAL, clone_or_drop: 3},
             needs=frozenset({"serializer"}),
             length=40,
             whole_store=True,
@@ -263,7 +265,7 @@ def _lifecycle() -> tuple[Theme, ...]:
         ),
         Theme(
             "first operations",
-            script=_first(*scenes.FIRST_OPERATIONS),
+            script=_first(*FIRST_OPERATIONS),
         ),
         *(
             Theme(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from saverproof.facts import Facts
+from saverproof.judging.scenes.close_again import CloseAgain
 from saverproof.programs.axes import table
 from saverproof.programs.makers import batches, reads, saver_lifecycle, whole_threads
 from saverproof.programs.small import OPERATIONS
@@ -26,7 +27,7 @@ _NEEDS: Mapping[Maker, str] = {
     batches.writes_early: "early_writes",
     saver_lifecycle.reopen: DURABLE,
     saver_lifecycle.set_up: DURABLE,
-    saver_lifecycle.close_again: DURABLE,
+    CloseAgain.make: DURABLE,
 }
 """What the steps of a maker need of the saver."""
 _DECLINED = {

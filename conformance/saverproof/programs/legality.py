@@ -7,13 +7,11 @@ from functools import singledispatch
 from saverproof.model.records import SPECIAL_INDEX
 from saverproof.model.store import Model
 from saverproof.steps.definitions import (
-    AbandonList,
     CopyThread,
     Prune,
     Put,
     PutHistory,
     PutWrites,
-    RefuseValue,
     Step,
 )
 
@@ -102,20 +100,3 @@ def _(step: CopyThread, model: Model) -> str | None:
 @objection.register
 def _(step: Prune, model: Model) -> str | None:
     return None if len(set(step.threads)) == len(step.threads) else "a thread is named twice"
-
-
-@objection.register
-def _(step: AbandonList, model: Model) -> str | None:
-    return None if step.thread in model.threads else "there is nothing to list"
-
-
-@objection.register
-def _(step: RefuseValue, model: Model) -> str | None:
-    history = model.history(step.thread, step.namespace)
-    if step.operation == "put":
-        if step.number in history:
-            return "the refused checkpoint is a new one"
-        if step.parent is not None and step.parent not in history:
-            return "the parent was not put"
-        return None
-    return None if step.number in history else "there is no checkpoint to write on"

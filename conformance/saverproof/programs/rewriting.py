@@ -11,8 +11,6 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from saverproof.steps.definitions import (
-    AbandonList,
-    CloseAgain,
     CopyThread,
     GetTuple,
     IdForm,
@@ -21,8 +19,6 @@ from saverproof.steps.definitions import (
     Put,
     PutHistory,
     PutWrites,
-    Reopen,
-    SetUp,
     Step,
 )
 from saverproof.values import Value
@@ -45,21 +41,6 @@ def begun(program: Program) -> Program:
 def without(*kinds: type[Step]) -> Callable[[Program], Program]:
     """What leaves the steps of these kinds out."""
     return lambda program: tuple(step for step in program if not isinstance(step, kinds))
-
-
-def listed_to_the_end(program: Program) -> Program:
-    """The same where no listing is left before its end."""
-    return tuple(ListTuples(s.thread) if isinstance(s, AbandonList) else s for s in program)
-
-
-def set_up_only(program: Program) -> Program:
-    """The same with set-ups of the open saver where it was closed and opened again."""
-    return tuple(SetUp() if isinstance(step, Reopen) else step for step in program)
-
-
-def reopened_only(program: Program) -> Program:
-    """The same with nothing done between closing and opening again."""
-    return tuple(Reopen() if isinstance(s, CloseAgain) else s for s in program)
 
 
 def ids_apart(program: Program) -> Program:

@@ -19,7 +19,7 @@ from saverproof.execution.driver import takes_task_path
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.saver_methods import SaverMethods
-from saverproof.steps.definitions import CloseAgain, FirstOperation, Program, PutWrites, SetUp
+from saverproof.steps.definitions import Program, PutWrites
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
@@ -217,9 +217,7 @@ def _opens_asynchronously(target: Target) -> bool:
 def saver_methods(target: Target, program: Program, calls: CallSource) -> SaverMethods:
     """What a script of this program has to know of the saver; the saver is opened only if so."""
     asks = any(
-        isinstance(step, SetUp | CloseAgain | FirstOperation)
-        or (isinstance(step, PutWrites) and step.path)
-        for step in program
+        step.calls_optional or (isinstance(step, PutWrites) and step.path) for step in program
     )
     if not asks:
         return SaverMethods()

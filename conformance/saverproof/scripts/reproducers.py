@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from saverproof.programs.operations import OPERATIONS
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.complaints import guarded
 from saverproof.scripts.opening import Opening, opening_of, saver_methods
@@ -95,16 +95,9 @@ def _shown(
     return ""
 
 
-_BATCH = steps.PutWrites("a", "", 1, 1, (("count", Value("integer", 1)),))
-OPERATIONS: Mapping[str, steps.Step] = {
-    "put": steps.Put("a", "", 1),
-    "put_writes": _BATCH,
-    "get_tuple": steps.GetTuple("a", "", 1),
-    "list": steps.ListTuples("a", ""),
-    "delete_thread": steps.DeleteThread("a"),
-    "task_path": replace(_BATCH, path="~__pregel_pull, agent"),
-}
-"""A step for each operation that a saver has to have, and for put_writes with a task path."""
+_WITH_PATH = steps.PutWrites(
+    "a", "", 1, 1, (("count", Value("integer", 1)),), "~__pregel_pull, agent"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +117,14 @@ class _Missing:
 def operation_reproducer(target: Target, operation: str, api: str, *, name: str) -> str:
     """The source of a script that calls an operation which a saver lacks; see :func:`reproducer`.
 
-    ``operation`` is a key of :data:`OPERATIONS`.
+    ``operation`` is a method that all savers have, or "task_path" for that argument of put_writes.
     """
     opening = opening_of(target)
     if opening is None:
         return ""
     missing = _Missing(name, f"{operation} to be there")
     calls = CallSource(api, opening.managed)
-    program = (OPERATIONS[operation],)
+    program = (_WITH_PATH if operation == "task_path" else OPERATIONS[operation],)
     return _shown(target, opening, program, missing, calls, SaverMethods(), name)
 
 

@@ -85,31 +85,11 @@ def write(step: steps.Step, writer: ScriptWriter) -> None:
             pass  # asking for versions changes nothing
         case steps.OwnStep():
             _write_own(step, writer)
-        case _:
-            _write_life(step, writer)
-
-
-def _write_life(step: steps.Step, writer: ScriptWriter) -> None:
-    """Write a step down that does something to the saver as a whole."""
-    match step:
         case steps.Reopen():
             writer.reopen()
         case steps.SetUp():
             if writer.methods.setup:
                 writer.say(writer.methods.setup)
-        case steps.CloseAgain():
-            for close in writer.methods.closers:
-                writer.say(close, close)
-            writer.reopen()
-        case steps.AbandonList():
-            writer.say(*writer.first_listed(writer.config(step.thread)))
-        case steps.Clone():
-            writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
-            writer.receiver = "clone"
-        case steps.DropClone():
-            if writer.receiver == "clone":
-                writer.say("del clone", "gc.collect()")
-                writer.receiver = "saver"
         case _:
             raise NoScriptError(f"no statements for a {type(step).__name__} step")
 
@@ -200,12 +180,7 @@ def _named(writer: ScriptWriter, sources: dict[str, str], named: set[str]) -> di
 
 def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") -> dict[str, str]:
     """Write a put_writes; see :func:`put`."""
-    namespace = step.namespace if step.give_namespace else None
-    batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
-    sources = {
-        "config": writer.config(step.thread, namespace, step.number, extras=step.extras),
-        "writes": f"[{', '.join(batch)}]",
-    }
+    sources = put_writes_arguments(step, writer)
     given = _named(writer, sources, {named, *(["writes"] if step.mutate_inputs else [])})
     other = [writer.task(step.task)]
     if step.path and writer.methods.takes_paths:
@@ -217,6 +192,16 @@ def put_writes(step: steps.PutWrites, writer: ScriptWriter, *, named: str = "") 
         writer.say("given_writes.append(None)")
         writer.say("for write in given_writes[:-1]:", "    spoil(write[1])")
     return sources
+
+
+def put_writes_arguments(step: steps.PutWrites, writer: ScriptWriter) -> dict[str, str]:
+    """The source of the first two arguments of a put_writes."""
+    namespace = step.namespace if step.give_namespace else None
+    batch = [f"({quoted(name)}, {writer.value(value)})" for name, value in step.writes]
+    return {
+        "config": writer.config(step.thread, namespace, step.number, extras=step.extras),
+        "writes": f"[{', '.join(batch)}]",
+    }
 
 
 def read(step: steps.GetTuple, writer: ScriptWriter) -> str:

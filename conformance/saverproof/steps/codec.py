@@ -13,8 +13,7 @@ from enum import StrEnum
 from functools import cache, partial
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from saverproof.steps import definitions as steps
-from saverproof.steps.definitions import Json, Step
+from saverproof.steps.definitions import KINDS, Json
 from saverproof.values import Value, show
 
 T = TypeVar("T")
@@ -90,12 +89,6 @@ class ProgramCodec(Generic[T]):
         return decode(kind, {key: value for key, value in data.items() if key != "step"})
 
 
-KINDS: Mapping[str, type[Step]] = {
-    name: kind
-    for name, kind in vars(steps).items()
-    if isinstance(kind, type) and issubclass(kind, Step) and kind is not Step
-}
-"""The step classes by the name they have in JSON."""
 _STEPS = ProgramCodec(KINDS)
 to_json, from_json = _STEPS.to_json, _STEPS.from_json
 step_to_json, step_from_json = _STEPS.step_to_json, _STEPS.step_from_json

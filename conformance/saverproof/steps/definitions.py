@@ -1,5 +1,7 @@
 """The steps of a program: frozen data with symbolic names, which everything else works on.
 
+The rare kinds, which are examples by themselves, are in :mod:`saverproof.judging.scenes`.
+
 A checkpoint is named by its thread, its namespace and a number; the number decides its id
 (:func:`saverproof.steps.identifiers.mint`). Values are :class:`saverproof.values.Value`.
 Channel versions do not appear: they come from the saver under test while a program runs.
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from saverproof.values import Value
 
@@ -51,9 +53,21 @@ PLAIN = Extras()
 
 
 class Step:
-    """One operation of a program."""
+    """One operation of a program; :data:`KINDS` has its classes."""
 
     __slots__ = ()
+
+    calls_optional: ClassVar[bool] = False
+    """Whether it may call methods of a saver that the base class does not have."""
+
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        # A class with slots is made twice; the second, which takes the first's place, is in use.
+        if not abstract:
+            KINDS[cls.__name__] = cls
+
+
+KINDS: dict[str, type[Step]] = {}
+"""The classes of steps by their names, rare ones included once they are imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,81 +229,7 @@ class Reopen(Step):
 class SetUp(Step):
     """Set the store up once more, as each start of an application does."""
 
-
-@dataclass(frozen=True, slots=True)
-class CloseAgain(Step):
-    """Close the saver twice, then open it again."""
-
-
-@dataclass(frozen=True, slots=True)
-class AbandonList(Step):
-    """Leave a listing of the thread after its first item."""
-
-    thread: str
-
-
-@dataclass(frozen=True, slots=True)
-class Clone(Step):
-    """Go on through a shallow copy with another serializer object, as ``with_allowlist`` makes."""
-
-
-@dataclass(frozen=True, slots=True)
-class DropClone(Step):
-    """Drop the shallow copy and go on with the saver itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere(Step):
-    """Open the saver on another workspace, put a checkpoint there and look at what it sees."""
-
-    thread: str
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckFiles(Step):
-    """Look at the files below the workspace: ``encrypted`` for plaintext, ``private`` for modes."""
-
-    look_for: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallOnLoop(Step):
-    """Make a sync call on the thread of a running event loop."""
-
-    operation: str
-    thread: str
-    number: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bulk(Step):
-    """Many of something at once: ``writes``, ``channels`` or ``checkpoints``."""
-
-    kind: str
-    thread: str
-    number: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class FirstOperation(Step):
-    """Open a new store and make this operation the first on it, set up or not."""
-
-    operation: str
-    set_up: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RefuseValue(Step):
-    """Hand over a value that cannot be serialized, in a put or in the middle of a batch."""
-
-    operation: str
-    thread: str
-    namespace: str
-    number: int
-    parent: int | None = None
-    position: int = 0
+    calls_optional: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)

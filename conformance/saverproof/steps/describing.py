@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import singledispatch
 from typing import Any
 
 from saverproof.steps import definitions as steps
@@ -16,17 +17,18 @@ _MOST_WRITES = 40
 
 def describe(step: steps.Step) -> str:
     """A step as one printable line, such as ``put('a', '', checkpoint 3, parent 2, count=1)``."""
-    line = _line(step)
+    line = words(step)
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
-def _call(operation: str, *parts: str) -> str:
+def call(operation: str, *parts: str) -> str:
+    """A call with those of its arguments that are not empty."""
     return f"{operation}({', '.join(part for part in parts if part)})"
 
 
-def _text(value: str | None) -> str:
+def text(value: str | None) -> str:
     """A name in quotes, short, printable, unlike any other name (ASCII)."""
     if value is None:
         return "None"
@@ -34,7 +36,7 @@ def _text(value: str | None) -> str:
 
 
 def _name(value: str) -> str:
-    return value if value.isascii() and value.isidentifier() else _text(value)
+    return value if value.isascii() and value.isidentifier() else text(value)
 
 
 def _value(value: Value) -> str:
@@ -42,7 +44,8 @@ def _value(value: Value) -> str:
     return source if len(source) <= _WIDTH and source.isprintable() else show(source, _WIDTH)
 
 
-def _number(number: int | None, otherwise: str = "") -> str:
+def checkpoint(number: int | None, otherwise: str = "") -> str:
+    """A checkpoint by its number."""
     return otherwise if number is None else f"checkpoint {number}"
 
 
@@ -65,15 +68,9 @@ def _extras(extras: steps.Extras) -> Iterator[str]:
     yield _json("config metadata", extras.metadata)
 
 
-def _line(step: steps.Step) -> str:
-    line = _of_operation(step) or _of_what_else(step)
-    if line is None:
-        raise NotImplementedError(f"no words for a {type(step).__name__} step")
-    return line
-
-
-def _of_operation(step: steps.Step) -> str | None:
-    """The words for a call of one of a saver's methods."""
+@singledispatch
+def words(step: steps.Step) -> str:
+    """A step in words, which may not all be printable."""
     match step:
         case steps.Put():
             return _put(step)
@@ -86,75 +83,46 @@ def _of_operation(step: steps.Step) -> str | None:
         case steps.ListTuples():
             return _list_tuples(step)
         case steps.WalkPages():
-            where = f"{_text(step.thread)}, {_text(step.namespace)}"
+            where = f"{text(step.thread)}, {text(step.namespace)}"
             return f"list({where}, limit={step.size}), page by page"
         case steps.DeleteThread():
-            return _call("delete_thread", _text(step.thread))
+            return call("delete_thread", text(step.thread))
         case steps.DeleteForRuns():
-            return f"delete_for_runs([{', '.join(map(_text, step.runs))}])"
+            return f"delete_for_runs([{', '.join(map(text, step.runs))}])"
         case steps.CopyThread():
-            return _call("copy_thread", _text(step.source), _text(step.target))
+            return call("copy_thread", text(step.source), text(step.target))
         case steps.Prune():
-            threads = ", ".join(map(_text, step.threads))
-            strategy = [f"strategy={_text(step.strategy)}"] if step.strategy else []
-            return _call("prune", f"[{threads}]", *strategy)
+            threads = ", ".join(map(text, step.threads))
+            strategy = [f"strategy={text(step.strategy)}"] if step.strategy else []
+            return call("prune", f"[{threads}]", *strategy)
         case steps.DeltaHistory():
             return _delta_history(step)
         case steps.NextVersions():
             back = ", the clock set back halfway" if step.clock_goes_back else ""
             return f"get_next_version(…), {step.count} times in a row{back}"
-        case steps.RefuseValue():
-            return _refuse_value(step)
-        case steps.OwnStep():
-            return _own_step(step)
-    return None
-
-
-def _of_what_else(step: steps.Step) -> str | None:
-    """The words for what is done to a saver or its store besides, or in an unusual place."""
-    match step:
         case steps.Reopen():
             return "close the saver and open it again"
         case steps.SetUp():
             return "call setup() again"
-        case steps.CloseAgain():
-            return "close the saver twice and open it again"
-        case steps.AbandonList():
-            return f"list({_text(step.thread)}), left after its first item"
-        case steps.Clone():
-            return "go on with a shallow copy that has another serializer"
-        case steps.DropClone():
-            return "drop the shallow copy and go on with the saver"
-        case steps.Elsewhere():
-            return f"in a second workspace: put({_text(step.thread)}, '', {_number(step.number)})"
-        case steps.CheckFiles():
-            return f"look at the files of the workspace: {step.look_for}"
-        case steps.CallOnLoop():
-            call = _call(step.operation, _text(step.thread), _number(step.number))
-            return f"{call} on the thread of a running event loop"
-        case steps.Bulk():
-            where = f"thread {_text(step.thread)}, from {_number(step.number)} on"
-            return f"{step.count} {step.kind} in {where}"
-        case steps.FirstOperation():
-            set_up = "set up" if step.set_up else "not set up"
-            return f"{step.operation}(…) as the first call on a new store, {set_up}"
-    return None
+        case steps.OwnStep():
+            return _own_step(step)
+    raise NotImplementedError(f"no words for a {type(step).__name__} step")
 
 
 def _put(step: steps.Put) -> str:
     kept = [f"{_name(name)}={_value(value)}" for name, value in step.changes if value is not None]
     dropped = [_name(name) for name, value in step.changes if value is None]
-    return _call(
+    return call(
         "put",
-        _text(step.thread),
-        _text(step.namespace),
-        _number(step.number),
+        text(step.thread),
+        text(step.namespace),
+        checkpoint(step.number),
         "" if step.parent is None else f"parent {step.parent}",
         "" if step.copy_of is None else f"a copy of checkpoint {step.copy_of}",
         *kept,
         f"dropped: {', '.join(dropped)}" if dropped else "",
         _json("metadata", step.metadata),
-        "" if step.node == "agent" else f"node {_text(step.node)}",
+        "" if step.node == "agent" else f"node {text(step.node)}",
         "" if step.format is None else f"v={step.format}",
         "" if step.fields == "usual" else f"fields: {step.fields}",
         "" if step.legacy_writes is None else f"metadata writes: {_value(step.legacy_writes)}",
@@ -171,10 +139,10 @@ def _put_history(step: steps.PutHistory) -> str:
         steps.Times.EQUAL: "all with the same time",
         steps.Times.FALLING: "with times that go back",
     }
-    return _call(
+    return call(
         "put",
-        _text(step.thread),
-        _text(step.namespace),
+        text(step.thread),
+        text(step.namespace),
         f"checkpoints {step.number} to {last}, each the child of the one before",
         "" if step.parent is None else f"parent {step.parent}",
         f"every {step.marked}th with metadata {show(MARK, 40)}" if step.marked else "",
@@ -184,28 +152,28 @@ def _put_history(step: steps.PutHistory) -> str:
 
 def _put_writes(step: steps.PutWrites) -> str:
     writes = ", ".join(
-        f"({_text(name)}, {_value(value)})" for name, value in step.writes[:_MOST_WRITES]
+        f"({text(name)}, {_value(value)})" for name, value in step.writes[:_MOST_WRITES]
     )
     if len(step.writes) > _MOST_WRITES:
         writes += f", … {len(step.writes)} writes in all"
-    return _call(
+    return call(
         "put_writes",
-        _text(step.thread),
-        _text(step.namespace) if step.give_namespace else "no namespace",
-        _number(step.number),
+        text(step.thread),
+        text(step.namespace) if step.give_namespace else "no namespace",
+        checkpoint(step.number),
         f"task {step.task}",
         f"[{writes}]",
-        f"path {_text(step.path)}" if step.path else "",
+        f"path {text(step.path)}" if step.path else "",
         *_extras(step.extras),
     ) + (", then change what was given" if step.mutate_inputs else "")
 
 
 def _get_tuple(step: steps.GetTuple) -> str:
-    return _call(
+    return call(
         "get_tuple",
-        _text(step.thread),
-        "no namespace" if step.namespace is None else _text(step.namespace),
-        _number(step.number, "" if step.id_form is not steps.IdForm.ABSENT else "the latest"),
+        text(step.thread),
+        "no namespace" if step.namespace is None else text(step.namespace),
+        checkpoint(step.number, "" if step.id_form is not steps.IdForm.ABSENT else "the latest"),
         _id_form(step.id_form),
         *_extras(step.extras),
     ) + (", then change what was returned" if step.mutate_result else "")
@@ -215,11 +183,11 @@ def _list_tuples(step: steps.ListTuples) -> str:
     if step.thread is None:
         where = ["None"]
     else:
-        where = [_text(step.thread), "" if step.namespace is None else _text(step.namespace)]
-    return _call(
+        where = [text(step.thread), "" if step.namespace is None else text(step.namespace)]
+    return call(
         "list",
         *where,
-        _number(step.number),
+        checkpoint(step.number),
         _id_form(step.id_form),
         _json("filter", step.filter),
         "" if step.before is None else f"before=checkpoint {step.before}",
@@ -229,29 +197,21 @@ def _list_tuples(step: steps.ListTuples) -> str:
 
 
 def _delta_history(step: steps.DeltaHistory) -> str:
-    return _call(
+    return call(
         "get_delta_channel_history",
-        _text(step.thread),
-        _text(step.namespace),
-        _number(step.number, "the latest"),
-        f"channels=[{', '.join(map(_text, step.channels))}]",
+        text(step.thread),
+        text(step.namespace),
+        checkpoint(step.number, "the latest"),
+        f"channels=[{', '.join(map(text, step.channels))}]",
     )
 
 
-def _refuse_value(step: steps.RefuseValue) -> str:
-    where = f"{_text(step.thread)}, {_text(step.namespace)}, {_number(step.number)}"
-    if step.operation == "put":
-        parent = "" if step.parent is None else f", parent {step.parent}"
-        return f"put({where}{parent}) with a value that cannot be serialized"
-    return f"put_writes({where}), write {step.position % 5} cannot be serialized"
-
-
 def _own_step(step: steps.OwnStep) -> str:
-    return _call(
+    return call(
         step.rule,
-        "" if step.thread is None else _text(step.thread),
-        "" if step.namespace is None else _text(step.namespace),
-        _number(step.number),
+        "" if step.thread is None else text(step.thread),
+        "" if step.namespace is None else text(step.namespace),
+        checkpoint(step.number),
         "" if step.task is None else f"task {step.task}",
         *(f"{name}={show(value, _WIDTH)}" for name, value in (step.arguments or {}).items()),
     )

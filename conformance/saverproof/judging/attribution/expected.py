@@ -27,6 +27,7 @@ from saverproof.judging import facts
 from saverproof.judging.attribution.features import EVIDENCE
 from saverproof.judging.facts import Cause, Fact, FilterSort, Judged
 from saverproof.judging.filters import sort_of
+from saverproof.judging.scenes.scene import Scene
 from saverproof.model import records
 from saverproof.model.records import Circumstance, Provenance
 from saverproof.steps import definitions as steps
@@ -153,15 +154,8 @@ WHOLE_STEP: Mapping[type[steps.Step], str] = {
     steps.Prune: deletion.PRUNE_LATEST.id,
     steps.Reopen: lifecycle.REOPEN.id,
     steps.SetUp: lifecycle.SETUP_IDEMPOTENT.id,
-    steps.CloseAgain: lifecycle.CLOSE_IDEMPOTENT.id,
-    steps.AbandonList: lifecycle.ABANDONED_LIST.id,
-    steps.Clone: lifecycle.SHALLOW_CLONE.id,
-    steps.DropClone: lifecycle.SHALLOW_CLONE.id,
-    steps.Elsewhere: isolation.WORKSPACES.id,
-    steps.RefuseValue: serialization.UNSERIALIZABLE_IS_REFUSED.id,
-    steps.Bulk: serialization.LARGE.id,
 }
-"""Steps after which nothing else may differ: any difference is theirs."""
+"""Steps after which nothing else may differ, as after any scene: any difference is theirs."""
 BY_STEP: Mapping[type[steps.Step], str] = {
     **WHOLE_STEP,
     steps.CopyThread: deletion.COPY_COMPLETE.id,
@@ -169,6 +163,11 @@ BY_STEP: Mapping[type[steps.Step], str] = {
     steps.DeltaHistory: delta_history.MATCHES_WALK.id,
     steps.NextVersions: channels.VERSIONS_INCREASE.id,
 }
+
+
+def of_whole_step(step: steps.Step) -> str:
+    """The contract that any difference breaks after a step that may change nothing else."""
+    return step.contract.id if isinstance(step, Scene) else WHOLE_STEP[type(step)]
 
 
 def answered(step: steps.Step) -> str:
@@ -185,15 +184,8 @@ def answered(step: steps.Step) -> str:
         case steps.ListTuples():
             limited = step.limit is not None
             return (ordering.LIMIT_IS_A_PREFIX if limited else identity.LIST_SELECTS).id
-        case steps.CallOnLoop():
-            return parity.NO_EVENT_LOOP_HANG.id
-        case steps.CheckFiles():
-            private = step.look_for == "private"
-            return (isolation.PRIVATE_FILES if private else serialization.ENCRYPTED_AT_REST).id
-        case steps.FirstOperation(set_up=True):
-            return lifecycle.ANY_FIRST_OPERATION.id
-        case steps.FirstOperation():
-            return lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id
+        case Scene():
+            return step.contract.id
     return BY_STEP.get(type(step), identity.PUT_RETURNS_ADDRESS.id)
 
 
@@ -204,5 +196,8 @@ def counted(judged: Mapping[Judged, int]) -> Counter[str]:
     """How often each contract was judged, given how often each fact was."""
     total: Counter[str] = Counter()
     for fact, times in judged.items():
-        total[_JUDGED[fact]] += times
+        if isinstance(fact, type) and issubclass(fact, Scene):
+            total[fact.about.id] += times
+        else:
+            total[_JUDGED[fact]] += times
     return total

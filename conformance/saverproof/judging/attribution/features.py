@@ -39,6 +39,11 @@ from saverproof.judging.attribution.odd_names import (
     is_in_a_namespace,
     plain_nodes,
 )
+from saverproof.judging.scenes.abandoned_list import AbandonList
+from saverproof.judging.scenes.clones import CLONES
+from saverproof.judging.scenes.close_again import CloseAgain
+from saverproof.judging.scenes.refused_value import RefuseValue
+from saverproof.judging.scenes.scene import Scene
 from saverproof.model.records import Circumstance
 from saverproof.programs import renaming, rewriting, rewriting_batches
 from saverproof.programs.rewriting_batches import is_mixed, is_special
@@ -46,7 +51,6 @@ from saverproof.steps import definitions as steps
 from saverproof.steps.definitions import IdForm, Program, Put, PutWrites, Step
 
 _PLAIN_GROUPS = frozenset({"plain"})
-CLONES = (steps.Clone, steps.DropClone)
 _PLAIN_KEYS = frozenset({"source", "step", "parents", "run_id", "counters_since_delta_snapshot"})
 
 
@@ -106,17 +110,32 @@ def _writes_none(step: Step) -> bool:
     return isinstance(step, PutWrites) and any(value.is_none for _, value in step.writes)
 
 
+def _set_up_only(program: Program) -> Program:
+    """The same with set-ups of the open saver where it was closed and opened again."""
+    return tuple(steps.SetUp() if isinstance(step, steps.Reopen) else step for step in program)
+
+
+def _played(*kinds: type[Scene], facts: frozenset[str] = frozenset()) -> Feature:
+    """A feature that is scenes of these kinds; without it, what is plain of them is left."""
+
+    def plain(program: Program) -> Program:
+        left = (step.plain() if isinstance(step, kinds) else step for step in program)
+        return tuple(step for step in left if step is not None)
+
+    return between(kinds[0].about.id, _is(*kinds), plain, facts=facts)
+
+
 REFUSED = frozenset({"raised", "unreadable"})
 LIFE = (
     between(
         lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id, _is(Step), rewriting.begun, facts=REFUSED
     ),
     between(lifecycle.SETUP_IDEMPOTENT.id, _is(steps.SetUp), rewriting.without(steps.SetUp)),
-    between(lifecycle.CLOSE_IDEMPOTENT.id, _is(steps.CloseAgain), rewriting.reopened_only),
-    between("", _is(steps.Reopen), rewriting.set_up_only, lifecycle.REOPEN.id),
+    _played(CloseAgain),
+    between("", _is(steps.Reopen), _set_up_only, lifecycle.REOPEN.id),
     between(lifecycle.REOPEN.id, _is(steps.Reopen), rewriting.without(steps.Reopen)),
-    between(lifecycle.ABANDONED_LIST.id, _is(steps.AbandonList), rewriting.listed_to_the_end),
-    between(lifecycle.SHALLOW_CLONE.id, _is(*CLONES), rewriting.without(*CLONES)),
+    _played(AbandonList),
+    _played(*CLONES),
 )
 COMPLETE = pending_writes.COMPLETE.id
 INDEX = pending_writes.SPECIAL_INDEX.id
@@ -246,12 +265,7 @@ FEATURES: tuple[Feature, ...] = (
             (deletion.PRUNE_LATEST.id, steps.Prune),
         )
     ),
-    between(
-        serialization.UNSERIALIZABLE_IS_REFUSED.id,
-        _is(steps.RefuseValue),
-        rewriting.without(steps.RefuseValue),
-        facts=REFUSED,
-    ),
+    _played(RefuseValue, facts=REFUSED),
     between(
         deletion.COPY_COMPLETE.id,
         _is(steps.CopyThread),

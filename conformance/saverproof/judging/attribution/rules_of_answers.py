@@ -15,7 +15,9 @@ from saverproof.judging.attribution import conditions, writes
 from saverproof.judging.attribution.expected import BY_CAUSE, BY_REMOVAL, answered
 from saverproof.judging.attribution.rule import Rule, after
 from saverproof.judging.facts import OF_VALUES, OF_WRITES, Cause
-from saverproof.steps.definitions import CallOnLoop, CheckFiles, Put, PutWrites
+from saverproof.judging.scenes.event_loop import CallOnLoop
+from saverproof.judging.scenes.files import CheckFiles
+from saverproof.steps.definitions import Put, PutWrites
 
 SHOWN = OF_VALUES | {
     facts.ADDRESS,

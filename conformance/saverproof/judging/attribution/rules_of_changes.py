@@ -6,9 +6,10 @@ from saverproof.contracts.tables import channels, deletion, isolation, pending_w
 from saverproof.judging import facts
 from saverproof.judging.attribution import conditions, writes
 from saverproof.judging.attribution.case import Case
-from saverproof.judging.attribution.expected import WHOLE_STEP
+from saverproof.judging.attribution.expected import WHOLE_STEP, of_whole_step
 from saverproof.judging.attribution.rule import Rule, after
 from saverproof.judging.facts import OF_WRITES
+from saverproof.judging.scenes.scene import Scene
 from saverproof.model import records
 from saverproof.steps.definitions import CopyThread, Put, PutWrites
 
@@ -20,8 +21,8 @@ STEPS = (
     ),
     Rule(
         "nothing may differ after such a step",
-        lambda case: WHOLE_STEP[type(case.step)],
-        after=tuple(WHOLE_STEP),
+        lambda case: of_whole_step(case.step),
+        after=(*WHOLE_STEP, Scene),
     ),
 )
 COPIES = after(

@@ -10,14 +10,12 @@ from saverproof.model.records import SPECIAL_INDEX
 from saverproof.model.store import ROOT, Model
 from saverproof.programs.makers.addresses import (
     fresh_number,
-    numbers_beside,
     place,
     some_address,
-    unused,
 )
 from saverproof.programs.makers.checkpoints import LOOP
 from saverproof.programs.theme import Theme, draw
-from saverproof.steps.definitions import PutWrites, RefuseValue, Step
+from saverproof.steps.definitions import PutWrites, Step
 from saverproof.values import Value
 
 SPECIAL = tuple(SPECIAL_INDEX)
@@ -131,15 +129,3 @@ def writes_and_change(model: Model, choose: Random, theme: Theme) -> Step | None
     """A batch after which the caller goes on changing its own objects."""
     step = writes(model, choose, theme)
     return None if step is None else replace(step, mutate_inputs=True)
-
-
-def refuse(model: Model, choose: Random, theme: Theme) -> RefuseValue | None:
-    """Hand over a value that cannot be serialized."""
-    address = some_address(model, choose, theme)
-    if address is None:
-        return None
-    thread, namespace, number = address
-    if choose.random() < 0.5:
-        return RefuseValue("put_writes", thread, namespace, number, position=choose.randrange(5))
-    fresh = unused(max(model.history(thread, namespace)) + 1, numbers_beside(model, namespace))
-    return RefuseValue("put", thread, namespace, fresh, number)

@@ -16,7 +16,7 @@ from saverproof.programs.makers.addresses import (
     unused,
 )
 from saverproof.programs.theme import Theme, draw
-from saverproof.steps.definitions import Elsewhere, Extras, IdForm, Put
+from saverproof.steps.definitions import Extras, IdForm, Put
 from saverproof.steps.identifiers import mint
 from saverproof.values import Value
 
@@ -179,8 +179,3 @@ def put_delta(model: Model, choose: Random, theme: Theme) -> Put:
     counters = {"counters_since_delta_snapshot": {name: [step.number % 4, step.number % 4]}}
     metadata = dict(step.metadata or {}) | counters
     return replace(step, changes=((name, snapshot), *others), metadata=metadata)
-
-
-def elsewhere(model: Model, choose: Random, theme: Theme) -> Elsewhere:
-    """Put into another workspace."""
-    return Elsewhere(choose.choice(theme.threads), choose.randint(1, 5))

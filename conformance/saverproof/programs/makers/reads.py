@@ -10,7 +10,6 @@ from saverproof.programs.makers.addresses import numbers_beside, place, unused
 from saverproof.programs.makers.checkpoints import LOOP
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import (
-    AbandonList,
     DeltaHistory,
     GetTuple,
     IdForm,
@@ -115,8 +114,3 @@ def delta_history(model: Model, choose: Random, theme: Theme) -> DeltaHistory:
     count = choose.randint(1, min(3, len(theme.channels)))
     channels = tuple(choose.sample(theme.channels, count))
     return DeltaHistory(thread, namespace, choose.choice(numbers), channels)
-
-
-def abandon(model: Model, choose: Random, theme: Theme) -> AbandonList:
-    """Leave a listing after its first item."""
-    return AbandonList(choose.choice(theme.threads))

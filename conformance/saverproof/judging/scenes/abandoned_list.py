@@ -1,0 +1,56 @@
+"""A listing that is left after its first item: it leaves nothing behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import lifecycle
+from saverproof.execution.calls import address_config
+from saverproof.judging.context import Context
+from saverproof.judging.lifecycles import undisturbed
+from saverproof.judging.scenes.scene import Scene
+from saverproof.model.store import Model
+from saverproof.programs.theme import Theme
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import ListTuples, Step
+from saverproof.steps.describing import text
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonList(Scene):
+    """Leave a listing of the thread after its first item."""
+
+    thread: str
+
+    about: ClassVar[Contract] = lifecycle.ABANDONED_LIST
+
+    @staticmethod
+    def make(model: Model, choose: Random, theme: Theme) -> AbandonList:
+        """Leave a listing after its first item."""
+        del model
+        return AbandonList(choose.choice(theme.threads))
+
+    def objection(self, model: Model) -> str | None:
+        return None if self.thread in model.threads else "there is nothing to list"
+
+    def words(self) -> str:
+        return f"list({text(self.thread)}), left after its first item"
+
+    def plain(self) -> Step:
+        return ListTuples(self.thread)
+
+    def play(self, context: Context) -> None:
+        config = address_config(context.real(self.thread), None, None)
+        undisturbed(
+            context,
+            self,
+            lambda: context.reader.first_listed(config),
+            "the first item of the listing",
+            may_be_unreadable=True,
+        )
+
+    def write(self, writer: ScriptWriter) -> None:
+        writer.say(*writer.first_listed(writer.config(self.thread)))

@@ -1,0 +1,85 @@
+"""A shallow copy of a saver, as ``with_allowlist`` makes: it works, and the saver outlives it."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import lifecycle
+from saverproof.judging.context import Context
+from saverproof.judging.lifecycles import undisturbed
+from saverproof.judging.scenes.scene import Scene
+from saverproof.model.store import Model
+from saverproof.programs.theme import Theme
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Clone(Scene):
+    """Go on through a shallow copy with another serializer object, as ``with_allowlist`` makes."""
+
+    about: ClassVar[Contract] = lifecycle.SHALLOW_CLONE
+
+    def words(self) -> str:
+        return "go on with a shallow copy that has another serializer"
+
+    def play(self, context: Context) -> None:
+        def clone() -> None:
+            copied = copy.copy(context.store.saver)
+            copied.serde = copy.copy(copied.serde)
+            context.store.use(copied)
+
+        undisturbed(context, self, clone, "a shallow copy to work")
+
+    def write(self, writer: ScriptWriter) -> None:
+        writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
+        writer.receiver = "clone"
+
+
+@dataclass(frozen=True, slots=True)
+class DropClone(Scene):
+    """Drop the shallow copy and go on with the saver itself."""
+
+    about: ClassVar[Contract] = lifecycle.SHALLOW_CLONE
+
+    def words(self) -> str:
+        return "drop the shallow copy and go on with the saver"
+
+    def play(self, context: Context) -> None:
+        def drop() -> None:
+            kept = _sign_of_life(context.store.drivers[0].saver)
+            context.store.use(context.store.saver)
+            if kept() not in (None, context.store.saver):
+                gc.collect()
+
+        undisturbed(context, self, drop, "the saver to be unharmed")
+
+    def write(self, writer: ScriptWriter) -> None:
+        if writer.receiver == "clone":
+            writer.say("del clone", "gc.collect()")
+            writer.receiver = "saver"
+
+
+CLONES = (Clone, DropClone)
+
+
+def clone_or_drop(model: Model, choose: Random, theme: Theme) -> Step:
+    """Go on through a shallow copy, or drop it: nothing in LangGraph closes one."""
+    del model, theme
+    kind: Callable[[], Step] = choose.choice(CLONES)
+    return kind()
+
+
+def _sign_of_life(saver: Any) -> Callable[[], Any]:
+    """Gives the saver for as long as it is there, or something for good if that cannot be told."""
+    try:
+        return weakref.ref(saver)
+    except TypeError:
+        return object

@@ -1,0 +1,116 @@
+"""A sync call on the thread of a running event loop: it must not wait for that loop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import Any, ClassVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import parity
+from saverproof.errors import OpeningError
+from saverproof.execution.settled_calls import Calls, perform
+from saverproof.execution.store import Store
+from saverproof.execution.versions import versions_of
+from saverproof.judging import facts
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.scenes.scene import Scene
+from saverproof.model.store import Model
+from saverproof.process import heartbeat
+from saverproof.process.standstill import ends
+from saverproof.programs.operations import OPERATIONS
+from saverproof.programs.theme import Theme
+from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.statements import lines_of
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import Step
+from saverproof.steps.describing import call, checkpoint, text
+from saverproof.targets.event_loop import EventLoop
+
+ON_THE_LOOP = ("get_tuple", "list", "delete_thread", "put", "put_writes")
+PATIENCE_S = 5.0
+"""How long nothing may move before a call counts as one that waits for itself."""
+_AT_MOST = 6
+"""How many times as long one is waited for that is at work."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallOnLoop(Scene):
+    """Make a sync call on the thread of a running event loop."""
+
+    operation: str
+    thread: str
+    number: int | None = None
+
+    about: ClassVar[Contract] = parity.NO_EVENT_LOOP_HANG
+
+    @staticmethod
+    def make(model: Model, choose: Random, theme: Theme) -> CallOnLoop:
+        """Make a sync call on the thread of a running event loop."""
+        del model
+        return CallOnLoop(choose.choice(ON_THE_LOOP), choose.choice(theme.threads), 1)
+
+    def words(self) -> str:
+        number = "" if self.number is None else checkpoint(self.number)
+        made = call(self.operation, text(self.thread), number)
+        return f"{made} on the thread of a running event loop"
+
+    @property
+    def _step(self) -> Step:
+        step: Any = OPERATIONS[self.operation]
+        called: Step = replace(step, thread=self.thread)
+        return called
+
+    # --- on the saver ------------------------------------------------------------------------
+
+    def play(self, context: Context) -> None:
+        fact = facts.WRITE_HANG if self.operation in ("put", "put_writes") else facts.HANG
+        outcome: list[Raised | None] = []
+        worker = threading.Thread(target=lambda: outcome.append(self._call(context)), daemon=True)
+        alive = partial(heartbeat.beat, len(context.taken))
+        over = ends(worker, PATIENCE_S, _AT_MOST * PATIENCE_S, alive)
+        if over is None:
+            # At work for so long: nothing is known of it.
+            return
+        if not over:
+            expected = f"{self.operation} to answer or raise"
+            observed = f"no answer within {PATIENCE_S:g} s"
+            context.facts.by(self).differ(fact, None, expected, observed)
+        elif outcome[0] is None:
+            context.facts.agree(fact)
+        elif isinstance(outcome[0].error, OpeningError):
+            context.facts.differ(facts.RAISED, None, "a second workspace", outcome[0])
+        else:
+            context.facts.differ(facts.VERSION_RAISED, None, "a version", outcome[0])
+
+    def _call(self, context: Context) -> Raised | None:
+        """Open a store on a loop of its own and call the saver there; why it did not come to it."""
+        own = context.store
+
+        async def on_the_loop(called: Callable[[], Any]) -> None:
+            with suppress(Exception):  # to raise is a right answer here
+                called()
+
+        try:
+            with EventLoop() as loop, Store(own.target, own.folder, loop, ("sync",)) as store:
+                (settled,) = Calls(versions_of(store.saver)).settle([self._step])
+                loop.run(on_the_loop(partial(perform, store.drivers[0], settled)))
+        except Exception as error:  # noqa: BLE001 - a saver may raise anything
+            return Raised(error)
+        return None
+
+    # --- in scripts --------------------------------------------------------------------------
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """The script's own thread waits for the one whose event loop makes the call."""
+        writer.patience_s = PATIENCE_S
+        calls, writer.calls = writer.calls, CallSource("sync", managed=False)
+        lines = lines_of(self._step, writer)
+        writer.calls = calls
+        writer.say("with contextlib.suppress(Exception):", *indented(lines))

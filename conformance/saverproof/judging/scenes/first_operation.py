@@ -1,0 +1,90 @@
+"""Any operation may be the first on a new store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.tables import lifecycle
+from saverproof.errors import OpeningError
+from saverproof.execution.settled_calls import Calls
+from saverproof.execution.store import Store, set_up
+from saverproof.execution.versions import versions_of
+from saverproof.judging import facts
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Cause, Raised
+from saverproof.judging.scenes.scene import Scene
+from saverproof.model.store import Model
+from saverproof.programs.operations import OPERATIONS
+from saverproof.programs.theme import Theme
+from saverproof.scripts.statements import write
+from saverproof.scripts.writer import ScriptWriter
+
+FIRST_OPERATIONS = ("put", "put_writes", "get_tuple", "list")
+"""Those that every saver has."""
+
+
+class _SetUpError(Exception):
+    """The saver's setup raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOperation(Scene):
+    """Open a new store and make this operation the first on it, set up or not."""
+
+    operation: str
+    set_up: bool
+
+    about: ClassVar[Contract] = lifecycle.ANY_FIRST_OPERATION
+    calls_optional: ClassVar[bool] = True
+
+    @property
+    def contract(self) -> Contract:
+        return self.about if self.set_up else lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP
+
+    @staticmethod
+    def make(model: Model, choose: Random, theme: Theme) -> FirstOperation:
+        """Make an operation the first on a new store, set up or not."""
+        del model, theme
+        return FirstOperation(choose.choice(FIRST_OPERATIONS), choose.random() < 0.5)
+
+    def words(self) -> str:
+        set_up = "set up" if self.set_up else "not set up"
+        return f"{self.operation}(…) as the first call on a new store, {set_up}"
+
+    def play(self, context: Context) -> None:
+        fact = facts.FIRST_OPERATION if self.set_up else facts.FIRST_OPERATION_BEFORE_SETUP
+        answer = context.attempt(lambda: self._call(context))
+        if not isinstance(answer, Raised):
+            context.facts.agree(fact)
+            return
+        expected, cause = f"{self.operation} to work on a new store", None
+        if isinstance(answer.error, _SetUpError) and self._works_as_opened(context):
+            # What was opened was set up already.
+            expected, cause = "the store to be set up again", Cause.SET_UP_ALREADY
+        context.facts.differ(fact, None, expected, answer, cause=cause)
+
+    def _works_as_opened(self, context: Context) -> bool:
+        unprepared = replace(self, set_up=False)
+        return not isinstance(context.attempt(lambda: unprepared._call(context)), Raised)
+
+    def _call(self, context: Context) -> None:
+        own = context.store
+        with Store(own.target, own.folder, own.loop, own.apis[:1]) as new:
+            if self.set_up:
+                _prepare(new)
+            Calls(versions_of(new.saver)).make(new.drivers[0], OPERATIONS[self.operation])
+
+    def write(self, writer: ScriptWriter) -> None:
+        if self.set_up and writer.methods.setup:
+            writer.say(writer.methods.setup)
+        write(OPERATIONS[self.operation], writer)
+
+
+def _prepare(store: Store) -> None:
+    try:
+        set_up(store.saver, store.loop)
+    except OpeningError as error:
+        raise _SetUpError(error.message) from error

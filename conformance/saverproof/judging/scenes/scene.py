@@ -1,0 +1,80 @@
+"""What a scene is: a rare kind of step that is one example by itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from saverproof.contracts.contract import Contract
+from saverproof.judging.context import Context
+from saverproof.judging.facts import Difference
+from saverproof.model.store import Model
+from saverproof.programs.legality import objection
+from saverproof.scripts.statements import NoScriptError, write
+from saverproof.scripts.writer import ScriptWriter
+from saverproof.steps.definitions import Step
+from saverproof.steps.describing import words
+
+
+class Scene(Step, ABC, abstract=True):
+    """A rare kind of step, whose class says all there is to say of it.
+
+    It is the look of what it shows by itself (:class:`saverproof.judging.facts.Look`).
+    """
+
+    __slots__ = ()
+
+    about: ClassVar[Contract]
+    """The contract that is broken if anything differs after the scene."""
+
+    @property
+    def contract(self) -> Contract:
+        """The contract of this very scene, where that depends on what is played."""
+        return self.about
+
+    @abstractmethod
+    def words(self) -> str:
+        """What happens, in a line."""
+
+    @abstractmethod
+    def play(self, context: Context) -> None:
+        """Play the scene on the saver and in the model, and note what came of it."""
+
+    def write(self, writer: ScriptWriter) -> None:
+        """Write the scene into a script as a step among others.
+
+        Raises:
+            NoScriptError: there are no statements for it.
+        """
+        raise NoScriptError(f"no statements for a {type(self).__name__} step")
+
+    def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
+        """Write the scene into a script with a complaint of what it shows by itself.
+
+        Raises:
+            NoScriptError: it shows nothing by itself.
+        """
+        raise NoScriptError(f"no check of {difference.fact!r} in {type(self).__name__}")
+
+    def objection(self, model: Model) -> str | None:
+        """Why the scene may not be played now; None if it may."""
+        return None
+
+    def plain(self) -> Step | None:
+        """What is left of the step without the scene: nothing, as a rule."""
+        return None
+
+
+@words.register
+def _(step: Scene) -> str:
+    return step.words()
+
+
+@objection.register
+def _(step: Scene, model: Model) -> str | None:
+    return step.objection(model)
+
+
+@write.register
+def _(step: Scene, writer: ScriptWriter) -> None:
+    step.write(writer)

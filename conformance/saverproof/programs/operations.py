@@ -1,0 +1,32 @@
+"""One small step for each operation of a saver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
+    GetTuple,
+    ListTuples,
+    Prune,
+    Put,
+    PutWrites,
+    Step,
+)
+from saverproof.steps.identifiers import task_id
+from saverproof.values import Value
+
+_CHANGES = (("count", Value("integer", 1)),)
+OPERATIONS: Mapping[str, Step] = {
+    "put": Put("a", "", 1, changes=_CHANGES),
+    "put_writes": PutWrites("a", "", 1, 1, _CHANGES),
+    "get_tuple": GetTuple("a", "", 1),
+    "list": ListTuples("a", "", 1),
+    "delete_thread": DeleteThread("a"),
+    "delete_for_runs": DeleteForRuns((task_id(1),)),
+    "copy_thread": CopyThread("a", "b"),
+    "prune": Prune(("a",), "keep_latest"),
+}
+"""The saver's method, without the async API's "a" -> a step that calls it in thread ``a``."""
