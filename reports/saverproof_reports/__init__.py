@@ -1,4 +1,4 @@
-"""What a run of saverproof found: as JSON, HTML, Markdown; and how two runs compare.
+"""The results of a run of saverproof as JSON, HTML and Markdown, and the comparison of two runs.
 
 Plain data in, text and files out: this package knows no saver and nothing of the kit.
 """
@@ -50,7 +50,8 @@ __all__ = [
     "write_report",
 ]
 
-# Where the public names live; looked up on first use, so that importing the package costs nothing.
+# The modules of the public names. A name is looked up on first use, so that importing the package
+# costs nothing.
 _HOMES = {
     "Baseline": "baseline",
     "Comparison": "comparison",

@@ -30,11 +30,11 @@ def artefact(
     steps: Iterable[str] = (),
     steady: bool | None = None,
 ) -> dict[str, Any]:
-    """An artefact, as ``schema/artefact-1.json`` has it.
+    """Return an artefact, as ``schema/artefact-1.json`` describes it.
 
-    ``program``, ``fault_plan`` and ``schedule`` are the judges' own JSON data, kept exactly;
-    ``target`` is what a process finds the target by. ``steady`` says whether the violation showed
-    each time (``steadiness``); None: nobody can say.
+    ``program``, ``fault_plan`` and ``schedule`` are the judges' own JSON data, kept exactly.
+    ``target`` tells a process how to find the target. ``steady`` says whether the violation shows
+    each time (see ``steadiness``); None if that is not known.
     """
     return {
         "schema": SCHEMA,
@@ -55,7 +55,11 @@ def artefact(
 
 
 def artefact_text(data: Mapping[str, Any]) -> str:
-    """``data`` as ASCII JSON, half surrogates too. Raises ReportError if it is no artefact."""
+    """Return ``data`` as ASCII JSON, lone surrogates included.
+
+    Raises:
+        ReportError: ``data`` is not an artefact.
+    """
     found = problems("artefact-1", data)
     if found:
         raise ReportError(f"no artefact: {found[0]}")
@@ -66,10 +70,14 @@ def artefact_text(data: Mapping[str, Any]) -> str:
 
 
 def write_artefact(data: Mapping[str, Any], path: Path) -> None:
-    """Write the artefact ``data`` to ``path``, atomically, for the owner alone."""
+    """Write the artefact ``data`` to ``path``, atomically, readable by its owner alone."""
     write_private(path, artefact_text(data))
 
 
 def read_artefact(path: Path) -> dict[str, Any]:
-    """The artefact in the file ``path``. Raises ReportError, one line, if it cannot be used."""
+    """Return the artefact in the file ``path``.
+
+    Raises:
+        ReportError: the file cannot be used; the message is one line.
+    """
     return read_json(path, SCHEMA, "artefact-1")

@@ -1,4 +1,4 @@
-"""A whole report from what a run found."""
+"""Assemble a whole report from the results of a run."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +9,9 @@ from saverproof_reports.text import harmless, harmless_data, one_line, slug
 
 SCHEMA = "saverproof-report/1"
 _SOURCE_LIMIT = 65536
+"""Most characters of a script: far longer than any that the kit writes."""
 _NAME_LIMIT = 100
+"""Most characters of a saver's name, which stands in headings and in names of files."""
 
 _SECTIONS: dict[str, dict[str, Any]] = {
     "faults": {"points": 0, "injected": 0, "by_kind": {}},
@@ -31,13 +33,13 @@ def assemble(
     savers: Iterable[Mapping[str, Any]],
     complete: bool,
 ) -> dict[str, Any]:
-    """The report, as ``schema/report-1.json`` has it, of plain data that may hold anything.
+    """Return the report, as ``schema/report-1.json`` describes it, of plain data of any content.
 
-    Each of ``savers`` has ``saver`` and ``contracts``; the other sections are filled in where
-    they are missing, and ``summary`` is counted here. A violation may carry
-    ``reproducer_source`` (the text of a script) and ``artefact_data`` (see ``artefact``): it then
-    gets the path that ``write_report`` writes them to. ``artefact_data`` is kept exactly and
-    leaves the report when that is written; all else is made harmless and cut.
+    Each of ``savers`` has ``saver`` and ``contracts``. Other sections are filled in if they are
+    missing, and ``summary`` is counted here. A violation may carry ``reproducer_source``, the text
+    of a script, and ``artefact_data`` (see ``artefact``): it then gets the paths to which
+    ``write_report`` writes them. ``artefact_data`` is kept exactly, and leaves the report when it
+    is written; everything else is made harmless and cut.
     """
     names: set[str] = set()
     return {
@@ -85,7 +87,7 @@ def _contract(contract: Mapping[str, Any], saver: str, names: set[str]) -> dict[
 
 
 def violation_name(saver: str, contract: str, api: str, phase: str) -> str:
-    """What the files of a violation are called, without their endings; the first of several."""
+    """Return the name of a violation's files, without their endings; several have it in common."""
     return f"{slug(saver, 30)}-{slug(contract)}-{slug(api)}-{slug(phase)}"
 
 

@@ -1,4 +1,4 @@
-"""Which points of the axes of programs a run touched, and how many pairs of them came together."""
+"""The points of the axes of programs that a run touched, and the pairs of them that met."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,10 @@ Section = Mapping[str, Any]
 
 
 def merge_axes(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``axes`` sections of the items as one: counts added; what was left out, once."""
+    """Merge the ``axes`` sections of items: counts are added.
+
+    What was left out stands there once.
+    """
     axes: dict[str, dict[str, Any]] = {}
     untouched: list[Any] = []
     pairs: dict[str, Any] = {"of": 0, "covered": 0, "missing": [], "left_out": []}
@@ -30,7 +33,7 @@ def merge_axes(sections: Iterable[Section]) -> dict[str, Any]:
 
 
 def axes_phrase(judged: Section) -> str:
-    """How much of the axes was touched; "" where no programs were crossed."""
+    """Describe how much of the axes was touched; "" if no programs were crossed."""
     axes = judged.get("axes")
     if not axes or not axes["points"]:
         return ""

@@ -1,4 +1,4 @@
-"""An earlier report as the measure of a later run: only what got worse fails it."""
+"""An earlier report as the measure of a later run: the run fails only on what got worse."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ Contract = Mapping[str, Any]
 
 
 def excused(earlier: Contract | None, api: str) -> bool:
-    """Whether a violation through ``api`` is nothing worse than ``earlier`` says of the contract.
+    """Return whether a violation through ``api`` is no worse than what ``earlier`` says.
 
-    It is not where the contract was violated through that API already, or through another while
-    this one was not judged; nor where the earlier report did not have the contract at all: the
-    kit became stricter then, the saver did not become worse.
+    It is worse if the contract held. It is no worse if the contract was violated through that API
+    already; or through another API while this one was not judged; or if the earlier report lacks
+    the contract, because then the kit became stricter and not the saver worse.
     """
     if earlier is None:
         return True
@@ -25,8 +25,9 @@ def excused(earlier: Contract | None, api: str) -> bool:
 
 
 def excused_unsettled(earlier: Contract | None) -> bool:
-    """Whether it is nothing worse than ``earlier`` that something of a contract is not settled: it
-    was not settled before, or the contract was broken, or not known.
+    """Return whether something unsettled of a contract is no worse than what ``earlier`` says.
+
+    It is no worse if something was unsettled before, or the contract was broken or not known.
     """
     if earlier is None:
         return True
@@ -35,29 +36,29 @@ def excused_unsettled(earlier: Contract | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What an earlier report excuses: for each saver of the new run, contract id to what it says.
+    """The excuses of an earlier report: for each saver of the new run, what it says by contract id.
 
-    Plain data, for another process. A saver that the report does not have gets no excuse.
+    It is plain data for another process. A saver that the report lacks gets no excuse.
     """
 
     savers: dict[str, dict[str, Any]]
 
     @classmethod
     def of(cls, report: Mapping[str, Any], savers: Iterable[Mapping[str, Any]]) -> Self:
-        """What ``report`` excuses for ``savers``, each with its name and class.
+        """Return what ``report`` excuses for ``savers``, each given with its name and class.
 
-        They belong together as in ``compare``: by name, by class, or as the only ones left.
+        Savers are matched as in ``compare``: by name, by class, or as the only ones left.
         """
         pairs, _, _ = paired(report["savers"], [{"saver": saver} for saver in savers])
         return cls({str(new["saver"]["name"]): _told(old["contracts"]) for old, new in pairs})
 
     def excuses(self, saver: str, contract: str, api: str) -> bool:
-        """Whether ``saver``, violating ``contract`` through ``api``, is no worse than it was."""
+        """Return whether a violation of ``contract`` by ``saver`` is no worse than before."""
         contracts = self.savers.get(saver)
         return contracts is not None and excused(contracts.get(contract), api)
 
     def excuses_unsettled(self, saver: str, contract: str) -> bool:
-        """Whether it is no worse than it was that something is not settled of ``contract``."""
+        """Return whether something unsettled of ``contract`` is no worse than before."""
         contracts = self.savers.get(saver)
         return contracts is not None and excused_unsettled(contracts.get(contract))
 

@@ -1,9 +1,9 @@
-"""Broken contracts with one cause: one heading, and what else it breaks.
+"""Group broken contracts by their cause: one heading, and what else it breaks.
 
-That two findings have one cause is seen from their programs. One goes if what the other is about is
-taken out of its program; or the shortest program of one shows the other as well; or it needs all
-that the other needs; or both raise the same. What follows from a contract by its table counts
-where the programs do not speak against it.
+Programs show that two findings have one cause. One finding goes if what the other is about is taken
+out of its program; or the shortest program of one shows the other as well; or it needs everything
+that the other needs; or both raise the same error. What follows from a contract by its table
+counts, unless the programs speak against it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from typing import Any
 
 Contract = Mapping[str, Any]
 _PHASES = ("functional", "graph", "concurrency", "fault", "crash", "power")
-"""Where a flaw shows, the plainest first."""
+"""The phases in which a flaw shows, the plainest first."""
 _STEPS = "steps of kind "
-"""What the name of a need begins with that is a kind of step."""
+"""The beginning of a need that is a kind of step."""
 
 
 def causes(contracts: Iterable[Contract]) -> list[dict[str, Any]]:
-    """The groups of broken contracts with one cause, those of more than one: ``contract`` is what
-    to mend first, ``also`` what it breaks as well, each with the evidence in words.
+    """Return the groups of two or more broken contracts with one cause.
+
+    ``contract`` is the one to mend first; ``also`` lists what it breaks as well, each with the
+    evidence in words.
     """
     broken = {contract["id"]: contract for contract in contracts if contract["violations"]}
     seen = {
@@ -47,12 +49,12 @@ def causes(contracts: Iterable[Contract]) -> list[dict[str, Any]]:
 
 
 def by_cause(judged: Mapping[str, Any], contracts: Sequence[Contract]) -> list[Contract]:
-    """The contracts in the order in which to mend them, those with one cause one after the other,
-    the one to mend first before them.
+    """Return the contracts in the order in which to mend them.
 
-    A saver that gets plain calls wrong gets them wrong in graphs, beside others and after a kill,
-    too. What leads is what cannot even be asked; then what most others follow from, and of equal
-    ones the one with the shortest program.
+    Contracts with one cause stand together, the one to mend first before the others. A saver that
+    gets plain calls wrong gets them wrong in graphs, beside others and after a kill, too. First
+    comes what cannot even be asked; then what most others follow from; of equal ones the one with
+    the shortest program.
     """
     there = {contract["id"]: contract for contract in contracts}
     lead = dict.fromkeys(there, "")
@@ -86,7 +88,10 @@ def _group(name: str, lead: Mapping[str, str], there: Mapping[str, Contract]) ->
 
 
 def _urgency(contract: Contract, breaks: int) -> tuple[int, int, int, int]:
-    """What is least is to be mended first, of contracts that break so many by their cause."""
+    """Return a sort key: contracts with the lowest are mended first.
+
+    ``breaks`` says how many other contracts break by the contract's cause.
+    """
     found = contract["violations"]
     phase = min((_PHASES.index(one["phase"]) for one in found), default=len(_PHASES))
     steps = min((len(one["steps"]) for one in found), default=0)
@@ -94,13 +99,13 @@ def _urgency(contract: Contract, breaks: int) -> tuple[int, int, int, int]:
 
 
 def also_broken(judged: Mapping[str, Any], contract: str) -> list[Mapping[str, str]]:
-    """What else breaks by the cause of this contract, if it is the one to mend first."""
+    """Return what else breaks by the cause of this contract, if it is the one to mend first."""
     groups: Iterable[Mapping[str, Any]] = judged.get("causes", ())
     return [e for group in groups if group["contract"] == contract for e in group["also"]]
 
 
 def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
-    """The contract to mend first, if this one breaks by the same cause."""
+    """Return the contract to mend first, if this one breaks by its cause."""
     for group in judged.get("causes", ()):
         if any(entry["contract"] == contract for entry in group["also"]):
             return str(group["contract"])
@@ -108,7 +113,7 @@ def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
 
 
 def _evidence(one: Contract, other: Contract) -> str | None:
-    """Why the second contract breaks by the cause of the first, in words."""
+    """Say why the second contract breaks by the cause of the first; None if it does not."""
     pairs = [
         (first, second)
         for first in one["violations"]
@@ -122,7 +127,10 @@ def _evidence(one: Contract, other: Contract) -> str | None:
 
 
 def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, Any]) -> str | None:
-    """Why one violation comes from the cause of another, which is of the contract ``root``."""
+    """Say why one violation comes from the cause of another, which breaks the contract ``root``.
+
+    The result is None if it does not.
+    """
     needs, others = set(first.get("needs", ())), set(second.get("needs", ()))
     special, of_others = _special(needs), _special(others)
     if root in second.get("goes_without", ()):
@@ -143,14 +151,14 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
 
 
 def _special(needs: Iterable[str]) -> set[str]:
-    """What is needed beside kinds of steps, which may be needed for the look alone."""
+    """Return the needs that are not kinds of steps: a step may be needed only in order to look."""
     return {each for each in needs if not each.startswith(_STEPS)}
 
 
 def _connected(
     start: str, names: Iterable[str], seen: Mapping[tuple[str, str], str]
 ) -> dict[str, None]:
-    """The contracts with the cause of one, in their order."""
+    """Return the contracts with the cause of one, in their order."""
     found, fresh = {start}, {start}
     while fresh:
         near = {b for a, b in seen if a in fresh} | {a for a, b in seen if b in fresh}
@@ -162,7 +170,7 @@ def _connected(
 def _rank(
     contract: Contract, group: Iterable[str], seen: Mapping[tuple[str, str], str]
 ) -> tuple[int, int]:
-    """What to mend first has the least: it explains the most others, by the shortest program."""
+    """Return a sort key, lowest for what explains most others by the shortest program."""
     explained = sum((contract["id"], other) in seen for other in group)
     return -explained, min(len(violation["steps"]) for violation in contract["violations"])
 

@@ -1,4 +1,4 @@
-"""The shapes of the charts: figures arranged into bars, columns and cells, colours aside."""
+"""The shapes of the charts: figures arranged into bars, columns and cells, without colours."""
 
 from bisect import bisect
 from collections import Counter
@@ -10,21 +10,21 @@ from typing import Any
 from saverproof_reports.sections import recoveries
 
 MOST_CELLS = 300
-"""Cells of one row of places; above that only those at which something went wrong are drawn."""
+"""Most cells of one row of places. A longer row shows only those at which something went wrong."""
 
 MOST_BARS = 40
-"""Bars of one chart; what is less than all of them is added up in one more."""
+"""Most bars of one chart. The smaller ones beyond them are added up in one more bar."""
 
 LEAST_SHARE = 1.5
-"""Percent of the full width that the smallest count takes, so that it is seen."""
+"""Percent of the full width that the smallest count takes, so that it can be seen."""
 
 COUNT = ""
-"""The name of a segment that is a mere count, neither good nor bad."""
+"""The name of a segment that is only a count, neither good nor bad."""
 
 _UNHARMED = frozenset({"clean", "absent", "whole"})
 _AFTER = "after "
 _IN_ORDER = ("statement", "io", "system call", "call", "acknowledged", "instant")
-"""Kinds of places of a kill: those inside an operation, its end, and any time."""
+"""The kinds of places of a kill: those inside an operation, its end, and any time."""
 
 _STEPS = (1, 1.5, 2, 3, 5, 7)
 _BOUNDS = (0.0, *(step * 10.0**power for power in range(-1, 6) for step in _STEPS), inf)
@@ -32,7 +32,7 @@ _BOUNDS = (0.0, *(step * 10.0**power for power in range(-1, 6) for step in _STEP
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a bar: ``share`` is its percentage of the chart's full width."""
+    """A part of a bar. ``share`` is its percentage of the chart's full width."""
 
     name: str
     count: int
@@ -41,7 +41,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row of a bar chart; ``told`` are its figures in words."""
+    """One row of a bar chart. ``told`` are its figures in words."""
 
     label: str
     told: str
@@ -59,7 +59,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class PlaceRow:
-    """The places of one operation at which one kind of thing was done to it, in order."""
+    """A row of places: one operation, one kind of fault or kill, in order."""
 
     kind: str
     cells: tuple[Mapping[str, Any], ...]
@@ -68,7 +68,7 @@ class PlaceRow:
 
 
 def composition(label: str, counts: Mapping[str, int], order: Iterable[str]) -> Bar:
-    """A bar of full width, divided as ``counts`` are, in ``order``; without empty segments."""
+    """Return a bar of full width, divided by ``counts`` in ``order``, without empty segments."""
     total = sum(counts.values())
     found = {name: counts[name] for name in order if counts.get(name)}
     seen = {name: max(100 * count / total, LEAST_SHARE) for name, count in found.items()}
@@ -81,7 +81,7 @@ def composition(label: str, counts: Mapping[str, int], order: Iterable[str]) -> 
 
 
 def lengths(counts: Mapping[str, int]) -> list[Bar]:
-    """A bar for each count, the greatest of full width."""
+    """Return a bar for each count; the greatest has full width."""
     kept = dict(counts)
     if len(counts) > MOST_BARS:
         greatest_first = sorted(counts, key=lambda label: -counts[label])
@@ -92,7 +92,7 @@ def lengths(counts: Mapping[str, int]) -> list[Bar]:
 
 
 def power_bars(by_lost: Mapping[str, int]) -> list[Bar]:
-    """Disk images by how many acknowledged operations they lack, none first."""
+    """Return bars of disk images by the number of acknowledged operations that they lack."""
     in_order = sorted(by_lost, key=lambda lost: (len(lost), lost))
     words = {"0": "no operation", "1": "1 operation"}
     return [
@@ -113,7 +113,10 @@ def _length(label: str, count: int, name: str, counts: Iterable[int]) -> Bar:
 
 
 def recovery_columns(trials: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """The distribution of recovery times, in columns each some 1.5 times as wide as the last."""
+    """Return the distribution of recovery times.
+
+    Each column is about 1.5 times as wide as the last.
+    """
     figures = [figure for trial in trials for figure in recoveries(trial)]
     if not figures:
         return []
@@ -129,13 +132,15 @@ def recovery_columns(trials: Sequence[Mapping[str, Any]]) -> list[Column]:
 
 
 def fault_map(places: Sequence[Mapping[str, Any]]) -> dict[str, list[PlaceRow]]:
-    """The fault map: for each operation a row for each kind of fault, as they first come."""
+    """Return the fault map: for each operation a row for each kind of fault."""
     return _map(places)
 
 
 def kill_timeline(trials: Sequence[Mapping[str, Any]]) -> dict[str, list[PlaceRow]]:
-    """The kills: for each operation a row for each kind of place, in the order in which the
-    operation passes them. After it had returned counts as its end.
+    """Return the kills: for each operation a row for each kind of place.
+
+    The kinds stand in the order in which the operation passes them. A kill after it had returned
+    counts as one at its end.
     """
     in_order = sorted(trials, key=lambda trial: trial.get("at", 0))
     ended = [{**one, "operation": one["operation"].removeprefix(_AFTER)} for one in in_order]

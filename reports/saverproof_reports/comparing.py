@@ -1,4 +1,4 @@
-"""The parts of a comparison: which savers belong together, figures, and other settings."""
+"""Parts of a comparison: matching savers, figures, and settings that differ."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Report = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
-    """A setting that was not the same in both runs."""
+    """A setting that differs between the runs."""
 
     what: str
     old: str
@@ -19,7 +19,7 @@ class SettingDifference:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured figure in both runs; ``unit`` is empty for counts."""
+    """A measured figure of both runs; ``unit`` is empty for counts."""
 
     what: str
     old: float
@@ -48,7 +48,7 @@ _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def figures(old: Judged, new: Judged) -> Iterator[Figure]:
-    """The figures of one saver in both reports; those that are zero in both are left out."""
+    """Yield the figures of one saver in both reports, except those that are zero in both."""
     for what, unit, path in _FIGURES:
         before, after = _at(old, path), _at(new, path)
         if before or after:
@@ -63,7 +63,7 @@ def _at(judged: Judged, path: Sequence[str]) -> float:
 
 
 def differences(old: Report, new: Report) -> Iterator[SettingDifference]:
-    """In what the runs and their environments differ, seeds and versions included."""
+    """Yield how the runs and their environments differ, seeds and versions included."""
     for what in ("profile", "seed"):
         yield from _differing(what, old["run"][what], new["run"][what])
     for what in ("python", "platform"):
@@ -81,17 +81,17 @@ def _differing(what: str, old: object, new: object) -> Iterator[SettingDifferenc
 
 
 def shown(value: object) -> str:
-    """A setting in words."""
+    """Return a setting in words."""
     return "none" if value is None else str(value)
 
 
 def paired(
     old: Sequence[Judged], new: Sequence[Judged]
 ) -> tuple[list[tuple[Judged, Judged]], list[str], list[str]]:
-    """The savers that belong together, and the names of those in one report alone.
+    """Return the matching savers, and the names of those that only one report has.
 
-    By name first; of the others by class, where that is unique; at last the only one left in
-    each report: a saver that was renamed, or one compared with another.
+    Savers match by name; then by class, if that is unique; then as the only one left in each
+    report, which is a saver that was renamed, or one compared with another.
     """
     pairs: list[tuple[Judged, Judged]] = []
     before, after = list(old), list(new)

@@ -1,4 +1,4 @@
-"""What changed between two reports: got worse, got better, came, went."""
+"""Compare two reports: what got worse, got better, came, went."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ _NOT_JUDGED = ("unknown", "not-exercised", "not-applicable")
 
 
 class VerdictChange(StrEnum):
-    """How the verdict on one contract changed, or that a must is broken as before; in the order in
-    which reports show them.
+    """How the verdict on one contract changed, in the order in which reports show it.
+
+    A must that is broken as before counts as a change, too.
     """
 
     WORSE = "got worse"
@@ -48,13 +49,12 @@ MEANINGS = {
     VerdictChange.NEWLY_EXERCISED: "was not judged before, and holds now or is known",
     VerdictChange.NO_LONGER_EXERCISED: "was judged before, and is not now: not a pass",
 }
-"""What each kind of change means."""
+"""The meaning of each kind of change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The verdicts on one contract that there is something to say of; None in a report that has it
-    not.
+    """The verdicts on one contract in both reports; None in a report that lacks it.
 
     ``note`` tells more: what was seen, or why it is not judged.
     """
@@ -71,7 +71,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SaverComparison:
-    """One saver in both reports; the names differ where it was renamed, or is another one."""
+    """One saver in both reports.
+
+    Its names differ if it was renamed, or is compared with another.
+    """
 
     old_name: str
     new_name: str
@@ -81,19 +84,19 @@ class SaverComparison:
     differences: tuple[SettingDifference, ...]
 
     def of(self, kind: VerdictChange) -> tuple[Change, ...]:
-        """The changes of ``kind``."""
+        """Return the changes of ``kind``."""
         return tuple(change for change in self.changes if change.kind is kind)
 
     @property
     def name(self) -> str:
-        """The saver's name, or both."""
+        """The saver's name, or both names."""
         same = self.old_name == self.new_name
         return self.new_name if same else f"{self.old_name} → {self.new_name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two reports compared; ``differences`` are those of the runs and their environments."""
+    """Two reports compared. ``differences`` are those of the runs and their environments."""
 
     savers: tuple[SaverComparison, ...]
     only_old: tuple[str, ...]
@@ -101,12 +104,12 @@ class Comparison:
     differences: tuple[SettingDifference, ...]
 
     def count(self, kind: VerdictChange) -> int:
-        """How many contracts changed in the way ``kind``, over all savers."""
+        """Return how many contracts changed in the way ``kind``, over all savers."""
         return sum(len(saver.of(kind)) for saver in self.savers)
 
     @property
     def less_judged(self) -> bool:
-        """Whether something that the old report judged is not judged in the new one."""
+        """True if something that the old report judged is not judged in the new one."""
         return bool(
             self.only_old
             or self.count(VerdictChange.NO_LONGER_EXERCISED)
@@ -115,16 +118,18 @@ class Comparison:
 
     @property
     def exit_status(self) -> int:
-        """1 if a contract of level must got worse, else 0."""
+        """1 if a must got worse, else 0."""
         return int(self.count(VerdictChange.WORSE) > 0)
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """What changed from the report ``old`` to the report ``new``.
+    """Compare the report ``old`` with the report ``new``.
 
-    Savers are matched by name, then by class, then if each report has only one left. Reports of
-    other savers, versions or profiles may be compared: the difference is told. Raises
-    ReportError if the reports have no saver in common.
+    Savers match by name, then by class, then as the only ones left. Reports of other savers,
+    versions or profiles may be compared: the result names the difference.
+
+    Raises:
+        ReportError: the reports have no saver in common.
     """
     pairs, only_old, only_new = paired(old["savers"], new["savers"])
     if not pairs:
@@ -212,7 +217,7 @@ def _kind(old: Contract | None, new: Contract | None) -> VerdictChange | None:
     was_seen_wrong = before in ("violated", "known") or _is_unsettled(old)
     if after == "held":
         return VerdictChange.BETTER if was_seen_wrong else VerdictChange.NEWLY_EXERCISED
-    # What is listed is broken all the same.
+    # A contract that is listed as known is broken all the same.
     if before == "held":
         return VerdictChange.WORSE if must else VerdictChange.ADVICE
     if before in ("unknown", "not-exercised") and not was_seen_wrong:

@@ -17,7 +17,7 @@ from saverproof_reports.wording import count_of
 
 
 def comparison_sentence(comparison: Comparison) -> str:
-    """What changed, in one sentence."""
+    """Describe in one sentence what changed."""
     counts = {kind: comparison.count(kind) for kind in VerdictChange}
     if not any(counts.values()):
         return "Nothing got worse, nothing got better."
@@ -27,7 +27,7 @@ def comparison_sentence(comparison: Comparison) -> str:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """The comparison for a terminal, without colours."""
+    """Return the comparison for a terminal, without colours."""
     lines = [comparison_sentence(comparison), *map(_difference, comparison.differences)]
     lines += _alone(comparison)
     for saver in comparison.savers:
@@ -40,7 +40,7 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """The comparison as GitHub-flavoured Markdown."""
+    """Return the comparison as GitHub-flavoured Markdown."""
     parts = ["# saverproof compare", f"**{plain(comparison_sentence(comparison))}**"]
     settings = [*map(_difference, comparison.differences), *_alone(comparison)]
     if settings:
@@ -51,7 +51,7 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """The comparison as one self-contained HTML page."""
+    """Return the comparison as one self-contained HTML page."""
     return render(
         "comparison.html.j2",
         comparison=comparison,

@@ -1,6 +1,6 @@
-"""What was observed against what was expected, line by line, what differs in a line marked.
+"""Compare observed with expected text line by line, and mark what differs within a line.
 
-As in a patch that would mend it: what was wrong is red wherever diffs have colours.
+The diff is a patch that would mend the text: wherever diffs have colours, what was wrong is red.
 """
 
 import re
@@ -9,13 +9,14 @@ from difflib import SequenceMatcher
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_MARKED = 1000
+"""Characters of a line within which differences are marked: comparing takes quadratic time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a diff: ``mark`` is ``-`` (observed only), ``+`` (expected only) or a space.
+    """One line of a diff. ``mark`` is ``-`` (observed only), ``+`` (expected only) or a space.
 
-    ``parts`` are its pieces of text, each with whether it is what differs.
+    ``parts`` are its pieces of text, each with whether it differs.
     """
 
     mark: str
@@ -28,7 +29,7 @@ class Line:
 
 
 def diff(observed: str, expected: str) -> list[Line]:
-    """The lines of both texts, in order, those that only one has marked as such."""
+    """Return the lines of both texts in order; those that only one text has are marked."""
     old, new = observed.splitlines(), expected.splitlines()
     lines: list[Line] = []
     for kind, start, end, other, other_end in SequenceMatcher(None, old, new).get_opcodes():

@@ -25,7 +25,7 @@ _BUDGET = 900_000  # bytes; GitHub drops the summary of a step that is over 1 Mi
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """``report`` as GitHub-flavoured Markdown, under 1 MiB; what was left out is counted."""
+    """Return ``report`` as GitHub-flavoured Markdown under 1 MiB. What was left out is counted."""
     savers = report["savers"]
     parts = [f"# saverproof\n\n**{plain(sentence(report))}**"]
     if savers:
@@ -95,7 +95,7 @@ def _saver(judged: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
 
 
 def _unsettled(judged: Mapping[str, Any]) -> Iterator[str]:
-    """What is not settled: the contracts in question for one program together."""
+    """Yield what is unsettled: contracts in question for one program stand together."""
     for number, group in enumerate(groups(judged["contracts"])):
         entry = group[0]["unsettled"]
         names = ", ".join(code(one["id"]) for one in group)

@@ -1,7 +1,7 @@
 """Charts as SVG inside a page: drawn by pygal, coloured by the page's own style sheet.
 
-Nothing of an SVG differs from run to run, nothing in it is a script or an address, and nothing
-has an id, so that any number of charts stand on one page.
+The same figures give the same SVG in every run. An SVG contains no script, no address and no id, so
+that any number of charts can stand on one page.
 """
 
 import re
@@ -23,17 +23,19 @@ _SLOT = 9
 _HISTOGRAM_HEIGHT = 200
 
 _LINE_LENGTH = 48
+"""Characters of a label's line that fit the width."""
 _LABEL_LENGTH = 80
+"""Most characters of a label, so that it takes two lines."""
 _LONG_FIGURE = re.compile(r"-?\d+\.\d{2,}")
 _SERIES = re.compile(r"series serie-(\d+) ")
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 def bars(rows: Sequence[Bar], about: str) -> Markup:
-    """``rows`` one below the other, each under its label and its figures in words.
+    """Draw ``rows`` one below the other, each under its label and its figures in words.
 
-    The chart says that it is ``about`` that.
-    A segment has the class ``o-`` and its name. Without rows, nothing is drawn.
+    ``about`` describes the chart for screen readers. A segment has the class ``o-`` and its name.
+    Without rows the result is empty.
     """
     if not rows:
         return Markup()
@@ -52,7 +54,7 @@ def bars(rows: Sequence[Bar], about: str) -> Markup:
         range=(0, max(sum(one.share for one in row.segments) for row in rows)),
     )
     for name in names:
-        # pygal draws from below.
+        # pygal draws from the bottom to the top.
         chart.add(name, [_value(*slot, name) for slot in reversed(slots)])
         slots = [("", row) for _, row in slots]
     described = "; ".join(map(_caption, rows))
@@ -60,7 +62,10 @@ def bars(rows: Sequence[Bar], about: str) -> Markup:
 
 
 def histogram(columns: Sequence[Column], about: str) -> Markup:
-    """``columns`` of equal width side by side, in milliseconds. Without columns, nothing."""
+    """Draw ``columns`` of equal width side by side, in milliseconds.
+
+    Without columns it is empty.
+    """
     if not columns:
         return Markup()
     chart = _pygal().Histogram(
@@ -82,11 +87,11 @@ def histogram(columns: Sequence[Column], about: str) -> Markup:
 
 
 def _pygal() -> Any:
-    """The library, loaded with the first chart: nothing else of a run needs it."""
+    """Import pygal with the first chart: nothing else of a run needs it."""
     finders = list(sys.meta_path)
     import pygal
 
-    # It adds a finder of a kind that Python 3.12 dropped: with it, Python 3.11 would warn at
+    # pygal adds a finder of a kind that Python 3.12 dropped: with it, Python 3.11 would warn at
     # every later import that fails.
     sys.meta_path[:] = [
         one for one in sys.meta_path if one in finders or type(one).__module__ != "pygal"
@@ -95,7 +100,7 @@ def _pygal() -> Any:
 
 
 def _options(height: int) -> dict[str, Any]:
-    # pygal keeps a fiftieth of the plot free at each end; the margins take that back.
+    # pygal keeps a fiftieth of the plot free at each end; negative margins take that back.
     edge = -round(_WIDTH * 0.02)
     return {
         "width": _WIDTH,
@@ -119,13 +124,13 @@ def _lines(row: Bar) -> list[str]:
     label = one_line(row.label)
     if len(label) > _LABEL_LENGTH:
         label = label[:_LABEL_LENGTH].rstrip() + "…"
-    # A count stays on one line with what it counts.
+    # A no-break space keeps a count on one line with what it counts.
     told = row.told.replace(" ", "\xa0").replace(",\xa0", ", ")
     return textwrap.wrap(f"{label}: {told}", _LINE_LENGTH, break_on_hyphens=False)
 
 
 def _value(line: str, row: Bar | None, name: str) -> dict[str, Any]:
-    """What one slot shows of the segments called ``name``."""
+    """Return what one slot shows of the segments called ``name``."""
     if row is None:
         return {"value": 0, "label": line}
     share = sum(segment.share for segment in row.segments if segment.name == name)
@@ -133,7 +138,7 @@ def _value(line: str, row: Bar | None, name: str) -> dict[str, Any]:
 
 
 def _bounds(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """The bounds that are written below the columns: as many as there is room for."""
+    """Return the bounds that are written below the columns: as many as there is room for."""
     bounds = [column.start for column in columns] + [columns[-1].end]
     room = 24 / len(columns)
     written = [
@@ -149,14 +154,14 @@ def _shown(bound: float) -> str:
 
 
 def _ticks(highest: int) -> list[int]:
-    """Round counts from nought to ``highest`` or a little more, at most five of them."""
+    """Return at most five round counts, from zero to ``highest`` or a little more."""
     steps = (step * 10**power for power in range(400) for step in (1, 2, 5))
     step = next(step for step in steps if 4 * step >= highest)
     return list(range(0, highest + step, step))
 
 
 def _svg(chart: Any, classes: Sequence[str], about: str, described: str) -> Markup:
-    """What pygal draws, freed of style, scripts, ids and dates, and told to those who listen."""
+    """Return pygal's SVG without style, scripts, ids and dates, described for screen readers."""
     drawn = ElementTree.fromstring(chart.render(is_unicode=True, disable_xml_declaration=True))
     for node in reversed(list(drawn.iter())):
         node.tag = node.tag.removeprefix(_NAMESPACE)

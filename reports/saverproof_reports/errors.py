@@ -1,5 +1,8 @@
-"""What can be wrong with a file that the reports read."""
+"""Errors of files that the reports read."""
 
 
 class ReportError(ValueError):
-    """A report, spool or artefact that cannot be used; one line: which file, found, expected."""
+    """A report, spool or artefact cannot be used.
+
+    The message is one line: which file, what was found, what was expected.
+    """

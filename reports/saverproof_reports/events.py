@@ -18,7 +18,7 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            ``inapplicable`` (contract id to reason), ``operations``, ``saver_s``, ``total_s``,
            ``extra`` (sections: faults, crash, power, concurrency, programs, axes, budget,
            differences) and ``stale``.
-``earlier``  ``report``: that of an earlier run in the same folder (``continuing``), of which stays
+``earlier``  ``report``: that of an earlier run in the same folder (``carry_over``), of which stays
            what this run did not judge.
 ``end``    everything planned was judged.
 
@@ -34,10 +34,10 @@ from typing import Any
 from saverproof_reports.artefacts import artefact
 from saverproof_reports.assembly import assemble
 from saverproof_reports.axes import merge_axes
-from saverproof_reports.continuing import continued
+from saverproof_reports.carry_over import continued
 from saverproof_reports.sections import (
+    merge_concurrency,
     merge_crash,
-    merge_crowds,
     merge_differences,
     merge_faults,
     merge_power,
@@ -68,7 +68,7 @@ _VIOLATION = (
 
 
 def report_of(events: Iterable[Event]) -> dict[str, Any]:
-    """The assembled report that ``events`` tell of; incomplete unless an ``end`` is among them."""
+    """Assemble the report of which ``events`` tell. It is complete if an ``end`` is among them."""
     environment: dict[str, Any] = {"python": "", "platform": "", "packages": {}}
     run: dict[str, Any] = {
         "profile": "unknown",
@@ -105,10 +105,10 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
 
 
 def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
-    """The contracts of an item's family and those of others that it found broken, each with the
-    verdict that the item alone gives it.
+    """Return the contracts of an item's family, and others that it found broken.
 
-    Those that were not selected are left out.
+    Each has the verdict that this item alone gives it. Contracts that were not selected are left
+    out.
     """
     broken = {finding["contract"] for finding in item.get("findings", [])}
     alone = {**item, "handed": ()}
@@ -131,7 +131,7 @@ def _judged(
     lenient: bool,
 ) -> dict[str, Any]:
     planned = [(family, api) for family, api in saver.get("items", [])]
-    # Workers finish in any order; the report of a run does not depend on it.
+    # Workers finish in any order; the report of a run must not depend on it.
     rank = {pair: number for number, pair in enumerate(planned)}
     items = sorted(items, key=lambda item: rank.get((item["family"], item["api"]), len(rank)))
     reported = {(item["family"], item["api"]) for item in items}
@@ -155,7 +155,7 @@ def _judged(
         "faults": merge_faults(extra["faults"] for extra in extras if extra.get("faults")),
         "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
-        **_optional(extras, "concurrency", merge_crowds),
+        **_optional(extras, "concurrency", merge_concurrency),
         **_optional(extras, "programs", merge_programs),
         **_optional(extras, "axes", merge_axes),
         **({"differences": merge_differences(differences, verdicts)} if differences else {}),
@@ -174,7 +174,7 @@ def _verdicts(contracts: Iterable[Event]) -> dict[str, str]:
 
 
 def _budget(items: list[Event]) -> dict[str, Any]:
-    """What the items were given, took and left out, if any had less time than it needed."""
+    """Return what the items were given, took and left out, if any had less time than it needed."""
     limited = [
         {"family": item["family"], "api": item["api"], **item["extra"]["budget"]}
         for item in items
@@ -186,7 +186,7 @@ def _budget(items: list[Event]) -> dict[str, Any]:
 def _optional(
     extras: list[Any], name: str, merge: Callable[[Iterable[Event]], dict[str, Any]]
 ) -> dict[str, Any]:
-    """A section that some items have, if any has."""
+    """Return a section that some items have, if any item has it."""
     parts = [extra[name] for extra in extras if extra.get(name)]
     return {name: merge(parts)} if parts else {}
 
@@ -227,8 +227,9 @@ def _is_of(finding: Event, contract: str) -> bool:
 
 
 def _handed(items: Iterable[Event], contract: str) -> Iterator[tuple[Event, Event]]:
-    """The violations of a contract that items of other families saw, each with its item: the one
-    with the fewest steps through each API.
+    """Yield the violations of a contract that items of other families saw, each with its item.
+
+    Of each API it is the one with the fewest steps.
     """
     plainest: dict[str, tuple[Event, Event]] = {}
     for item in items:
@@ -246,7 +247,7 @@ def _length(finding: Event) -> int:
 def _beside(
     saver: Event, items: list[Event], contracts: Iterable[Event], versions: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """The violations that were seen of contracts which the run is not about."""
+    """Yield the violations of contracts that the run is not about."""
     for contract in contracts:
         if not contract["selected"] and not contract["violations"]:
             for item, one in _handed(items, contract["id"]):

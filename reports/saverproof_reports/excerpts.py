@@ -1,4 +1,4 @@
-"""Two long texts by what differs between them, for where there is no room for both."""
+"""Shorten two long texts to what differs between them, where there is no room for both."""
 
 import re
 from collections.abc import Iterator
@@ -6,20 +6,24 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 SHORT = 200
-"""Texts up to this length are shown whole."""
+"""Characters of a text that is shown whole."""
 _CONTEXT = 24
 """Characters that are kept on either side of what differs."""
 _LONGEST = 360
-"""What differs in whole is cut after so many characters."""
+"""Characters after which a part that differs as a whole is cut."""
 _MOST_WORDS = 800
-"""Matching more words than these takes longer than anybody waits; they differ in whole then."""
+"""Words that are matched at most: matching takes quadratic time. Longer texts differ as a whole."""
 _MOST_LINES = 8
+"""Lines of a text that are shown on a terminal; the report has all."""
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _GAP = "…"
 
 
 def excerpts(expected: str, observed: str) -> tuple[str, str]:
-    """Both texts, with an ellipsis for long stretches that they share; short ones as they are."""
+    """Return both texts with an ellipsis for each long stretch that they share.
+
+    Short texts stay as they are.
+    """
     if max(len(expected), len(observed)) <= SHORT:
         return expected, observed
     one, two = expected, observed
@@ -45,7 +49,7 @@ def _differing(old: str, new: str) -> tuple[str, str]:
 
 
 def _shared(ones: list[str], twos: list[str]) -> int:
-    """How many words both begin with."""
+    """Return how many words both begin with."""
     pairs = zip(ones, twos, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

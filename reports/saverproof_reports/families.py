@@ -1,4 +1,4 @@
-"""Contracts of several savers, arranged by family for a table."""
+"""Arrange the contracts of several savers by family for a table."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,19 +7,22 @@ from typing import Any
 
 
 def families(savers: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Every family of any saver, in the order in which they first come."""
+    """Return every family of any saver, in order of appearance."""
     return list(
         dict.fromkeys(contract["family"] for judged in savers for contract in judged["contracts"])
     )
 
 
 def titles(savers: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each family is about; those of reports without titles are left out."""
+    """Return what each family is about. Reports without titles add none."""
     return {name: title for judged in savers for name, title in judged.get("titles", {}).items()}
 
 
 def tally(judged: Mapping[str, Any], family: str) -> Counter[str]:
-    """Contracts of ``family`` of one saver, by verdict; violated ``should`` ones as ``advice``."""
+    """Count a saver's contracts of ``family`` by verdict.
+
+    A violated ``should`` counts as ``advice``.
+    """
     return Counter(
         "advice"
         if contract["level"] == "should" and contract["verdict"] == "violated"
@@ -30,14 +33,14 @@ def tally(judged: Mapping[str, Any], family: str) -> Counter[str]:
 
 
 def with_verdict(judged: Mapping[str, Any], *verdicts: str) -> list[Mapping[str, Any]]:
-    """The contracts of one saver that have one of ``verdicts``, ``must`` ones first."""
+    """Return a saver's contracts that have one of ``verdicts``, musts first."""
     found = [one for one in judged["contracts"] if one["verdict"] in verdicts]
     return sorted(found, key=lambda one: one["level"] != "must")
 
 
 @dataclass(frozen=True, slots=True)
 class ContractRow:
-    """One contract in a table of savers; a saver whose report has it not has None."""
+    """One contract in a table of savers. A saver whose report lacks it has None."""
 
     name: str
     level: str
@@ -46,7 +49,7 @@ class ContractRow:
 
 
 def contract_rows(savers: Sequence[Mapping[str, Any]], family: str) -> list[ContractRow]:
-    """The contracts of ``family``, each with the saver and its verdict in every column."""
+    """Return the contracts of ``family``, each with every saver and its verdict."""
     columns = [
         (judged, {one["id"]: one for one in judged["contracts"] if one["family"] == family})
         for judged in savers

@@ -9,7 +9,7 @@ from pathlib import Path
 def private_folder(folder: Path) -> Path:
     """Make ``folder`` and its missing parents, readable by the owner alone (0700).
 
-    A folder that is there already keeps its mode: it may be the user's own.
+    An existing folder keeps its mode: it may be the user's own.
     """
     missing = [part for part in (folder, *folder.parents) if not part.exists()]
     for part in reversed(missing):
@@ -18,9 +18,9 @@ def private_folder(folder: Path) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` atomically, mode 0600: a reader sees the old file or the new one.
+    """Write ``text`` to ``path`` atomically, mode 0600: readers see the old file or the new one.
 
-    Half surrogate pairs are written as backslash escapes, UTF-8 has no place for them.
+    Lone surrogates are written as backslash escapes, because UTF-8 cannot hold them.
     """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -36,5 +36,10 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of ``path``. Raises OSError, and UnicodeDecodeError where it is not UTF-8."""
+    """Return the text of ``path``.
+
+    Raises:
+        OSError: the file cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
     return path.read_bytes().decode("utf-8")

@@ -11,11 +11,11 @@ from saverproof_reports.wording import untried_phrase
 
 
 def annotations(report: Mapping[str, Any]) -> list[str]:
-    """Workflow commands, one line each: errors first, since GitHub shows only the first ten.
+    """Return workflow commands, one line each. Errors come first: GitHub shows only the first ten.
 
-    A violated ``must`` contract, one of which something is not settled, and a stale known violation
-    are errors; an undecided ``must`` contract, and one that is excused, are warnings; a violated
-    ``should`` contract is a notice.
+    Errors are: a violated ``must``, one of which something is unsettled, and a stale known
+    violation. Warnings are: an undecided ``must``, and one that is excused. A violated ``should``
+    is a notice.
     """
     rank = {"error": 0, "warning": 1, "notice": 2}
     found = [note for judged in report["savers"] for note in _notes(judged)]
@@ -25,7 +25,8 @@ def annotations(report: Mapping[str, Any]) -> list[str]:
 def append_step_summary(report: Mapping[str, Any], path: Path) -> None:
     """Append ``report`` as Markdown to the file that ``$GITHUB_STEP_SUMMARY`` names.
 
-    Raises OSError if it cannot be written.
+    Raises:
+        OSError: the file cannot be written.
     """
     with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(markdown(report))

@@ -1,4 +1,4 @@
-"""Properties for JUnit XML: what a CI server shows beside a test."""
+"""Properties for JUnit XML, which CI servers show beside a test."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ Property = tuple[str, str]
 
 
 def item_properties(item: Mapping[str, Any]) -> list[Property]:
-    """Properties of one test item, from its ``item`` event (see ``saverproof_reports.events``)."""
+    """Return the properties of one test item, from its ``item`` event (see ``events``)."""
     checked = item.get("checked", {})
     violated = dict.fromkeys(finding["contract"] for finding in item.get("findings", ()))
     return _properties(
@@ -27,7 +27,7 @@ def item_properties(item: Mapping[str, Any]) -> list[Property]:
 
 
 def run_properties(report: Mapping[str, Any]) -> list[Property]:
-    """Properties of the whole suite, from its report."""
+    """Return the properties of the whole suite, from its report."""
     run, environment = report["run"], report["environment"]
     shared = {"profile": run["profile"], "seed": run["seed"], "python": environment["python"]}
     packages = {f"version.{name}": text for name, text in environment["packages"].items()}

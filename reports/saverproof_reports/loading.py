@@ -1,4 +1,4 @@
-"""The report of a run, whether it came to its end or was killed."""
+"""Load the report of a run, whether the run came to its end or was killed."""
 
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ from saverproof_reports.validation import validate
 
 
 def load_report(path: Path) -> dict[str, Any]:
-    """The report that ``path`` stands for: a report.json, a folder with one, or a run's spool.
+    """Return the report that ``path`` stands for: a report.json, a folder, or a run's spool.
 
-    A folder that holds a spool is that of a run which was killed, or still goes on: the report is
-    what it has finished. Raises ReportError, one line, if nothing of it can be used.
+    A folder with a spool belongs to a run that was killed, or still goes on: the report is what it
+    has finished.
+
+    Raises:
+        ReportError: nothing of it can be used; the message is one line.
     """
     spool = path / SPOOL if path.is_dir() else path
     if spool.name != SPOOL or not spool.is_file():

@@ -1,20 +1,19 @@
-"""Several reports as one, so that their savers stand side by side."""
+"""Merge several reports into one, so that their savers stand side by side."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from saverproof_reports.shards import joined
+from saverproof_reports.merge_runs import joined
 
 Report = Mapping[str, Any]
 
 
 def merged(reports: Sequence[Report]) -> dict[str, Any]:
-    """One report with the savers of all of ``reports``, which must not be none.
+    """Return one report with the savers of all of ``reports``, which must not be empty.
 
     It is complete if each of them is. Runs that judged different parts of the same savers count as
-    one (``shards``). A saver that comes twice is told apart by its version, its profile, or at last
-    by a number.
+    one (see ``merge_runs``). Savers with one name get their version, profile or a number.
     """
     reports = joined(reports)
     if len(reports) == 1:
@@ -44,7 +43,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _packages(every: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Every version of a package that some run had."""
+    """Return every version of a package that some run had."""
     versions: dict[str, dict[str, None]] = {}
     for packages in every:
         for name, version in packages.items():

@@ -1,4 +1,4 @@
-"""The report as one self-contained HTML page: no network, nothing that a saver said is markup."""
+"""The report as one self-contained HTML page: no network, and no saver's text becomes markup."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from saverproof_reports import charts, drawing, harm, markup, unsettled, wording
+from saverproof_reports import charts, drawing, fault_words, markup, unsettled, wording
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
@@ -20,7 +20,7 @@ from saverproof_reports.text import slug
 
 
 def html(report: Mapping[str, Any]) -> str:
-    """``report`` as an HTML page."""
+    """Return ``report`` as an HTML page."""
     savers = _anchored(report["savers"])
     return render(
         "report.html.j2",
@@ -32,7 +32,7 @@ def html(report: Mapping[str, Any]) -> str:
 
 
 def _anchored(savers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The savers, each with an ``anchor`` of its own: different names may have one slug."""
+    """Return the savers, each with an ``anchor`` of its own: different names may have one slug."""
     taken: set[str] = set()
     anchored: list[Mapping[str, Any]] = []
     for judged in savers:
@@ -48,7 +48,7 @@ def _anchored(savers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def render(template: str, **values: Any) -> str:
-    """The page that ``template`` makes of ``values``, with the shared style and script inside."""
+    """Return the page that ``template`` makes of ``values``, with the shared style and script."""
     return _templates().get_template(template).render(**values)
 
 
@@ -70,7 +70,7 @@ def _templates() -> Environment:
         "verdicts": VERDICTS,
         "charts": charts,
         "drawing": drawing,
-        "harm": harm,
+        "fault_words": fault_words,
         "wording": wording,
         "unsettled": unsettled,
         "diff": diff,
@@ -94,12 +94,12 @@ def _templates() -> Environment:
 
 
 def _part(name: str) -> str:
-    """A style sheet or script of ours: the only text that is not escaped."""
+    """Return a style sheet or script of this package: the only text that is not escaped."""
     return files("saverproof_reports").joinpath("templates", name).read_text("utf-8").strip()
 
 
 def _spans(text: str) -> Markup:
-    """``text`` with what stands between backticks as code."""
+    """Return ``text`` with the parts between backticks as code."""
     code = Markup("<code>{}</code>")
     return Markup("").join(
         code.format(part) if is_code else escape(part) for part, is_code in markup.spans(text)
@@ -107,7 +107,7 @@ def _spans(text: str) -> Markup:
 
 
 def _linked(text: str) -> Markup:
-    """The same, the issues and advisories that it names as links."""
+    """Return ``text`` as ``_spans`` does, with the issues and advisories that it names as links."""
     code = Markup("<code>{}</code>")
     link = Markup('<a href="{}" rel="noreferrer">{}</a>')
     return Markup("").join(
@@ -127,6 +127,6 @@ def _broken(judged: Mapping[str, Any], verdict: str, level: str | None) -> list[
 
 
 def _finding_of(judged: Mapping[str, Any], place: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The contract that a place shows broken, if its violations are on the page."""
+    """Return the contract that a place shows broken, if its violations are on the page."""
     named = [one for one in judged["contracts"] if one["id"] == place.get("contract")]
     return next((one for one in named if one["violations"]), None)

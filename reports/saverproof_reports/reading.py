@@ -1,4 +1,4 @@
-"""Reading the JSON files back: usable data, or one line that says why not."""
+"""Read the JSON files back: usable data, or one line that says why not."""
 
 import json
 from pathlib import Path
@@ -11,9 +11,10 @@ from saverproof_reports.text import one_line
 
 
 def read_json(path: Path, schema: str, shape: str) -> dict[str, Any]:
-    """The object in the file ``path``, which names ``schema`` and keeps the JSON Schema ``shape``.
+    """Return the object in a file that names ``schema`` and fits the JSON Schema ``shape``.
 
-    Raises ReportError with one line: the file, what was found, what was expected.
+    Raises:
+        ReportError: the message is one line: the file, what was found, what was expected.
     """
     where = one_line(str(path))
     data = _parsed(path, where)

@@ -13,10 +13,11 @@ from jsonschema.exceptions import ValidationError
 from saverproof_reports.text import one_line
 
 _MOST_PROBLEMS = 20
+"""Problems that are told: a file of another kind has one for each field."""
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema ``name`` (``report-1`` or ``artefact-1``) as shipped."""
+    """Return the shipped JSON Schema ``name`` (``report-1`` or ``artefact-1``)."""
     text = files("saverproof_reports").joinpath("schema", f"{name}.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
@@ -28,7 +29,7 @@ def _validator(name: str) -> Draft202012Validator:
 
 
 def problems(name: str, data: object) -> list[str]:
-    """Where ``data`` departs from the schema ``name``, one line each, at most twenty."""
+    """Return where ``data`` departs from the schema ``name``, one line each, at most twenty."""
     errors: Iterable[ValidationError] = _validator(name).iter_errors(data)
     # Every missing field of one object is an error of its own, and gives the same line.
     return list(dict.fromkeys(_line(error) for error in islice(errors, _MOST_PROBLEMS)))

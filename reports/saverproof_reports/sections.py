@@ -1,4 +1,4 @@
-"""The figures of several items joined to one section of the report."""
+"""Merge the figures of several items into one section of the report."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,8 +10,9 @@ Section = Mapping[str, Any]
 
 
 def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``faults`` sections of the items as one: counts added, maps one after the other; what no
-    layer reached through any API is ``untried``.
+    """Merge the ``faults`` sections of items: counts are added, maps follow one another.
+
+    What no layer reached through any API is ``untried``.
     """
     parts = list(sections)
     merged = _merged(parts, {"points": 0, "injected": 0, "by_kind": {}})
@@ -21,7 +22,10 @@ def merge_faults(sections: Iterable[Section]) -> dict[str, Any]:
 
 
 def merge_crash(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``crash`` sections as one; the percentiles anew from all trials where they are told."""
+    """Merge the ``crash`` sections of items.
+
+    Percentiles are computed anew if all trials are told.
+    """
     parts = list(sections)
     empty = {"trials": 0, "kill_points": {}, "lost": 0, "torn": 0}
     merged = _merged([{**part, "recovery_ms": None} for part in parts], empty)
@@ -35,7 +39,7 @@ def merge_crash(sections: Iterable[Section]) -> dict[str, Any]:
 
 
 def merge_power(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``power`` sections as one: images added, the most that was lost of all."""
+    """Merge the ``power`` sections of items: images are added; of losses the greatest counts."""
     parts = list(sections)
     empty = {"images": 0, "corrupt": 0}
     merged = _merged([{**part, "lost_acknowledged_max": None} for part in parts], empty)
@@ -45,24 +49,24 @@ def merge_power(sections: Iterable[Section]) -> dict[str, Any]:
     return merged
 
 
-def merge_crowds(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``concurrency`` sections as one: counts added."""
+def merge_concurrency(sections: Iterable[Section]) -> dict[str, Any]:
+    """Merge the ``concurrency`` sections of items: counts are added."""
     return _merged(sections, {"scenes": {}, "operations": 0})
 
 
 def merge_programs(sections: Iterable[Section]) -> dict[str, Any]:
-    """The ``programs`` sections as one: programs and steps added."""
+    """Merge the ``programs`` sections of items: programs and steps are added."""
     return _merged(sections, {})
 
 
 def merge_differences(
     sections: Iterable[Section], verdicts: Mapping[str, str]
 ) -> dict[str, int | dict[str, int]]:
-    """The ``differences`` sections as one.
+    """Merge the ``differences`` sections of items.
 
-    What an item left to the items of other families (``elsewhere``) is settled here: it is
-    explained if one of the contracts that may be behind it is found broken, or does not apply, and
-    else unknown. So ``seen`` is the sum of ``shown``, ``explained`` and ``unknown``.
+    Differences that an item left to other families (``elsewhere``) are settled here. One is
+    explained if a contract that may be behind it is found broken, or does not apply; otherwise it
+    is unknown. So ``seen`` is the sum of ``shown``, ``explained`` and ``unknown``.
     """
     total = {"seen": 0, "shown": 0, "explained": 0, "unknown": 0}
     unsettled: dict[str, int] = {}
@@ -80,12 +84,12 @@ def merge_differences(
 
 
 def recoveries(trial: Section) -> list[float]:
-    """Recovery times in milliseconds of one entry of ``trials_detail``."""
+    """Return the recovery times in milliseconds of one entry of ``trials_detail``."""
     return list(trial.get("recovery_ms", ()))
 
 
 def percentile(figures: Sequence[float], percent: float) -> float:
-    """The least of ``figures`` that ``percent`` of them do not exceed (nearest rank)."""
+    """Return the smallest of ``figures`` that ``percent`` of them do not exceed (nearest rank)."""
     rank = max(1, math.ceil(len(figures) * percent / 100))
     return sorted(figures)[rank - 1]
 

@@ -1,7 +1,7 @@
 """The spool: what has happened in a run so far, on disk, so that a killed run leaves a report.
 
-One JSON object a line, written by one process (the controller of the run), each line with one
-write; readable at any time.
+It has one JSON object a line. One process, the controller of the run, writes it, each line at once;
+it can be read at any time.
 """
 
 import json
@@ -14,11 +14,11 @@ from saverproof_reports.files import private_folder
 from saverproof_reports.text import harmless_data, one_line
 
 SPOOL = "spool.jsonl"
-"""What a spool is called in the folder of a run."""
+"""The name of the spool in the folder of a run."""
 
 
 class Spool:
-    """A new spool file at ``path``, readable by its owner alone; an older one is replaced."""
+    """A new spool file at ``path``, readable by its owner alone. An older one is replaced."""
 
     def __init__(self, path: Path) -> None:
         private_folder(path.parent)
@@ -28,7 +28,7 @@ class Spool:
         self._handle: int | None = os.open(path, flags, 0o600)
 
     def append(self, event: dict[str, Any]) -> None:
-        """Add ``event``, plain data. What was appended survives the death of this process."""
+        """Add ``event``, plain data. It survives the death of this process."""
         if self._handle is None:
             raise ReportError(f"{one_line(str(self.path))}: the spool is closed")
         line = json.dumps(event, ensure_ascii=True, default=harmless_data).encode() + b"\n"
@@ -36,7 +36,7 @@ class Spool:
             line = line[os.write(self._handle, line) :]
 
     def close(self) -> None:
-        """Close the file, which stays. Closing twice is fine."""
+        """Close the file, which stays. Closing twice does nothing."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
@@ -49,16 +49,19 @@ class Spool:
 
 
 def read_spool(path: Path) -> list[dict[str, Any]]:
-    """The events in the spool at ``path``, in order; a last line cut short by a kill is left out.
+    """Return the events in the spool at ``path``, in order.
 
-    Raises ReportError, one line, if the file cannot be read or another line is broken.
+    A last line that a kill cut is left out.
+
+    Raises:
+        ReportError: the file cannot be read, or another line is broken; the message is one line.
     """
     where = one_line(str(path))
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise ReportError(f"{where}: cannot be read: {error.strerror}") from error
-    # What follows the last newline is torn, or empty.
+    # What follows the last newline is cut, or empty.
     return [_event(line, f"{where}, line {number}") for number, line in enumerate(lines[:-1], 1)]
 
 

@@ -1,15 +1,16 @@
-"""Whether a violation shows each time that its program is run, or hangs on timing."""
+"""Tell violations that show each time from those that depend on timing."""
 
 from collections.abc import Mapping
 from typing import Any
 
 BY_TIMING = frozenset({"concurrency", "crash", "graph"})
-"""Phases in which threads, tasks and processes take turns that are never quite the same again."""
+"""Phases in which threads, tasks or processes take turns, never quite in the same way again."""
 
 
 def is_steady(violation: Mapping[str, Any]) -> bool:
-    """Whether a violation, or a finding, was seen as often as it was looked for. In the phases that
-    hang on timing only a script can say so, which was run more than once.
+    """Return whether a violation, or a finding, was seen as often as it was looked for.
+
+    In the phases that depend on timing only a script can say so that was run more than once.
     """
     if violation.get("showed"):
         return False
@@ -17,6 +18,9 @@ def is_steady(violation: Mapping[str, Any]) -> bool:
 
 
 def artefact_is_steady(artefact: Mapping[str, Any]) -> bool:
-    """The same of what an artefact records; older ones do not say, and go by their phase."""
+    """Return whether the violation of an artefact shows each time.
+
+    Older artefacts do not say so: their phase decides.
+    """
     steady: bool = artefact.get("steady", artefact["phase"] not in BY_TIMING)
     return steady

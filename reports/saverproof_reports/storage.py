@@ -20,9 +20,12 @@ _OWN = ("report.md", "report.html", "report.json")
 def write_report(report: Mapping[str, Any], folder: Path) -> Path:
     """Write an assembled ``report`` to ``folder``, and return the path of its report.json.
 
-    Each file is written whole or not at all, readable by its owner alone, report.json last.
-    The reproducers and artefacts of an earlier report in ``folder`` go. Raises ReportError if
-    ``report`` breaks its schema, OSError if the folder cannot be written.
+    Each file is written whole or not at all, readable by its owner alone, report.json last. The
+    reproducers and artefacts of an earlier report in ``folder`` are removed.
+
+    Raises:
+        ReportError: ``report`` breaks its schema.
+        OSError: the folder cannot be written.
     """
     plain = _without_artefacts(report)
     found = validate(plain)
@@ -42,10 +45,11 @@ def write_report(report: Mapping[str, Any], folder: Path) -> Path:
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """The report in the file or folder ``path``.
+    """Return the report in the file or folder ``path``.
 
-    Raises ReportError, one line, if the file is missing, unreadable, cut short, of another
-    version, or not a report.
+    Raises:
+        ReportError: the file is missing, unreadable, cut short, of another version, or not a
+            report; the message is one line.
     """
     file = path / "report.json" if path.is_dir() else path
     return read_json(file, SCHEMA, "report-1")
@@ -54,7 +58,7 @@ def read_report(path: Path) -> dict[str, Any]:
 def remove_report(folder: Path) -> None:
     """Remove the report in ``folder`` with its reproducers and artefacts.
 
-    Nothing is touched if report.json is not there, or is somebody else's.
+    Nothing is touched if report.json is missing, or is another program's.
     """
     try:
         listed = _listed_in(read_report(folder))
@@ -68,7 +72,7 @@ def remove_report(folder: Path) -> None:
 
 
 def violations(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every violation of every saver in ``report``, also of contracts that it is not about."""
+    """Yield every violation in ``report``, also of contracts that the run is not about."""
     for judged in report["savers"]:
         for contract in judged["contracts"]:
             yield from contract["violations"]
@@ -84,7 +88,7 @@ def _without_artefacts(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(judged: Mapping[str, Any]) -> dict[str, Any]:
-    """A saver's results without what goes into files of its own."""
+    """Return a saver's results without what goes into files of its own."""
     contracts = [
         {**contract, "violations": list(map(_without_artefact, contract["violations"]))}
         for contract in judged["contracts"]
@@ -108,7 +112,7 @@ def _side_files(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _listed(folder: Path) -> set[str]:
-    """The reproducers and artefacts that the report in ``folder``, if there is one, speaks of."""
+    """Return the reproducers and artefacts that the report in ``folder`` names, if there is one."""
     try:
         return _listed_in(read_report(folder))
     except ReportError:

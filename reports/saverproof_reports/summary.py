@@ -1,4 +1,4 @@
-"""Contracts counted by level and verdict."""
+"""Count contracts by level and verdict."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ LEVELS = ("must", "should")
 
 
 def summarise(contracts: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """``{level: {verdict: count}}`` with every level and verdict, zero included."""
+    """Return ``{level: {verdict: count}}`` with every level and verdict, zero included."""
     summary = {level: dict.fromkeys(VERDICTS, 0) for level in LEVELS}
     for contract in contracts:
         summary[contract["level"]][contract["verdict"]] += 1

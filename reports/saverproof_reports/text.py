@@ -1,8 +1,8 @@
-"""Text that a saver under test had a hand in, made harmless for every format.
+"""Make text harmless that a saver under test had a hand in, for every format.
 
-A saver's values, names and exceptions may hold terminal escapes, half surrogate pairs, text
-that turns the reading direction round, or ten megabytes of anything. All of it is shown as
-visible escapes (``\\x1b``, ``\\udc80``), and cut.
+A saver's values, names and exceptions may hold terminal escapes, lone surrogates, text that changes
+the reading direction, or ten megabytes of anything. All of it is shown as visible escapes
+(``\x1b``, ``\udc80``), and cut.
 """
 
 import math
@@ -14,10 +14,13 @@ LIMIT = 4096
 """Most characters of one value in a report."""
 
 _NAME_LIMIT = 256
+"""Most characters of a key."""
 _DEPTH_LIMIT = 64
+"""Most levels of nesting: JSON readers give up at some depth."""
 _SAFE_INTEGER = 1 << 64
-# Controls but for newline and tab, bidirectional and zero-width marks, line separators that
-# only some readers know, private line noise at the end of the BMP, and surrogates.
+"""Whole numbers from here on become text: readers keep them inexactly, or refuse them."""
+# Controls except newline and tab, bidirectional and zero-width marks, line separators that only
+# some readers know, the end of the BMP, and surrogates.
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffc\ufffe\uffff\U000e0000-\U000e007f]"
@@ -33,9 +36,9 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def harmless(text: str, limit: int = LIMIT) -> str:
-    """``text`` with every harmful character as a visible escape, at most ``limit`` characters long.
+    """Return ``text``, cut, with every harmful character as a visible escape.
 
-    What was cut is said at the end, with the length of the whole.
+    A cut text ends with the length of the whole.
     """
     escaped = _HARMFUL.sub(_escape, text[:limit])
     if len(text) <= limit and len(escaped) <= limit:
@@ -45,15 +48,15 @@ def harmless(text: str, limit: int = LIMIT) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """``text`` harmless and on one line, runs of white space joined."""
+    """Return ``text`` harmless and on one line, with runs of white space joined."""
     return harmless(" ".join(text[: 4 * limit].split()), limit)
 
 
 def harmless_data(value: object, limit: int = LIMIT, depth: int = 0) -> Any:
-    """A copy of ``value`` that any JSON reader takes: its text harmless, its numbers finite.
+    """Return a copy of ``value`` that any JSON reader takes: text harmless, numbers finite.
 
-    Numbers that JSON readers disagree about become text; what is not plain data becomes the
-    name of its type.
+    Numbers that JSON readers disagree about become text. What is not plain data becomes the name of
+    its type.
     """
     if value is None or isinstance(value, bool):
         return value
@@ -78,5 +81,5 @@ def _name(key: object) -> str:
 
 
 def slug(text: str, limit: int = 60) -> str:
-    """``text`` as a file name: ``[a-z0-9-]``, never empty, at most ``limit`` characters."""
+    """Return ``text`` as a file name: ``[a-z0-9-]``, never empty, at most ``limit`` characters."""
     return _NOT_SLUG.sub("-", text[: 4 * limit].lower()).strip("-")[:limit].strip("-") or "x"

@@ -9,6 +9,7 @@ from saverproof_reports.verdicts import SETTLES, settles
 
 Data = Mapping[str, Any]
 _LONGEST_REASON = 1_200
+"""Most characters of a reason, as of any text that a finding shows."""
 _ELSEWHERE = "the programs of its own family did not break it"
 NOT_CERTAIN = "which contract that breaks is not certain"
 MEANS = (
@@ -24,10 +25,10 @@ DO = (
 def unsettled(
     items: Iterable[Data], verdicts: Mapping[str, str], asked: Collection[str]
 ) -> dict[str, dict[str, Any]]:
-    """The entries ``unsettled`` of the contracts that may be broken, by contract.
+    """Return the entries ``unsettled`` of the contracts that may be broken, by contract.
 
-    ``verdicts`` are those that the findings give. Only the contracts in ``asked`` get an entry:
-    the run is about them.
+    ``verdicts`` are those that the findings give. Only the contracts in ``asked``, which the run is
+    about, get an entry.
     """
     found: dict[str, dict[str, Any]] = {}
     for item in items:
@@ -41,10 +42,10 @@ def unsettled(
 
 
 def _left_by(item: Data, verdicts: Mapping[str, str]) -> Iterator[tuple[Sequence[str], Data]]:
-    """What an item left open: the contracts in question, and what was seen."""
+    """Yield what an item left open: the contracts in question, and what was seen."""
     for name, seen in item.get("unsettled", {}).items():
         yield [name], seen
-    # What is told by the contracts that may be behind it, as of other families.
+    # Items name the contracts that may be behind a difference, including those of other families.
     for left in (item.get("extra") or {}).get("differences", {}).get("elsewhere", ()):
         if not settles(left, verdicts):
             yield left["contracts"], {"why": _ELSEWHERE, **left}
@@ -63,7 +64,7 @@ def _entry(item: Data, names: Sequence[str], seen: Data, excuse: Data) -> dict[s
 
 
 def joined_unsettled(one: Data, other: Data) -> dict[str, Any]:
-    """Both as one: the shorter program stands for both, and an excuse holds if it covers both."""
+    """Merge two entries: the shorter program stands for both, and an excuse must cover both."""
     plain = min((one, other), key=lambda part: (not part["steps"], len(part["steps"])))
     excuses = {
         name: one[name] for name in ("known", "baseline") if one.get(name) and other.get(name)
@@ -78,7 +79,7 @@ def joined_unsettled(one: Data, other: Data) -> dict[str, Any]:
 
 
 def with_unsettled(contract: Data, entry: Data | None, *, lenient: bool) -> dict[str, Any]:
-    """A contract of a report with what is unsettled of it, which leaves it unknown."""
+    """Return a contract of a report as unknown, with what is unsettled of it."""
     if entry is None:
         return dict(contract)
     excused = lenient or entry.get("known") or entry.get("baseline")
@@ -95,19 +96,19 @@ def with_unsettled(contract: Data, entry: Data | None, *, lenient: bool) -> dict
 
 
 def without_unsettled(contract: Data) -> dict[str, Any]:
-    """The same contract as it would be if that had not been seen."""
+    """Return a contract as it would be without what is unsettled of it."""
     plain = {name: value for name, value in contract.items() if name != "unsettled"}
     return {**plain, **contract.get("unsettled", {}).get("otherwise", {})}
 
 
 def reason(entry: Data) -> str:
-    """Why the contract is unknown, in one sentence."""
+    """Say in one sentence why the contract is unknown."""
     shown = f"; the shortest program: {'; '.join(entry['steps'])}" if entry["steps"] else ""
     return f"{seen_phrase(entry)}; {NOT_CERTAIN} ({entry['why']}){shown}"[:_LONGEST_REASON]
 
 
 def seen_phrase(entry: Data) -> str:
-    """How many answers were wrong, and whose programs they were given to."""
+    """Say how many answers were wrong, and whose programs they were given to."""
     count = entry["times"]
     seen = "1 answer was" if count == 1 else f"{count:,} answers were"
     families: dict[str, list[str]] = {}
@@ -118,12 +119,12 @@ def seen_phrase(entry: Data) -> str:
 
 
 def heading(group: Sequence[Data]) -> str:
-    """What is said first of contracts in question for one program, without their names."""
+    """Return the heading of contracts in question for one program, without their names."""
     return f"{seen_phrase(group[0]['unsettled'])}; {NOT_CERTAIN}"
 
 
 def excuse_phrase(entry: Data) -> str:
-    """Why what is unsettled fails nothing; "" if it fails the run."""
+    """Say why what is unsettled fails nothing; "" if it fails the run."""
     if entry["fails"]:
         return ""
     if known := entry.get("known"):
@@ -134,29 +135,30 @@ def excuse_phrase(entry: Data) -> str:
 
 
 def failing(judged: Data) -> list[Data]:
-    """The contracts of one saver of a report that fail the run because of what is not settled."""
+    """Return a saver's contracts that fail the run because something of them is unsettled."""
     return [one for one in judged["contracts"] if one.get("unsettled", {}).get("fails")]
 
 
 def musts(judged: Data) -> list[Data]:
-    """The musts of one saver of a report of which something is not settled."""
+    """Return a saver's musts of which something is unsettled."""
     return [one for one in judged["contracts"] if one["level"] == "must" and "unsettled" in one]
 
 
 def groups(contracts: Iterable[Data]) -> list[list[Data]]:
-    """The contracts with something unsettled, those in question for one program together; what
-    fails the run comes first.
+    """Return the contracts with something unsettled, in groups.
+
+    Contracts in question for one program form a group. Groups that fail the run come first.
     """
     found: dict[tuple[str, ...], list[Data]] = {}
     for one in contracts:
         if entry := one.get("unsettled"):
-            # Without a program nothing says that two have anything in common.
+            # Without a program nothing says that two contracts have anything in common.
             key = tuple(entry["steps"]) or (one["id"],)
             found.setdefault(key, []).append(one)
     return sorted(found.values(), key=_rank)
 
 
 def _rank(group: Sequence[Data]) -> tuple[bool, bool, int]:
-    """Lower for what fails the run, and for the shorter program."""
+    """Return a sort key: lower for what fails the run, and for the shorter program."""
     steps = group[0]["unsettled"]["steps"]
     return not any(one["unsettled"]["fails"] for one in group), not steps, len(steps)

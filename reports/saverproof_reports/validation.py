@@ -1,4 +1,4 @@
-"""Whether a report keeps its schema, and whether its figures agree with one another."""
+"""Check that a report fits its schema, and that its figures agree with one another."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,9 @@ from saverproof_reports.text import one_line
 
 
 def validate(report: object) -> list[str]:
-    """What is wrong with ``report``, one line each; [] if nothing is.
+    """Return what is wrong with ``report``, one line each; [] if nothing is.
 
-    Beside the schema: a contract that held was judged, a violated one shows how, no contract
+    Besides the schema: a contract that held was judged, a violated one shows how, no contract
     stands twice, and the summary counts what the contracts say.
     """
     found = problems("report-1", report)

@@ -1,20 +1,20 @@
-"""One verdict for a contract from what its items, one an API and sweep, said of it."""
+"""Decide one verdict for a contract from what its items say; an item is one API and sweep."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 SETTLES = frozenset({"violated", "known", "not-applicable"})
-"""Verdicts on a contract that leave nothing open of a difference that it is behind."""
+"""Verdicts that explain a difference which their contract may be behind."""
 NOT_SELECTED = "not selected in this run"
 """Why a contract was not exercised that the run was not about."""
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What the items of a run said of one contract.
+    """What the items of a run say of one contract.
 
-    ``selected`` says whether the run asked about it, ``ran`` whether an item of its family ended.
+    ``selected`` says whether the run asked about it; ``ran`` whether an item of its family ended.
     """
 
     inapplicable: str | None = None
@@ -27,12 +27,12 @@ class Evidence:
 
     @property
     def is_judged(self) -> bool:
-        """Whether the run judges it: it was asked about, it applies, and its family has items."""
+        """True if the run judges it: it was asked about, it applies, and its family has items."""
         applies = not self.inapplicable or any(self.checked.values())
         return self.selected and applies and bool(self.ran or self.unreported)
 
     def add(self, item: Mapping[str, Any], contract: str) -> None:
-        """Take in what ``item`` says of ``contract``."""
+        """Add what ``item`` says of ``contract``."""
         times = item.get("checked", {}).get(contract, 0)
         self.checked[item["api"]] = self.checked.get(item["api"], 0) + times
         self.unknown = self.unknown or item.get("unknown", {}).get(contract)
@@ -41,11 +41,11 @@ class Evidence:
 
 
 def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple[str, str | None]:
-    """The verdict and its reason.
+    """Return the verdict and its reason.
 
-    A violation outweighs all; it is known only if each one is. A search cut off, or an item
-    that a killed run never judged, leaves the contract unknown even where another API held; so
-    does an item that had no way to look leave it not exercised.
+    A violation outweighs everything; it is known only if each violation is. A search that was cut
+    off, or an item that a killed run never judged, leaves the contract unknown even if another API
+    held. An item that had no way to look leaves it not exercised in the same way.
     """
     if violations:
         listed = [violation.get("known") for violation in violations]
@@ -70,5 +70,5 @@ def decide(evidence: Evidence, violations: Sequence[Mapping[str, Any]]) -> tuple
 
 
 def settles(left: Mapping[str, Any], verdicts: Mapping[str, str]) -> bool:
-    """Whether differences that an item left to other families are explained by these verdicts."""
+    """Return whether these verdicts explain differences that an item left to other families."""
     return any(verdicts.get(one) in SETTLES for one in left["contracts"])

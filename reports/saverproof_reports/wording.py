@@ -17,7 +17,7 @@ MEANINGS = {
     "not-exercised": "applies, but was not reached, or the kit has no way to: not a pass",
     "not-applicable": "the saver lacks the capability, or langgraph-checkpoint is older",
 }
-"""What each verdict means."""
+"""The meaning of each verdict."""
 
 MARKS = {
     "held": "✓",
@@ -28,11 +28,11 @@ MARKS = {
     "not-applicable": "n/a",
     "advice": "!",
 }
-"""Each verdict, and broken advice, in a table cell: told apart without colours."""
+"""The mark of each verdict, and of broken advice, in a table cell: they differ without colours."""
 
 
 def script_phrase(violation: Judged) -> str:
-    """How often a script showed what it is for, where that hangs on timing."""
+    """Say how often a script showed what it is for, if that depends on timing."""
     showed = violation.get("showed")
     return f" (seen in {showed} runs of it)" if showed else ""
 
@@ -44,22 +44,22 @@ MADE_BY = {
     "remembered": "remembered",
     "pinned": "pinned by the author",
 }
-"""What is said of programs, by who made them."""
+"""The words for programs, by who made them."""
 
 NO_SCRIPT = "There is no script that shows this by itself: it is replayed from its artefact."
-"""What is said of a violation that has but an artefact."""
+"""The words for a violation that has an artefact and no script."""
 
 NO_STORAGE_FAULT = "no storage fault was tried"
-"""What keeps a pass from being one without reservation."""
+"""The words that keep a pass from being one without reservation."""
 
 
 def count_of(number: int, noun: str) -> str:
-    """``number`` and ``noun``, in the plural where that is right."""
+    """Return ``number`` and ``noun``, in the plural if that is right."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def standing(judged: Judged, complete: bool) -> str:
-    """``bad`` if the saver fails the run, ``open`` if too little was judged, else ``good``."""
+    """Return ``bad`` if the saver fails the run, ``open`` if too little was judged, or ``good``."""
     must = judged["summary"]["must"]
     if (
         must.get("violated")
@@ -73,19 +73,19 @@ def standing(judged: Judged, complete: bool) -> str:
 
 
 def is_stale_error(entry: Mapping[str, Any]) -> bool:
-    """Whether a stale entry of the known-violations file fails the run."""
+    """Return whether a stale entry of the known-violations file fails the run."""
     severity: str = entry.get("severity", "error")
     return severity == "error"
 
 
 def run_standing(report: Mapping[str, Any]) -> str:
-    """The worst standing of the savers of ``report``."""
+    """Return the worst standing of the savers of ``report``."""
     found = {standing(judged, report["complete"]) for judged in report["savers"]}
     return next((worst for worst in ("bad", "open") if worst in found), "good" if found else "open")
 
 
 def saver_sentence(judged: Judged) -> str:
-    """What the run says of one saver, in one sentence without its name at the start."""
+    """Say in one sentence, without the saver's name, what the run says of a saver."""
     must, should = judged["summary"]["must"], judged["summary"]["should"]
     violated, held = must.get("violated", 0), must.get("held", 0)
     apply, musts = _asked(judged, "must")
@@ -104,13 +104,13 @@ def saver_sentence(judged: Judged) -> str:
 
 
 def untried_phrase(judged: Judged) -> str:
-    """That no layer of faults reached the saver, and why, in one sentence; "" if one did."""
+    """Say in one sentence that no layer of faults reached the saver, and why; "" if one did."""
     why = judged["faults"].get("untried")
     return f"{NO_STORAGE_FAULT}: {why}." if why else ""
 
 
 def _not_selected(judged: Judged, level: str) -> int:
-    """Those of a level of which nothing is said because the run was not about them."""
+    """Return how many contracts of a level the run was not about."""
     return sum(
         one["level"] == level
         and one["verdict"] == "not-exercised"
@@ -120,7 +120,7 @@ def _not_selected(judged: Judged, level: str) -> int:
 
 
 def _of_earlier_runs(judged: Judged) -> list[str]:
-    """How many of the contracts that are spoken of were judged by an earlier run only."""
+    """Say how many of the contracts were judged by an earlier run only."""
     decided = [
         one for one in judged["contracts"] if one["verdict"] in ("held", "violated", "known")
     ]
@@ -132,12 +132,12 @@ def _of_earlier_runs(judged: Judged) -> list[str]:
 
 
 def moment(earlier: Mapping[str, Any]) -> str:
-    """When an earlier run began."""
+    """Return when an earlier run began."""
     return f"{earlier['started'][:16].replace('T', ' ')} UTC"
 
 
 def earlier_phrase(earlier: Mapping[str, Any], judged: Judged, run: Mapping[str, Any]) -> str:
-    """That something is as an earlier run found it, and whether that one was like this one."""
+    """Say that something is as an earlier run found it, and whether that run was like this one."""
     now = {"version": judged["saver"]["version"], "seed": run["seed"], "profile": run["profile"]}
     then = [f"{name} {earlier[name]}" for name in now if earlier[name] != now[name]]
     same = [name for name in now if earlier[name] == now[name] and now[name] is not None]
@@ -166,7 +166,7 @@ def _reservations(
 
 
 def _asked(judged: Judged, level: str) -> tuple[int, str]:
-    """How many contracts of a level something is to be said of, and the same in words."""
+    """Return how many contracts of a level the run says something of, and the same in words."""
     counts, not_selected = judged["summary"][level], _not_selected(judged, level)
     apply = sum(number for verdict, number in counts.items() if verdict != "not-applicable")
     number = apply - not_selected
@@ -176,7 +176,7 @@ def _asked(judged: Judged, level: str) -> tuple[int, str]:
 
 
 def advice_sentence(judged: Judged) -> str:
-    """What the run says of the contracts that good savers keep; "" if none of them applies."""
+    """Say what the run found of advice, the contracts that good savers keep; "" if none applies."""
     broken = judged["summary"]["should"].get("violated", 0)
     apply, shoulds = _asked(judged, "should")
     if not apply:
@@ -193,7 +193,7 @@ def _stale(judged: Judged) -> list[str]:
 
 
 def sentence(report: Mapping[str, Any]) -> str:
-    """The verdict of the whole run in one sentence."""
+    """Return the verdict of the whole run in one sentence."""
     savers: Sequence[Judged] = report["savers"]
     cut = "" if report["complete"] else "The run was cut short. "
     if not savers:
@@ -213,8 +213,9 @@ def sentence(report: Mapping[str, Any]) -> str:
 
 
 def figures(judged: Judged) -> list[str]:
-    """The counts of operations, differences, faults, kills and disk images, a phrase each; none
-    that is zero.
+    """Return the counts of operations, differences, faults, kills and disk images as phrases.
+
+    Counts that are zero are left out.
     """
     faults, crash = judged["faults"], judged["crash"]
     power, timing = judged["power"], judged["timing"]
@@ -250,8 +251,9 @@ def figures(judged: Judged) -> list[str]:
 
 
 def places_phrase(judged: Judged) -> str:
-    """At how many of the places of fixed programs a process was killed, by operation; "" if nobody
-    counted them.
+    """Say at how many places of fixed programs a process was killed, by operation.
+
+    The result is "" if nobody counted them.
     """
     crash = judged["crash"]
     there, killed = crash.get("places", {}), crash.get("places_killed", {})
@@ -263,7 +265,7 @@ def places_phrase(judged: Judged) -> str:
 
 
 def differences_phrase(judged: Judged) -> str:
-    """Where the differences went that were seen; "" if none was."""
+    """Say where the differences went that were seen; "" if none was."""
     counts = judged.get("differences", {})
     if not counts.get("seen"):
         return ""
@@ -274,7 +276,7 @@ def differences_phrase(judged: Judged) -> str:
 
 
 def programs_phrase(judged: Judged) -> str:
-    """Who made the programs, and how many steps they took; "" if there was none."""
+    """Say who made the programs, and how many steps they took; "" if there was none."""
     shares = judged.get("programs", {})
     total = sum(share["programs"] for share in shares.values())
     parts = [
@@ -286,13 +288,13 @@ def programs_phrase(judged: Judged) -> str:
 
 
 def beside_phrase(judged: Judged) -> str:
-    """Which contracts were seen broken that the run is not about; "" if none was."""
+    """Say which contracts were seen broken that the run is not about; "" if none was."""
     names = dict.fromkeys(one["contract"] for one in judged.get("beside", ()))
     return f"seen beside what was asked: {', '.join(names)}" if names else ""
 
 
 def left_out_phrase(judged: Judged) -> str:
-    """What the budget of a run left out; "" if nothing."""
+    """Say what the budget of a run left out; "" if nothing."""
     left = [
         f"{entry['planned'] - entry['done']:,} of {entry['planned']:,} {entry['what']} "
         f"({item['family']}, {item['api']})"
@@ -303,7 +305,7 @@ def left_out_phrase(judged: Judged) -> str:
 
 
 def power_phrase(power: Mapping[str, Any]) -> str:
-    """What a power cut may do to the saver's data, in one phrase."""
+    """Say in one phrase what a power cut may do to the saver's data."""
     lost = power["lost_acknowledged_max"]
     loses = f"up to {count_of(lost, 'acknowledged operation')}" if lost else "no acknowledged work"
     setting = f" ({power['setting']})" if power.get("setting") else ""

@@ -11,7 +11,7 @@ import pytest
 from tests.reports.hostile import HUGE, NASTY
 
 from saverproof_reports import charts, drawing
-from saverproof_reports.harm import KILL_OUTCOMES
+from saverproof_reports.fault_words import KILL_OUTCOMES
 
 TRIALS: list[dict[str, Any]] = [
     {"operation": "put", "kind": "io", "outcome": "whole", "count": 3, "recovery_ms": [1.2]},

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof_reports import Spool, report_of, write_report
-from saverproof_reports.continuing import continued, earlier_report
+from saverproof_reports.carry_over import continued, earlier_report
 from saverproof_reports.files import write_private
 from saverproof_reports.github import append_step_summary
 from saverproof_reports.spool import SPOOL

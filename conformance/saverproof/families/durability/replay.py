@@ -26,7 +26,7 @@ from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
 from saverproof_faults.kill import DiedBy, HarnessError
 from saverproof_faults.servers import ServerError, ServerUnavailable
-from saverproof_reports.harm import KILL_OUTCOMES
+from saverproof_reports.fault_words import KILL_OUTCOMES
 
 WIDTH = 1_200
 MOST_IMAGES = 1_000

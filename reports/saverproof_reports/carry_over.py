@@ -1,7 +1,7 @@
-"""A run that judged a part only: what it did not judge stays as an earlier run found it.
+"""Carry over what a run did not judge from an earlier run in the same folder.
 
-Each contract and violation that comes from the earlier run says so (``earlier``), with what tells
-whether it may be compared: when that was, and the version of the saver, seed and profile.
+Each contract and violation that is carried over says so (``earlier``). It names when that run was,
+and the version of the saver, the seed and the profile, which say whether the two may be compared.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from saverproof_reports.unsettled import with_unsettled, without_unsettled
 
 Data = Mapping[str, Any]
 _FIGURES = {"faults": "points", "crash": "trials", "power": "images", "concurrency": "scenes"}
-"""Sections of single families, and what is zero in them where the family did not run."""
+"""Sections of single families, each with a count that is zero if the family did not run."""
 
 
 def earlier_report(folder: Path) -> dict[str, Any] | None:
-    """The report in a folder, with the artefacts that lie beside it; None if there is none."""
+    """Return the report in a folder, with the artefacts beside it; None if there is none."""
     try:
         report = read_report(folder)
     except ReportError:
@@ -32,15 +32,15 @@ def earlier_report(folder: Path) -> dict[str, Any] | None:
             try:
                 violation["artefact_data"] = read_artefact(folder / path)
             except ReportError:
-                # The file was moved or changed: what was found stays, and cannot be replayed.
+                # The file was moved or changed: the finding stays, and cannot be replayed.
                 violation["artefact"] = None
     return report
 
 
 def continued(report: Data, earlier: Data) -> dict[str, Any]:
-    """The report of a run, with what it did not judge as ``earlier`` has it, and marked as such.
+    """Return the report of a run, with what it did not judge from ``earlier``, marked as such.
 
-    That is done for savers of the same name and class; others of the earlier run are left out.
+    Only savers of the same name and class are carried over.
     """
     before = {judged["saver"]["name"]: judged for judged in earlier["savers"]}
     savers = []
@@ -79,7 +79,7 @@ def _continued(judged: Data, old: Data, run: Data) -> dict[str, Any]:
 
 
 def _contract(contract: Data, old: Data, mark: Data, ran: Mapping[str, set[str]]) -> Data:
-    """A contract as this run leaves it, which judged each family through the APIs in ``ran``."""
+    """Return a contract after this run, which judged each family through the APIs in ``ran``."""
     apis = ran[contract["family"]]
     if not contract.get("selected", True) and not contract["violations"]:
         if not _was_judged(old) or (contract.get("unsettled") and not old["violations"]):
@@ -105,12 +105,12 @@ def _contract(contract: Data, old: Data, mark: Data, ran: Mapping[str, set[str]]
 
 
 def _looked_again(unsettled: Data, ran: Mapping[str, set[str]]) -> bool:
-    """Whether all items ran once more that had seen something which they could not settle."""
+    """Return whether every item that had seen something unsettled has run once more."""
     return all(part["api"] in ran.get(part["family"], ()) for part in unsettled["seen_by"])
 
 
 def _apis_judged(judged: Data) -> dict[str, set[str]]:
-    """The APIs through which each family was judged."""
+    """Return the APIs through which each family was judged."""
     ran: dict[str, set[str]] = {}
     for contract in judged["contracts"]:
         apis = {api for api, times in contract["checked"].items() if times}
@@ -128,7 +128,7 @@ def _marked(seen: Data, mark: Data) -> dict[str, Any]:
 
 
 def _without_paths(judged: Data) -> dict[str, Any]:
-    """The saver's results without the paths of files, which are given anew."""
+    """Return the saver's results without the paths of files, which are given anew."""
     contracts: Sequence[Data] = judged["contracts"]
     return {
         **judged,

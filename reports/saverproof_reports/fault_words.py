@@ -1,4 +1,4 @@
-"""What is done to operations, and what it leaves: the words of faults and kills."""
+"""The words for faults and kills: what is done to operations, and what it leaves."""
 
 FAULT_OUTCOMES = {
     "clean": "nothing of the operation was left",
@@ -9,10 +9,10 @@ FAULT_OUTCOMES = {
     "stuck": "the saver was not usable afterwards",
     "not-fired": "the fault never fired: nothing is known",
 }
-"""What each outcome of a fault means."""
+"""The meaning of each outcome of a fault."""
 
 FAULT_LETTERS = {"torn": "T", "lost": "L", "late": "A", "stuck": "S", "not-fired": "?"}
-"""What a square of the fault map says where colours cannot be told apart."""
+"""The letter of an outcome in the fault map, for readers who cannot tell its colours apart."""
 
 FAULT_KINDS = {
     "client": "the database driver raises; the database has not failed, and does not know",
@@ -45,7 +45,7 @@ KILL_LETTERS = {
     "unopened": "U",
     "not-fired": "?",
 }
-"""What a square of the kills says where colours cannot be told apart."""
+"""The letter of an outcome among the kills, for readers who cannot tell its colours apart."""
 
 KILL_OUTCOMES = {
     "absent": "the operation in flight is not there at all",
@@ -56,4 +56,4 @@ KILL_OUTCOMES = {
     "unopened": "the store did not open, failed its check or took no writes",
     "not-fired": "the kill came too late: nothing is known",
 }
-"""What each outcome of a kill means."""
+"""The meaning of each outcome of a kill."""

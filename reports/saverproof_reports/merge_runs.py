@@ -1,4 +1,4 @@
-"""Runs that judged different parts of one saver, as one run: the jobs of a CI matrix."""
+"""Merge runs that judged different parts of one saver into one run: the jobs of a CI matrix."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from saverproof_reports.axes import merge_axes
 from saverproof_reports.causes import causes
 from saverproof_reports.sections import (
+    merge_concurrency,
     merge_crash,
-    merge_crowds,
     merge_faults,
     merge_power,
     merge_programs,
@@ -23,18 +23,18 @@ _SECTIONS: Mapping[str, Callable[[Iterable[Data]], dict[str, Any]]] = {
     "faults": merge_faults,
     "crash": merge_crash,
     "power": merge_power,
-    "concurrency": merge_crowds,
+    "concurrency": merge_concurrency,
     "programs": merge_programs,
     "axes": merge_axes,
 }
 _COUNTED = ("seen", "shown", "explained", "unknown")
-"""What is added of differences; which were not settled, each part has told for itself."""
+"""The counts of differences that are added. Each part has said by itself what it did not settle."""
 
 
 def joined(reports: Sequence[Data]) -> list[Data]:
-    """The reports, of which those that judged different parts of the same savers are one.
+    """Return the reports; those that judged different parts of the same savers become one.
 
-    The profile must be the same. Reports that judged the same contract are not parts of one run.
+    Their profile must be the same. Reports that judged the same contract are not parts of one run.
     """
     whole: list[Data] = []
     for report in reports:
@@ -62,7 +62,7 @@ def _judged_by(judged: Data) -> set[str]:
 def _was_judged(contract: Data) -> bool:
     if contract["verdict"] == "not-applicable" or not contract.get("selected", True):
         return False
-    # What only another family saw broken was counted by none.
+    # A contract that only another family saw broken was counted by no part.
     return any(contract["checked"].values()) or not contract["violations"]
 
 
@@ -113,7 +113,7 @@ def _saver(one: Data, other: Data) -> dict[str, Any]:
 
 
 def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, Any]:
-    """The sums of all parts; what another part has found broken explains what one left open."""
+    """Return the sums of all parts. What one part found broken explains what another left open."""
     verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
     counts = {name: sum(part[name] for part in differences) for name in _COUNTED}
     unsettled: dict[str, int] = {}
@@ -128,7 +128,10 @@ def _added(differences: Sequence[Data], contracts: Iterable[Data]) -> dict[str, 
 
 
 def _contract(one: Data, other: Data) -> Data:
-    """A contract as the part judged it that was asked to; what another saw broken is added."""
+    """Return a contract as judged by the part that was asked to.
+
+    What another saw broken is added.
+    """
     own, beside = (other, one) if _was_judged(other) else (one, other)
     found = [*own["violations"], *beside["violations"]]
     if beside["violations"]:
@@ -149,7 +152,7 @@ def _broken(contract: Data, found: Sequence[Data]) -> dict[str, Any]:
 
 
 def _left_open(own: Data, beside: Data) -> Data:
-    """A contract that no part found broken, with what each of them left open of it."""
+    """Return a contract that no part found broken, with what each part left open of it."""
     left = beside.get("unsettled")
     if left:
         known = own.get("unsettled")
@@ -162,7 +165,7 @@ def _left_open(own: Data, beside: Data) -> Data:
 
 
 def _with_what_was_seen_beside(contracts: Sequence[Data], parts: Sequence[Data]) -> list[Data]:
-    """The contracts with the violations that a part saw which was not asked about them."""
+    """Return the contracts with the violations seen by parts that were not asked about them."""
     seen: dict[str, list[Data]] = {}
     for part in parts:
         for found in part.get("beside", ()):
@@ -177,7 +180,7 @@ def _with_what_was_seen_beside(contracts: Sequence[Data], parts: Sequence[Data])
 
 
 def _settled(contracts: Sequence[Data]) -> list[Data]:
-    """The contracts, without what the verdict of another part settles."""
+    """Return the contracts without what the verdict of another part settles."""
     verdicts = {contract["id"]: contract["verdict"] for contract in contracts}
     return [
         without_unsettled(one)
