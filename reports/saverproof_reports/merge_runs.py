@@ -28,7 +28,7 @@ _SECTIONS: Mapping[str, Callable[[Iterable[Data]], dict[str, Any]]] = {
     "axes": merge_axes,
 }
 _COUNTED = ("seen", "shown", "explained", "unknown")
-"""The counts of differences that are added. Each part has said by itself what it did not settle."""
+"""The counts of differences that are added up over the parts of a run."""
 
 
 def joined(reports: Sequence[Data]) -> list[Data]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SETTLES = frozenset({"violated", "known", "not-applicable"})
-"""Verdicts that explain a difference which their contract may be behind."""
+"""Verdicts after which a difference that may break the contract is no longer open."""
 NOT_SELECTED = "not selected in this run"
 """Why a contract was not exercised that the run was not about."""
 
