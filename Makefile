@@ -84,7 +84,7 @@ right-on-servers: $(VENV)/ready
 selftest-full: $(VENV)/ready
 	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
 		tests/conformance/test_right_savers.py tests/conformance/test_prune_among_the_rest.py \
-		tests/conformance/test_axes.py
+		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest

@@ -123,6 +123,74 @@ def test_a_node_id_of_the_suite_selects_its_item(project: Project) -> None:
     assert nodes(result) == ["saverproof::pending-writes[toy-async]"]
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_the_node_id_of_a_contract_runs_it_alone(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.script(upsert={"findings": ["upsert/put-replaces", "upsert/put-is-idempotent"]})
+    result = project.judge("saverproof::upsert/put-replaces[toy-sync]", "-v", *workers)
+    assert result.outcomes["failed"] == 1, result.output
+    assert "passed" not in result.outcomes
+    again = re.findall(r"saverproof::upsert/put-replaces\[toy-sync\]", result.output)
+    assert again
+
+
+@pytest.mark.parametrize(
+    ("ids", "items"),
+    [
+        (["upsert/put-replaces[toy]"], ["upsert[toy-sync]", "upsert[toy-async]"]),
+        (
+            ["upsert/put-replaces[toy-sync]", "filter/none[toy-async]", "ordering[toy-sync]"],
+            ["upsert[toy-sync]", "filter[toy-async]", "ordering[toy-sync]"],
+        ),
+        (
+            ["upsert/put-replaces[toy-sync]", "upsert/reput-keeps-writes[toy-sync]"],
+            ["upsert[toy-sync]"],
+        ),
+        (["parity/same-answers[toy-crossed]"], ["parity[toy-crossed]"]),
+    ],
+)
+def test_node_ids_of_contracts_stand_for_items(
+    project: Project, ids: list[str], items: list[str]
+) -> None:
+    result = project.judge(*(f"saverproof::{one}" for one in ids), "--co", "-q")
+    assert sorted(nodes(result)) == sorted(f"saverproof::{item}" for item in items)
+
+
+def test_the_node_id_of_a_contract_leaves_other_savers_alone(project: Project) -> None:
+    project.write("more.py", "from toys import toy as one\nimport dataclasses\n"
+                  "other = dataclasses.replace(one, name='other')\n")  # fmt: skip
+    result = project.judge(
+        "--saver=more:other", "saverproof::filter/none[other-sync]", "--co", "-q"
+    )
+    assert nodes(result) == ["saverproof::filter[other-sync]"]
+
+
+def test_the_node_id_of_a_contract_in_an_authors_module(project: Project) -> None:
+    project.write("test_mine.py", AUTHORS_MODULE)
+    result = project.judge("test_mine.py::filter/equality[toy-sync]", "-v")
+    assert result.outcomes["passed"] == 1, result.output
+    assert "test_mine.py::filter/equality[toy-sync] PASSED" in result.output
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        (
+            "upsert/put-replace[toy-sync]",
+            "no contract 'upsert/put-replace'; nearest: upsert/put-re",
+        ),
+        ("upsert/put-replaces[toy-crossed]", "found 'toy-crossed', expected one of toy-sync, toy-"),
+        ("durability/resume[toy-sync]", "found 'toy-sync', expected a family that applies to the"),
+    ],
+)
+def test_the_node_id_of_nothing_is_told_in_one_line(project: Project, node: str, said: str) -> None:
+    result = project.judge(f"saverproof::{node}")
+    assert result.status == 4
+    assert result.errors[0].startswith(f"ERROR: saverproof::{node}: ")
+    assert said in result.errors[0]
+
+
 def test_last_failed_reruns_what_failed(project: Project) -> None:
     project.script(ordering={"findings": ["ordering/pages-tile"]})
     assert project.judge("-q").outcomes["failed"] == 2

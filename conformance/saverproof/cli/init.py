@@ -95,8 +95,10 @@ def _named(saver: str | None, project: Path, *, yes: bool) -> ClassName:
     if len(found) == 1:
         click.echo(f"found {choices[0]}")
         return found[0]
-    if not found or yes:
-        shown = ", ".join(choices) or "none"
+    if not found:
+        raise click.UsageError("MODULE:CLASS: found no saver in this folder, expected its class")
+    if yes:
+        shown = ", ".join(choices)
         raise click.UsageError(f"MODULE:CLASS: found the savers {shown} here, expected one")
     chosen = click.prompt("which saver?", type=click.Choice(choices), default=choices[0])
     return found[choices.index(chosen)]

@@ -75,16 +75,14 @@ class Collecting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Deselect what ``--saver-families`` leaves out. With xdist, put the longest first."""
+        """Deselect what ``--saver-families`` and node ids of contracts leave out. With xdist, put
+        the longest first.
+        """
         if hasattr(self._config, "workerinput"):
             # What begins last ends last: the short ones fill what the long ones leave.
             items.sort(key=_is_short)
-        families = self._config.stash[RUN].families
-        if families is None:
-            return
-        out = [
-            item for item in items if isinstance(item, FamilyItem) and item.family not in families
-        ]
+        run = self._config.stash[RUN]
+        out = [item for item in items if isinstance(item, FamilyItem) and not _is_asked(item, run)]
         if out:
             self._config.hook.pytest_deselected(items=out)
             items[:] = [item for item in items if item not in out]
@@ -115,6 +113,12 @@ class Collecting:
         self._config.stash[KEPT_JUDGE].close()
         if self._terminates:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _is_asked(item: FamilyItem, run: "Run") -> bool:
+    if run.families is not None and item.family not in run.families:
+        return False
+    return run.items is None or item.name in run.items
 
 
 def _is_short(item: pytest.Item) -> bool:

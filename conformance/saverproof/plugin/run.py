@@ -41,6 +41,8 @@ class Run:
     """Whether they go there even if nothing was violated."""
     token: str
     """What the names of the run's scratch folders have in common."""
+    items: tuple[str, ...] | None = None
+    """The names of the items that node ids of contracts ask for; None: there are no such ids."""
     workers: int = 1
     budget_s: float | None = None
     """What the whole run may take (``--saver-budget``)."""
@@ -98,6 +100,7 @@ class Run:
                 "times": {name: TimePlan(**time) for name, time in plain["times"].items()},
                 "families": _optional(plain["families"]),
                 "contracts": _optional(plain["contracts"]),
+                "items": _optional(plain["items"]),
                 "folder": Path(plain["folder"]),
                 "report": Path(plain["report"]),
             }

@@ -19,12 +19,14 @@ from saverproof.families.requests import JUDGING
 from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
 from saverproof.plugin import options
+from saverproof.plugin.asked import narrowed
 from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
 from saverproof.plugin.first_screen import wants_tracebacks
 from saverproof.plugin.judging import KEPT_JUDGE, Judge
 from saverproof.plugin.progress import FIGURES, FIGURES_INPUT, Progress
 from saverproof.plugin.run import FOLDER, RUN, Run
+from saverproof.plugin.suite_only import ASKED
 from saverproof.process.client import JudgeProcess
 from saverproof.process.environment import Setting
 from saverproof.process.forks import forks_of
@@ -108,6 +110,14 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     _check_names(savers)
     _check_slugs(savers)
     _check_apis(savers, config.getoption("saver_api"))
+    items = None
+    if (asked := config.stash.get(ASKED, None)) is not None:
+        if selected is not None:
+            raise SaverproofError(
+                "--saver-contracts: found node ids of contracts beside it, expected one of the two"
+            )
+        left = narrowed(asked, savers, config.getoption("saver_api"))
+        selected, items = left.contracts, left.items
     report = config.getoption("saver_report")
     known = {facts["name"]: _known(facts, shared) for facts in savers}
     _check_examples(known, folder / (report or FOLDER))
@@ -126,6 +136,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         report=folder / (report or FOLDER),
         report_always=report is not None,
         token=new_token(),
+        items=items,
         workers=options.workers(config),
         budget_s=config.getoption("saver_budget"),
         baseline=None if earlier is None else _baseline(earlier, savers),

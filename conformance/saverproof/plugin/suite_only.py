@@ -1,6 +1,8 @@
 """Collecting the packaged suite alone, whatever the project is in which pytest was started."""
 
 import copy
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,19 +15,40 @@ NODE = "saverproof"
 
 ALONE = pytest.StashKey[bool]()
 
+_CONTRACT = re.compile(r"(?P<file>.+)::(?P<contract>[a-z-]+/[a-z0-9-]+)\[(?P<through>[^\]]+)\]")
+_ITEM = re.compile(r".+::(?P<item>[a-z-]+\[[^\]]+\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What node ids on the command line ask for.
+
+    Attributes:
+        contracts: ids of contracts, each with what it is asked about: a saver and an API
+            ("toy-sync") or a saver through all of its APIs ("toy").
+        items: names of whole items ("upsert[toy-sync]").
+    """
+
+    contracts: tuple[tuple[str, str], ...]
+    items: tuple[str, ...]
+
+
+ASKED = pytest.StashKey[Asked]()
+"""There if the node id of a contract is among them, as ``-v`` and JUnit XML print it."""
+
 
 def redirect(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Make pytest collect the packaged suite if the command line names no files.
 
     The project's conftest files are then not loaded, and its ``addopts`` do not count: they were
     written for its own tests (a marker expression, a coverage threshold, a time limit). Its
-    ``--saver…`` options do. Node ids of the suite (``saverproof::…``) may stand for files.
+    ``--saver…`` options do. Node ids of the suite (``saverproof::…``) may stand for files; that of
+    a contract stands for the items of its family.
     """
     typed = [str(argument) for argument in config.invocation_params.args]
     named = parser.parse_known_args(typed, namespace=copy.copy(config.option)).file_or_dir
-    for number, argument in enumerate(args):
-        if argument in named and _is_node(argument):
-            args[number] = f"{SUITE}{argument.removeprefix(NODE)}"
+    _note_contracts(config, named)
+    args[:] = _with_items(args, named)
     if any(not _is_node(argument) for argument in named):
         _parse_again(config, parser, args)
         return
@@ -39,6 +62,33 @@ def redirect(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> N
     # No folder above the suite is collected, so that nothing in it can have a say.
     config.known_args_namespace.confcutdir = str(SUITE)
     config.stash[ALONE] = True
+
+
+def _note_contracts(config: pytest.Config, named: list[str]) -> None:
+    contracts = [found for one in named if (found := _CONTRACT.fullmatch(one))]
+    if contracts:
+        items = [found["item"] for one in named if (found := _ITEM.fullmatch(one))]
+        asked = tuple((found["contract"], found["through"]) for found in contracts)
+        config.stash[ASKED] = Asked(asked, tuple(items))
+
+
+def _with_items(args: list[str], named: list[str]) -> list[str]:
+    """The arguments, those ``named`` as pytest is to collect them, each once."""
+    kept: list[str] = []
+    for argument in args:
+        if argument not in named:
+            kept.append(argument)
+        elif (collected := _collected(argument)) not in kept:
+            kept.append(collected)
+    return kept
+
+
+def _collected(argument: str) -> str:
+    """What pytest is to collect for a file or node id."""
+    if found := _CONTRACT.fullmatch(argument):
+        # Every item of the family, of whatever saver and API: what was not asked for goes later.
+        argument = f"{found['file']}::{found['contract'].partition('/')[0]}"
+    return f"{SUITE}{argument.removeprefix(NODE)}" if _is_node(argument) else argument
 
 
 def _is_node(argument: str) -> bool:
