@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.judging_support import plan_of
 from tests.conformance.selftest_support import allowed, family_of
-from tests.wrong_savers import WRONG, WrongSaver, what_is_alike, what_is_asked, what_is_left
+from tests.wrong_savers import WRONG, WrongSaver
 
 from saverproof.contracts.tables import serialization
 from saverproof.families.functional.effort import ProgramEffort
@@ -16,6 +16,7 @@ from saverproof.families.functional.judging import FunctionalJudging
 from saverproof.families.tally import Tally
 from saverproof.items import Outcome
 from saverproof.machines.registry import MACHINES
+from saverproof.mistakes import what_is_alike, what_is_asked, what_is_left
 from saverproof.programs import names
 from saverproof.programs.renaming import threads
 from saverproof.targets.target import Target
