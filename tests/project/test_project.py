@@ -59,7 +59,7 @@ def test_the_quick_loop_names_tests_that_are_there() -> None:
 
 
 def test_fragments_are_named_by_a_kind_that_the_changelog_has() -> None:
-    kinds = set(PROJECT["tool"]["towncrier"]["fragment"])
+    kinds = {kind["directory"] for kind in PROJECT["tool"]["towncrier"]["type"]}
     for path in (ROOT / "changes").iterdir():
         if path.name != "README.md":
             named = FRAGMENT.fullmatch(path.name)

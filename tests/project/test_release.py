@@ -77,10 +77,18 @@ def test_the_page_by_hand_is_dated_and_becomes_the_notes(release: ModuleType) ->
 def test_fragments_become_the_newest_section(release: ModuleType) -> None:
     (release.FRAGMENTS / "7.fix.md").write_text("It works.", "utf-8")
     (release.FRAGMENTS / "+more.feature.md").write_text("There is more.", "utf-8")
+    (release.FRAGMENTS / "8.verdict.md").write_text("It is red.", "utf-8")
     release.write_version("2031.1.0", "2031-01-05")
     release.write_changelog("2031.1.0", "2031-01-05")
-    link = "[#7](https://github.com/saverproof/saverproof/issues/7)"
-    assert release.notes() == f"### New\n\n- There is more.\n\n### Mended\n\n- It works. ({link})"
+    told = release.notes().split("\n\n")
+    # What may turn a run red comes first.
+    assert told[::2] == ["### What may turn a run red or green", "### New", "### Mended"]
+    link = "https://github.com/saverproof/saverproof/issues"
+    assert told[1::2] == [
+        f"- It is red. ([#8]({link}/8))",
+        "- There is more.",
+        f"- It works. ([#7]({link}/7))",
+    ]
     assert release.fragments() == []
 
 
