@@ -64,6 +64,7 @@ _QUICK: dict[str, tuple[type | None, list[type]]] = {
     "sqlite3_sql": (Text, [Pointer]),
     "sqlite3_stmt_busy": (Integer, [Pointer]),
     "sqlite3_stmt_readonly": (Integer, [Pointer]),
+    "sqlite3_stmt_status": (Integer, [Pointer, Integer, Integer]),
     "sqlite3_get_autocommit": (Integer, [Pointer]),
     "sqlite3_total_changes": (Integer, [Pointer]),
     "sqlite3_errcode": (Integer, [Pointer]),

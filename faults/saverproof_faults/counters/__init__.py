@@ -1,0 +1,5 @@
+"""Counts of what operations cost, in units that are the same on any machine and under any load."""
+
+from saverproof_faults.counters.meter import Counted, Meter
+
+__all__ = ["Counted", "Meter"]

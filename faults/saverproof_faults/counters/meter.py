@@ -1,0 +1,125 @@
+"""What an operation costs, in counts that are the same on any machine and under any load."""
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Self
+
+from saverproof_faults.counters import process_io
+from saverproof_faults.counters.lines import LineCounter
+from saverproof_faults.counters.process_io import ProcessIo
+from saverproof_faults.counters.sqlite_work import SqliteWork
+from saverproof_faults.drivers import Driver
+from saverproof_faults.injector import Injector
+
+
+@dataclass(slots=True)
+class Counted:
+    """The counts of one block, once it is left, by what was counted.
+
+    ``remote`` says whether a driver was called that talks to a server.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    remote: bool = False
+
+
+class Meter:
+    """A context manager, one at a time in a process, to be entered before the program connects.
+
+        with Meter() as meter:
+            store = open_store(path)
+            with meter.counting() as counted:
+                store.add(rows)
+        print(counted.counts)
+
+    ``lines``       of Python, see LineCounter
+    ``memory``      bytes that Python held at once for it, at most
+    ``read``, ``written``  bytes, of files
+    ``calls``       of known drivers: statements, batches, commits
+    ``statements``, ``steps``, ``scanned``, ``sorts``  of SQLite, see SqliteWork
+    """
+
+    def __init__(
+        self, drivers: Iterable[Driver] = (), *, without: frozenset[str] = frozenset()
+    ) -> None:
+        self._injector = Injector(drivers)
+        self._lines = LineCounter(without)
+        self._io = ProcessIo()
+        self.unavailable: dict[str, str] = {}
+        """What cannot be counted here, and why."""
+        if (why := process_io.unavailable()) is not None:
+            self.unavailable |= dict.fromkeys(("read", "written"), why)
+        if (why := self._injector.engine_unavailable) is not None:
+            self.unavailable |= dict.fromkeys(("statements", "steps", "scanned", "sorts"), why)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as entering:
+            entering.enter_context(self._injector)
+            entering.enter_context(self._lines)
+            if "read" not in self.unavailable:
+                entering.enter_context(self._io)
+            self._exit = entering.pop_all()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._exit.close()
+
+    @contextmanager
+    def counting(self) -> Iterator[Counted]:
+        """Count what happens within the block."""
+        counted = Counted()
+        work = SqliteWork()
+        with self._injector.counting() as passed, ExitStack() as stack:
+            if "steps" not in self.unavailable:
+                stack.enter_context(self._injector.watch.listening(work))
+            stack.enter_context(_collecting_nothing())
+            memory = stack.enter_context(_allocating())
+            stack.enter_context(self._lines.counting())
+            if "read" not in self.unavailable:
+                self._io.begin()
+            yield counted
+            counts: dict[str, int] = {}
+            if "read" not in self.unavailable:
+                moved = self._io.passed()
+                counts |= {"read": moved.read, "written": moved.written}
+            counts["memory"] = memory()
+        counts |= {"lines": self._lines.lines, "calls": len(passed.places.calls)}
+        if "steps" not in self.unavailable:
+            counts |= {
+                "statements": work.statements,
+                "steps": work.steps,
+                "scanned": work.scanned,
+                "sorts": work.sorts,
+            }
+        counted.counts = counts
+        counted.remote = any(call.remote for call in passed.places.calls)
+
+
+@contextmanager
+def _collecting_nothing() -> Iterator[None]:
+    """What garbage does when it is collected is not the operation's."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def _allocating() -> Iterator[Callable[[], int]]:
+    """Gives what tells the most that was allocated at once so far."""
+    begun = not tracemalloc.is_tracing()
+    if begun:
+        tracemalloc.start()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if begun:
+            tracemalloc.stop()
