@@ -7,10 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from saverproof.mistakes.registry import BOTH
 from saverproof.reference.store import Store
-from tests.wrong_savers.registry import BOTH, Opener, WorkspaceLike, opener
+from tests.wrong_savers.registry import Opener, WorkspaceLike, opener
 
 SaverClass = TypeVar("SaverClass", bound=type)
+PLAIN = {
+    "cost/put": "the plain savers store a checkpoint whole, with what has not changed",
+    "cost/page": "the plain savers choose the checkpoints of a page in Python",
+}
+"""Advice that the savers do not follow which most of these are made of."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ def right(
                 apis=apis,
                 durable=durable,
                 declines=declines or {},
-                advice=advice or {},
+                advice={**PLAIN, **(advice or {})},
                 unjudged=unjudged or {},
             )
         )

@@ -15,7 +15,6 @@ from saverproof.errors import NoCleanRunError, OpeningError
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.drivers import declared, nothing_passed
 from saverproof.families.atomicity.effort import EFFORTS, SLOW_TO_OPEN_MS, FaultEffort
 from saverproof.families.atomicity.fault_plans import Injection, covering, spared
 from saverproof.families.atomicity.fault_programs import MOST_UNANSWERED, FaultPrograms
@@ -30,6 +29,7 @@ from saverproof.families.atomicity.shortening import shortened
 from saverproof.families.atomicity.sweep import FaultSweep, sort_of, swept
 from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, USABLE
 from saverproof.families.atomicity.worker import SlowError, UnansweredError
+from saverproof.families.drivers import declared, nothing_passed
 from saverproof.families.tally import Tally
 from saverproof.families.untried import why_untried
 from saverproof.items import ItemPlan

@@ -13,7 +13,6 @@ from saverproof.contracts.tables.atomicity import TABLE
 from saverproof.execution.storage_errors import room_in
 from saverproof.families.atomicity.bench import FaultBench
 from saverproof.families.atomicity.counting import kinds_of
-from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.own_steps import OwnFaultSteps
 from saverproof.families.atomicity.random_programs import RecordedSteps
 from saverproof.families.atomicity.random_shrinking import places_of, shortest_program
@@ -23,6 +22,7 @@ from saverproof.families.atomicity.replay import read_random
 from saverproof.families.atomicity.reporting import ShrunkViolation, finding_of_random
 from saverproof.families.atomicity.verdicts import USABLE, broken
 from saverproof.families.atomicity.worker import UnansweredError
+from saverproof.families.drivers import declared
 from saverproof.items import Finding, ItemPlan
 from saverproof.machines.known_failures import database
 from saverproof.machines.survey import survey

@@ -9,7 +9,6 @@ from typing import Any
 from saverproof.errors import NoCleanRunError
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.atomicity.bench import FaultBench
-from saverproof.families.atomicity.drivers import declared
 from saverproof.families.atomicity.fault_plans import Injection
 from saverproof.families.atomicity.own_server import needs_own_server
 from saverproof.families.atomicity.random_programs import RecordedSteps
@@ -18,6 +17,7 @@ from saverproof.families.atomicity.scenarios import FaultScenario
 from saverproof.families.atomicity.sweep import FaultSweep, swept
 from saverproof.families.atomicity.verdicts import FaultVerdict
 from saverproof.families.atomicity.worker import HungError, SlowError
+from saverproof.families.drivers import declared
 from saverproof.items import ItemPlan
 from saverproof.programs.small import OPERATIONS
 from saverproof.steps.codec import from_json
