@@ -31,3 +31,5 @@ class Capability(StrEnum):
     """Pending writes may arrive before their checkpoint."""
     LARGE = "large"
     """Thousands of checkpoints in a thread, and of writes in a batch, are stored in seconds."""
+    SEPARATE_RECORDS = "separate_records"
+    """A checkpoint is stored and read without the rest of its thread."""

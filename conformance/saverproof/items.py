@@ -45,7 +45,7 @@ class Finding:
     contract: str
     api: str
     phase: str
-    """"functional", "fault", "crash", "power", "concurrency" or "graph"."""
+    """"functional", "fault", "crash", "power", "concurrency", "graph" or "cost"."""
     summary: str
     expected: str
     observed: str

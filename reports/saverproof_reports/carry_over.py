@@ -17,7 +17,13 @@ from saverproof_reports.storage import read_report, violations
 from saverproof_reports.unsettled import with_unsettled, without_unsettled
 
 Data = Mapping[str, Any]
-_FIGURES = {"faults": "points", "crash": "trials", "power": "images", "concurrency": "scenes"}
+_FIGURES = {
+    "faults": "points",
+    "crash": "trials",
+    "power": "images",
+    "concurrency": "scenes",
+    "cost": "laws",
+}
 """Sections of single families, each with a count that is zero if the family did not run."""
 
 

@@ -16,7 +16,7 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            that nothing explains), ``excuses`` (contract id to ``known`` and ``baseline``, as
            findings have them, for what is unsettled), ``unknown``, ``unexercised`` and
            ``inapplicable`` (contract id to reason), ``operations``, ``saver_s``, ``total_s``,
-           ``extra`` (sections: faults, crash, power, concurrency, programs, axes, budget,
+           ``extra`` (sections: faults, crash, power, concurrency, cost, programs, axes, budget,
            differences) and ``stale``.
 ``earlier``  ``report``: that of an earlier run in the same folder (``carry_over``), of which stays
            what this run did not judge.
@@ -37,6 +37,7 @@ from saverproof_reports.axes import merge_axes
 from saverproof_reports.carry_over import continued
 from saverproof_reports.sections import (
     merge_concurrency,
+    merge_costs,
     merge_crash,
     merge_differences,
     merge_faults,
@@ -156,6 +157,7 @@ def _judged(
         "crash": merge_crash(extra["crash"] for extra in extras if extra.get("crash")),
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
         **_optional(extras, "concurrency", merge_concurrency),
+        **_optional(extras, "cost", merge_costs),
         **_optional(extras, "programs", merge_programs),
         **_optional(extras, "axes", merge_axes),
         **({"differences": merge_differences(differences, verdicts)} if differences else {}),

@@ -9,6 +9,7 @@ from saverproof_reports.axes import merge_axes
 from saverproof_reports.causes import causes
 from saverproof_reports.sections import (
     merge_concurrency,
+    merge_costs,
     merge_crash,
     merge_faults,
     merge_power,
@@ -24,6 +25,7 @@ _SECTIONS: Mapping[str, Callable[[Iterable[Data]], dict[str, Any]]] = {
     "crash": merge_crash,
     "power": merge_power,
     "concurrency": merge_concurrency,
+    "cost": merge_costs,
     "programs": merge_programs,
     "axes": merge_axes,
 }

@@ -54,6 +54,11 @@ def merge_concurrency(sections: Iterable[Section]) -> dict[str, Any]:
     return _merged(sections, {"scenes": {}, "operations": 0})
 
 
+def merge_costs(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``cost`` sections as one: laws one after the other."""
+    return _merged(sections, {"laws": []})
+
+
 def merge_programs(sections: Iterable[Section]) -> dict[str, Any]:
     """Merge the ``programs`` sections of items: programs and steps are added."""
     return _merged(sections, {})

@@ -8,6 +8,8 @@ from itertools import islice
 
 import pytest
 
+from saverproof.families.cost import effort as costs
+from saverproof.families.cost import reporting
 from saverproof.families.functional import effort as functional
 from saverproof.families.functional import judging as functional_judging
 from saverproof.families.graph import family as graphs
@@ -36,6 +38,10 @@ def judge_a_little(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for machine in MACHINES.values():
         monkeypatch.setattr(machine, "examples", machine.examples[turn % _THIRDS :: _THIRDS])
     monkeypatch.setattr(graphs, "SCENARIOS", SCENARIOS[turn % _THIRDS :: _THIRDS])
+    monkeypatch.setattr(costs, "FACTOR", 2)
+    monkeypatch.setitem(costs._LARGEST, "quick", 64)
+    # Advice that is not followed needs no script.
+    monkeypatch.setattr(reporting, "reproducer", lambda target, broken, api: "")
     programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
     monkeypatch.setitem(functional.EFFORTS, "quick", programs)
 

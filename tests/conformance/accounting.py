@@ -15,6 +15,7 @@ from saverproof.families.atomicity.record import FaultRecord
 from saverproof.families.concurrency import agreeing
 from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.families.concurrency.record import SceneRecord
+from saverproof.families.cost.family import CostJudging
 from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.bench import GraphBench
@@ -44,6 +45,11 @@ class Accounts:
             SceneRecord, "saw", lambda s, ps, _: (s.tally, sum(p.contract != INSTANCES for p in ps))
         )
         self._tap(agreeing, "_show", lambda _, __, found, record: (record.tally, len(found)))
+        self._tap(
+            CostJudging,
+            "_judge",
+            lambda s, _, broken: (s.tally, 0 if s.one_record else len(broken)),
+        )
         judge, compared, outcome = GraphJudging._judge, GraphBench.compared, Tally.outcome
 
         def judging(self_: Any, play: Any, saver: Any) -> None:

@@ -43,7 +43,9 @@ def _copied(shelf: Shelf) -> Shelf:
 
 
 @right(
-    "each write makes a new copy of everything, which readers see when it is whole", durable=False
+    "each write makes a new copy of everything, which readers see when it is whole",
+    durable=False,
+    advice={"cost/put-writes": "the tables of the thread are copied"},
 )
 class CopyOnWrite(ReferenceSaver):
     put = _on_a_copy("put")

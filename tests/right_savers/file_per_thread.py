@@ -11,7 +11,10 @@ from tests.reference.state_text import state_from, state_of
 from tests.right_savers.registry import right
 
 
-@right("a file for each thread, replaced as a whole: runs are deleted thread by thread")
+@right(
+    "a file for each thread, replaced as a whole: runs are deleted thread by thread",
+    declines={"separate_records": "every file is read, and that of the thread written, each time"},
+)
 class FilePerThread(StateFileReference):
     before: dict[str, str]
     """What the files hold, by thread."""

@@ -6,6 +6,9 @@ from tests.reference.state_file import StateFileReference
 from tests.right_savers.registry import right
 
 
-@right("one file, replaced as a whole; a change that fails leaves a new one beside it")
+@right(
+    "one file, replaced as a whole; a change that fails leaves a new one beside it",
+    declines={"separate_records": "the whole store is one file, written each time"},
+)
 class TemporaryFile(StateFileReference):
     pass

@@ -9,6 +9,7 @@ import saverproof.mistakes  # noqa: F401 - registers the functional ones
 from tests.wrong_savers import (
     blobs,
     concurrency,
+    cost,
     crashes,
     failures,
     files,
@@ -30,6 +31,7 @@ __all__ = [
     "WrongSaver",
     "blobs",
     "concurrency",
+    "cost",
     "crashes",
     "failures",
     "files",

@@ -14,6 +14,7 @@ from saverproof.errors import ExtensionError
 from saverproof.extensions import added
 from saverproof.families.atomicity.family import AtomicityFamily
 from saverproof.families.concurrency.family import ConcurrencyFamily
+from saverproof.families.cost.family import CostFamily
 from saverproof.families.durability.family import DurabilityFamily
 from saverproof.families.family import Family
 from saverproof.families.functional.family import FunctionalFamily
@@ -26,6 +27,7 @@ from saverproof.targets.target import Target
 FAMILIES: tuple[Family, ...] = (
     *(FunctionalFamily(table) for table in TABLES if table.name in FUNCTIONAL_FAMILIES),
     GraphFamily(),
+    CostFamily(),
     AtomicityFamily(),
     DurabilityFamily(),
     ConcurrencyFamily(),

@@ -177,7 +177,10 @@ async def langgraph_sqlite_async(
 
 @target(
     name="sqlite-snapshot",
-    capabilities={Capability.LARGE: "each write stores the whole state again"},
+    capabilities={
+        Capability.LARGE: "each write stores the whole state again",
+        Capability.SEPARATE_RECORDS: "the whole state is one row",
+    },
     check=_integrity,
     opening="""\
 from saverproof_savers import SnapshotSqliteSaver

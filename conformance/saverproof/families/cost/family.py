@@ -1,0 +1,122 @@
+"""Judges what operations cost as a store grows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from saverproof.capability import Capability
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.tables.cost import TABLE
+from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.cost.effort import sizes_of
+from saverproof.families.cost.judging import Breach, breaches
+from saverproof.families.cost.measuring import Bench, Measurement
+from saverproof.families.cost.questions import QUESTIONS, STORES
+from saverproof.families.cost.replay import replay
+from saverproof.families.cost.reporting import finding, laws_as_data
+from saverproof.families.cost.stores import GrowingStore
+from saverproof.families.tally import Tally
+from saverproof.items import ItemPlan
+from saverproof.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class CostFamily:
+    """The same questions, asked of stores of several sizes."""
+
+    table: FamilyTable = TABLE
+
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
+        """Measure through the plan's API, and judge the laws."""
+        bench = Bench(plan, target)
+        CostJudging(plan, target, tally, bench).run()
+        tally.operations, tally.saver_s = bench.calls, bench.seconds
+
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+        """Whether a recorded cost still grows."""
+        return replay(plan, target, contract, data)
+
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
+        """Each line of the journal names a store, and the contract that it was grown for first."""
+        last = journal[-1]
+        return Blame(contract=last["contract"], steps=(f"let {last['store']} grow",), program=last)
+
+
+@dataclass(slots=True)
+class CostJudging:
+    """The judging of one plan."""
+
+    plan: ItemPlan
+    target: Target
+    tally: Tally
+    bench: Bench
+    _measured: list[Measurement] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Let every store grow that a wanted contract speaks of."""
+        self.bench.beat = self._beat
+        wanted = self.tally.wanted
+        stores = [
+            s for s in STORES if any(q.store is s and q.contract in wanted for q in QUESTIONS)
+        ]
+        for store in self.tally.budget.within(stores, "stores that grow"):
+            self._measure(store)
+        found = breaches(self._measured)
+        for contract in self.table_order():
+            self._judge(
+                contract, [breach for breach in found if breach.question.contract == contract]
+            )
+        self.tally.sections["cost"] = {
+            "laws": laws_as_data(self._measured, self.plan.api),
+            "missing": self.bench.missing,
+        }
+
+    @property
+    def one_record(self) -> str:
+        """What the target says of a design in which nothing can be read or written alone."""
+        return self.plan.facts["absent"].get(Capability.SEPARATE_RECORDS, "")
+
+    def table_order(self) -> list[str]:
+        """The wanted contracts, in the order of the documentation."""
+        wanted = self.tally.wanted
+        return [contract.id for contract in TABLE.contracts if contract.id in wanted]
+
+    def _measure(self, store: type[GrowingStore]) -> None:
+        wanted = self.tally.wanted
+        questions = [one for one in QUESTIONS if one.store is store and one.contract in wanted]
+        if self.plan.journal is not None:
+            line = {"store": store.__name__, "contract": questions[0].contract}
+            with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps(line) + "\n")
+        sizes = sizes_of(store, self.plan.profile, self.plan.facts)
+        self._measured += self.bench.measure(store, sizes, questions)
+
+    def _judge(self, contract: str, broken: Sequence[Breach]) -> None:
+        tally = self.tally
+        asked = [one for one in self._measured if one.question.contract == contract]
+        planned = sum(question.contract == contract for question in QUESTIONS)
+        if broken and self.one_record:
+            reason = f"{Capability.SEPARATE_RECORDS}: {self.one_record}"
+            tally.rule_out(contract, f"{reason}; measured: {broken[0].summary}")
+            return
+        for _ in broken:
+            tally.differences.note(contract)
+        if broken:
+            tally.agreed(contract, len(asked))
+            tally.findings.append(finding(self.plan, self.target, broken))
+            return
+        trouble = next((one.trouble for one in asked if one.trouble), "")
+        if trouble:
+            tally.unsure([contract], trouble)
+        elif self.bench.missing:
+            tally.not_exercised([contract], "; ".join(self.bench.missing))
+        elif len(asked) == planned:
+            tally.agreed(contract, sum(len(one.sizes) for one in asked))
+
+    def _beat(self) -> None:
+        self.tally.operations = self.bench.calls
+        self.tally.beat()

@@ -1,0 +1,61 @@
+"""What the laws of a saver's costs say of the contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from saverproof.families.cost.laws import Law, Order
+from saverproof.families.cost.measuring import Measurement
+from saverproof.families.cost.questions import Question
+from saverproof.families.cost.witnesses import WITNESSES
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A count that grows faster than a contract allows."""
+
+    question: Question
+    witness: str
+    law: Law
+
+    @property
+    def summary(self) -> str:
+        """What the answer costs more for each item, in one line."""
+        return f"{self.question.words} {words(self.question, self.witness, self.law)}"
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Lower for what is worse, then for what tells more."""
+        orders, names = list(Order), list(WITNESSES)
+        return -orders.index(self.law.order), names.index(self.witness)
+
+
+def words(question: Question, witness: str, law: Law) -> str:
+    """A law as the end of a sentence that begins with the question."""
+    counted = WITNESSES[witness]
+    match law.order:
+        case Order.CONSTANT:
+            return f"{counted.words(law.last)}, whatever the size"
+        case Order.LOGARITHMIC:
+            return f"{counted.words(law.last)}, more as an index grows"
+        case Order.LINEAR:
+            return counted.words(law.per_item, f" more for each {question.item}")
+    return counted.words(law.per_item, f" more for each {question.item}, and ever more")
+
+
+def breaches(measurements: Iterable[Measurement]) -> list[Breach]:
+    """What breaks contracts, the worst first; measurements that came to no end say nothing."""
+    found = [
+        Breach(one.question, witness, law)
+        for one in measurements
+        if not one.trouble
+        for witness, law in one.laws.items()
+        if one.question.is_broken_by(witness, law)
+    ]
+    return sorted(found, key=lambda breach: breach.rank)
+
+
+def table(sizes: Sequence[int], counts: Sequence[int]) -> str:
+    """Counts at sizes, in one line."""
+    return "; ".join(f"{count:,} at {size:,}" for size, count in zip(sizes, counts, strict=True))

@@ -1,0 +1,73 @@
+"""Puts what was measured into words and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from saverproof.families.cost.judging import Breach, table, words
+from saverproof.families.cost.measuring import Measurement
+from saverproof.families.cost.scripts import reproducer
+from saverproof.items import Finding, ItemPlan
+from saverproof.targets.target import Target
+
+_WIDTH = 1_200
+
+
+def finding(plan: ItemPlan, target: Target, broken: Sequence[Breach]) -> Finding:
+    """A broken contract as the report has it: the worst breach first."""
+    worst = broken[0]
+    law, question = worst.law, worst.question
+    observed = [f"{breach.summary}: {counts(breach)}" for breach in broken]
+    return Finding(
+        contract=question.contract,
+        api=plan.api,
+        phase="cost",
+        summary=worst.summary,
+        expected=(
+            f"{question.words} costs about as much at {law.sizes[-1]:,} as at {law.sizes[0]:,}"
+        ),
+        observed="\n".join(observed)[:_WIDTH],
+        steps=(
+            f"let a store grow to {', '.join(f'{size:,}' for size in law.sizes)}, "
+            f"by one {question.item} at a time",
+            f"at each size, count what {question.words} costs",
+        ),
+        program=program(worst),
+        reproducer=reproducer(target, broken, plan.api),
+    )
+
+
+def counts(breach: Breach) -> str:
+    """The counts at each size."""
+    return table(breach.law.sizes, breach.law.counts)
+
+
+def program(breach: Breach) -> dict[str, Any]:
+    """A breach as JSON, for artefacts."""
+    return {
+        "question": breach.question.name,
+        "witness": breach.witness,
+        "sizes": list(breach.law.sizes),
+        "counts": list(breach.law.counts),
+    }
+
+
+def laws_as_data(measurements: Iterable[Measurement], api: str) -> list[dict[str, Any]]:
+    """Every law that was measured, for the report."""
+    return [
+        {
+            "contract": one.question.contract,
+            "api": api,
+            "question": one.question.words,
+            "item": one.question.item,
+            "witness": witness,
+            "order": str(law.order),
+            "law": words(one.question, witness, law),
+            "sizes": list(law.sizes),
+            "counts": list(law.counts),
+        }
+        for one in measurements
+        if not one.trouble
+        for witness, law in one.laws.items()
+    ]

@@ -1,0 +1,71 @@
+"""How a script counts: for each witness the source of ``counted(ask)``, which gives a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_LINES = """
+total, counting = 0, False
+def trace(frame, event, argument):
+    global total
+    total += counting and event in ("call", "line")
+    return trace
+sys.settrace(trace)
+threading.settrace(trace)
+def counted(ask):
+    global total, counting
+    total, counting = 0, True
+    ask()
+    counting = False
+    return total
+"""
+_MEMORY = """
+def counted(ask):
+    tracemalloc.start()
+    ask()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+"""
+_MOVED = """
+def moved():
+    return int(Path("/proc/self/io").read_text().split()[{place}])
+def counted(ask):
+    before = moved()
+    ask()
+    return moved() - before
+"""
+_IN_SQLITE = """
+total, connect = 0, sqlite3.connect
+def happened(*_):
+    global total
+    total += 1
+def connected(*arguments, **options):
+    connection = connect(*arguments, **options)
+    connection.{register}
+    return connection
+sqlite3.connect = connected
+def counted(ask):
+    before = total
+    ask()
+    return total - before
+"""
+_CALLS = """
+injector = Injector()
+injector.__enter__()
+def counted(ask):
+    return len(injector.count(ask).calls)
+"""
+COUNTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "lines": _LINES,
+        "memory": _MEMORY,
+        # /proc/self/io begins with "rchar: 1 wchar: 2".
+        "read": _MOVED.format(place=1),
+        "written": _MOVED.format(place=3),
+        "steps": _IN_SQLITE.format(register="set_progress_handler(happened, 1)"),
+        "statements": _IN_SQLITE.format(register="set_trace_callback(happened)"),
+        "calls": _CALLS,
+    }
+)

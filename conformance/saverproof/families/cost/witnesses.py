@@ -1,0 +1,50 @@
+"""What is counted, in words, and which differences of it mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Something that is counted: ``verb`` and ``unit`` say it, as in "reads 80 bytes".
+
+    Up to ``slack`` of it, counts at all sizes are as good as equal. It is told in whole ``grain``s.
+    """
+
+    name: str
+    verb: str
+    unit: str
+    slack: int
+    grain: int = 1
+
+    def words(self, count: float, more: str = "") -> str:
+        """So much of it, as "reads 80 bytes"; with ``more``, as "reads 80 bytes more"."""
+        told = f"{count:,.0f}" if count >= 100 or count == round(count) else f"{count:.2g}"
+        first, _, rest = self.unit.partition(" ")
+        unit = f"{first.removesuffix('s')} {rest}".strip() if told == "1" else self.unit
+        return f"{self.verb} {told} {unit}{more}"
+
+
+_PAGE_OF_MEMORY = 65_536
+_ALL = (
+    # A page, or a batch of rows, may end just so that one more has to be asked for.
+    Witness("calls", "makes", "calls of its database driver", 3),
+    Witness("statements", "runs", "statements in SQLite", 3),
+    Witness("scanned", "scans", "rows in SQLite, without an index,", 16),
+    Witness("sorts", "needs", "sorts in SQLite", 2),
+    # Between 16 and 1,024 rows a tree gets up to two levels more, of 4,096 bytes each. A look-up
+    # goes down the table and the index of checkpoints, of writes and of values: 6 trees.
+    Witness("read", "reads", "bytes", 12 * 4_096),
+    Witness("written", "writes", "bytes", 12 * 4_096),
+    # A level of a tree takes no step; a row that is looked at takes three or more.
+    Witness("steps", "takes", "steps of SQLite's machine", 64),
+    # Searching a sorted list by halves takes four lines for each of ten halves.
+    Witness("lines", "executes", "lines of Python", 60),
+    # What Python's tables take depends a little on how texts are hashed, other in each process.
+    Witness("memory", "holds", "bytes of memory at once", _PAGE_OF_MEMORY, _PAGE_OF_MEMORY),
+)
+WITNESSES: Mapping[str, Witness] = MappingProxyType({one.name: one for one in _ALL})
+"""By name; what tells the most to a person comes first."""

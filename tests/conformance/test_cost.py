@@ -1,0 +1,296 @@
+"""What operations cost as a store grows: growth is found, blamed rightly, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of
+from tests.conformance.selftest_support import allowed
+from tests.reference.database import Database
+from tests.reference.paged import PagedReference
+from tests.wrong_savers import WRONG, WrongSaver, opener
+from tests.wrong_savers.cost import ScanInPython
+
+from saverproof import Capability, target
+from saverproof.contracts.registry import contracts
+from saverproof.families.answer import Status
+from saverproof.families.cost import family, reporting
+from saverproof.families.cost.effort import sizes_of
+from saverproof.families.cost.family import CostFamily
+from saverproof.families.cost.laws import Order, law_of
+from saverproof.families.cost.questions import BY_NAME
+from saverproof.families.cost.stores import Checkpoints, Limit
+from saverproof.families.tally import Tally
+from saverproof.items import Finding, ItemPlan, Outcome
+from saverproof.scripts.verification import complains_alone
+from saverproof.targets.loading import load
+from saverproof.targets.reference import TargetRef
+
+ALL = {contract.id for contract in contracts("cost")}
+WRONG_COSTS = [wrong for wrong in WRONG if wrong.breaks.startswith("cost/")]
+MEMORY = "saverproof_savers.targets:memory"
+SQLITE = "saverproof_savers.targets:sqlite"
+OFFICIAL = "saverproof_savers.targets:langgraph_sqlite"
+
+
+def made(name: str, saver: Any, **more: Any) -> Any:
+    return target(name=name, **more)(opener(saver))
+
+
+class Raising(PagedReference):
+    def get_tuple(self, config: Any) -> Any:
+        raise RuntimeError("out of order")
+
+
+class Forgetting(PagedReference):
+    def get_tuple(self, config: Any) -> Any:
+        return None
+
+
+SAVERS = SimpleNamespace(
+    **{
+        wrong.name.replace("-", "_"): target(name=wrong.name, drop=wrong.drop)(wrong.make)
+        for wrong in WRONG_COSTS
+    },
+    paged=made("paged", PagedReference),
+    raising=made("raising", Raising),
+    forgetting=made("forgetting", Forgetting),
+    one_record=made(
+        "one-record",
+        ScanInPython,
+        capabilities={Capability.SEPARATE_RECORDS: "a thread is one document"},
+    ),
+)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Database, "synchronous", "OFF")
+
+
+def here(name: str) -> str:
+    return f"{__name__}:SAVERS.{name.replace('-', '_')}"
+
+
+def plan_for(where: str, folder: Path, api: str = "sync", **more: Any) -> tuple[ItemPlan, Any]:
+    module, _, attribute = where.partition(":")
+    ref = TargetRef(where, module, None, attribute)
+    found = load(ref)
+    facts: Any = facts_from(EVERY_OPERATION, durable=found.durable)
+    if not where.startswith(__name__):
+        facts = facts_of(found, folder)
+    for capability, why in found.capabilities.items():
+        facts["capabilities"].remove(str(capability))
+        facts["absent"][str(capability)] = why
+    more = {"profile": "quick", **more}
+    return ItemPlan(ref.to_json(), facts, "cost", api, seed=0, folder=str(folder), **more), found
+
+
+def judged(where: str, folder: Path, api: str = "sync", **more: Any) -> Outcome:
+    plan, found = plan_for(where, folder, api, **more)
+    tally = Tally(plan)
+    CostFamily().judge(plan, found, tally)
+    return tally.outcome()
+
+
+def blamed(outcome: Outcome) -> set[str]:
+    return {finding.contract for finding in outcome.findings}
+
+
+def the(outcome: Outcome, name: str) -> Finding:
+    return next(found for found in outcome.findings if found.contract == f"cost/{name}")
+
+
+@pytest.fixture
+def without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "reproducer", lambda target, broken, api: "")
+
+
+# --- wrong savers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", WRONG_COSTS, ids=lambda wrong: wrong.name)
+def test_a_cost_that_grows_is_found_and_rightly_blamed(wrong: WrongSaver, tmp_path: Path) -> None:
+    outcome = judged(here(wrong.name), tmp_path)
+    assert wrong.breaks in blamed(outcome)
+    assert blamed(outcome) <= allowed(wrong)
+    assert outcome.unknown == {}
+    found = the(outcome, wrong.breaks.partition("/")[2])
+    assert complains_alone(found.reproducer, wrong.breaks)
+    # Recorded, it is measured again: on the same saver, and on one that is right.
+    for name, status in ((wrong.name, Status.FAILING), ("paged", Status.FIXED)):
+        plan, saver = plan_for(here(name), tmp_path / name)
+        answer = CostFamily().replay(plan, saver, wrong.breaks, found.program)
+        assert answer.status is status, answer.said
+
+
+def test_each_contract_has_a_wrong_saver() -> None:
+    assert {wrong.breaks for wrong in WRONG_COSTS} == ALL
+
+
+# --- right savers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("where", [here("paged"), SQLITE])
+def test_a_saver_whose_costs_do_not_grow_is_accused_of_nothing(
+    where: str, api: str, tmp_path: Path
+) -> None:
+    outcome = judged(where, tmp_path, api)
+    assert blamed(outcome) == set()
+    assert outcome.checked.keys() == ALL
+
+
+def test_the_linear_pages_of_memory_are_told(tmp_path: Path) -> None:
+    outcome = judged(MEMORY, tmp_path)
+    assert blamed(outcome) == {"cost/page"}
+    assert the(outcome, "page").summary == (
+        "list with limit 10 executes 2 lines of Python more for each checkpoint in the thread"
+    )
+    assert "cost/get-latest" in outcome.inapplicable
+
+
+def test_what_the_official_sqlite_saver_does_more_than_once_is_told(tmp_path: Path) -> None:
+    outcome = judged(OFFICIAL, tmp_path)
+    assert {found.contract: found.summary for found in outcome.findings} == {
+        "cost/put": "put of one more checkpoint writes 1 byte more for each byte of a channel that "
+        "does not change",
+        "cost/page": "list with a limit makes 1 call of its database driver more for each "
+        "checkpoint asked for",
+    }
+
+
+@pytest.mark.usefixtures("without_scripts")
+def test_one_record_is_told_as_what_it_is(tmp_path: Path) -> None:
+    outcome = judged(here("one-record"), tmp_path)
+    assert blamed(outcome) == set()
+    assert outcome.inapplicable["cost/get-by-id"].startswith(
+        "separate_records: a thread is one document; measured: get_tuple of an old and of a new "
+        "checkpoint by their ids takes 12 steps of SQLite's machine more for each checkpoint"
+    )
+    assert "cost/put" in outcome.checked
+
+
+# --- what nothing is known of --------------------------------------------------------------
+
+
+def test_nothing_is_known_of_a_saver_that_raises(tmp_path: Path) -> None:
+    outcome = judged(here("raising"), tmp_path)
+    assert outcome.unknown["cost/get-by-id"].endswith("RuntimeError: out of order")
+    assert "cost/put" in outcome.checked
+
+
+def test_what_is_not_given_costs_nothing_and_proves_nothing(tmp_path: Path) -> None:
+    outcome = judged(here("forgetting"), tmp_path)
+    assert outcome.unknown["cost/get-latest"].endswith("does not give what was put")
+
+
+def test_without_a_witness_nothing_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = "saverproof_faults.counters.process_io.unavailable"
+    monkeypatch.setattr(missing, lambda: "this system does not tell")
+    outcome = judged(here("paged"), tmp_path)
+    assert outcome.checked == {}
+    assert set(outcome.unexercised.values()) == {"this system does not tell"}
+
+
+def test_stores_are_left_out_where_there_is_no_time(tmp_path: Path) -> None:
+    outcome = judged(here("paged"), tmp_path, budget_s=0.0)
+    assert "cost/get-by-id" not in outcome.checked
+    assert "stores that grow; a larger --saver-budget" in outcome.unexercised["cost/get-by-id"]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([], "found [], expected an object with question, witness, sizes"),
+        (
+            {"question": "none", "witness": "lines", "sizes": [1, 2, 3]},
+            "question: found 'none', expected one of Checkpoints.get_by_id",
+        ),
+        (
+            {"question": "Limit.page_of_size", "witness": "luck", "sizes": [1, 2, 3]},
+            "witness: found 'luck', expected one of calls",
+        ),
+        (
+            {"question": "Limit.page_of_size", "witness": "lines", "sizes": [3, 2, 1]},
+            "sizes: found [3, 2, 1], expected three or more whole numbers, rising",
+        ),
+    ],
+)
+def test_what_cannot_be_measured_again_is_said(data: Any, said: str, tmp_path: Path) -> None:
+    plan, saver = plan_for(here("paged"), tmp_path)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        CostFamily().replay(plan, saver, "cost/page", data)
+
+
+def test_a_death_is_blamed_on_the_store_that_was_grown(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    judged(here("paged"), tmp_path, journal=str(journal), budget_s=0.0)
+    plan, saver = plan_for(here("paged"), tmp_path)
+    lines = [family.json.loads(line) for line in journal.read_text().splitlines()]
+    blame = CostFamily().blame_of_death(plan, saver, lines)
+    assert blame.contract == "cost/get-by-id"
+    assert blame.steps == ("let Checkpoints grow",)
+
+
+# --- counts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", ["sync", "async"])
+@pytest.mark.parametrize("where", [SQLITE, MEMORY])
+def test_counts_are_the_same_in_every_run(where: str, api: str, tmp_path: Path) -> None:
+    first, second = (judged(where, tmp_path / name, api).extra["cost"] for name in "ab")
+    assert first == second
+
+
+def test_a_law_needs_three_sizes() -> None:
+    with pytest.raises(ValueError, match="found 2 sizes and 2 counts, expected three or more"):
+        law_of([1, 2], [1, 2], 0)
+
+
+SIZES = (16, 64, 256, 1_024)
+
+
+@pytest.mark.parametrize(
+    ("counts", "order"),
+    [
+        ((100, 100, 100, 100), Order.CONSTANT),
+        ((100, 90, 80, 70), Order.CONSTANT),
+        ((100, 110, 115, 124), Order.CONSTANT),
+        ((0, 0, 10, 10), Order.CONSTANT),
+        ((100, 200, 300, 400), Order.LOGARITHMIC),
+        ((100, 200, 200, 300), Order.LOGARITHMIC),
+        ((100, 100, 200, 200), Order.LOGARITHMIC),
+        ((16, 64, 256, 1_024), Order.LINEAR),
+        ((1_016, 1_064, 1_256, 2_024), Order.LINEAR),
+        ((0, 0, 0, 400_000), Order.LINEAR),
+        ((256, 4_096, 65_536, 1_048_576), Order.MORE),
+        ((160, 896, 4_608, 22_528), Order.LINEAR),
+    ],
+)
+def test_the_simplest_law_that_fits(counts: tuple[int, ...], order: Order) -> None:
+    assert law_of(SIZES, counts, slack=10).order is order
+
+
+def test_what_one_more_adds_is_told_where_there_are_most() -> None:
+    assert law_of(SIZES, (1_016, 1_064, 1_256, 2_024), slack=10).per_item == 1.0
+
+
+def test_a_few_more_calls_for_a_longer_page_are_no_query_for_each() -> None:
+    question = BY_NAME["Limit.page_of_size"]
+    in_pages = law_of((4, 16, 64), (3, 3, 12), slack=3)
+    for_each = law_of((4, 16, 64), (5, 17, 65), slack=3)
+    assert not question.is_broken_by("calls", in_pages)
+    assert question.is_broken_by("calls", for_each)
+
+
+def test_sizes_are_chosen_by_what_a_call_takes() -> None:
+    facts: Any = facts_from(EVERY_OPERATION)
+    assert sizes_of(Checkpoints, "default", {**facts, "call_ms": 0.5}) == SIZES
+    assert sizes_of(Checkpoints, "default", {**facts, "call_ms": 10.0}) == SIZES[:3]
+    assert sizes_of(Checkpoints, "quick", {**facts, "call_ms": 500.0}) == SIZES[:3]
+    assert sizes_of(Limit, "quick", {**facts, "call_ms": 500.0}) == (4, 16, 64)

@@ -1,0 +1,192 @@
+"""Savers whose operations cost more and more as the store grows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from saverproof.reference.store import CheckpointRow, WriteRow
+from tests.reference.blobs import WithBlobs
+from tests.reference.database import TABLES
+from tests.reference.paged import PagedReference, Place
+from tests.reference.sqlite import CheckpointRows, SqliteReference
+from tests.wrong_savers.concurrency import OneDocument
+from tests.wrong_savers.registry import wrong
+
+BY_ID = "cost/get-by-id"
+LATEST = "cost/get-latest"
+PUT = "cost/put"
+WRITES = "cost/put-writes"
+PAGE = "cost/page"
+READS = {LATEST, PAGE}
+ALL = {BY_ID, LATEST, PUT, WRITES, PAGE}
+
+
+# -- get-by-id ----------------------------------------------------------------------------
+
+
+class WithoutIndex(WithBlobs):
+    def configure(self, connection: sqlite3.Connection) -> None:
+        super().configure(connection)
+        for table in TABLES:
+            name = table.split()[5]
+            connection.execute(f"DROP TABLE {name}")
+            connection.execute(table.partition(", PRIMARY KEY")[0] + ")")
+
+
+@wrong(BY_ID, "tables without an index, as in langchain-ai/langgraphjs#2551", also=ALL)
+class NoIndex(PagedReference):
+    database_class = WithoutIndex
+
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        self._delete_row(row)
+        self.database.run(
+            "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(row.thread, row.ns, row.id, row.parent, *row.checkpoint, *row.metadata),
+        )
+
+
+@wrong(BY_ID, "an expression on the column, which no index serves: the engine scans the thread")
+class ScanInTheEngine(PagedReference):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        asked = self._asked_id(config)
+        if asked is None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        rows = self._rows("thread = ? AND ns = ? AND lower(id) = ?", *place, asked)
+        return rows[0] if rows else None
+
+
+@wrong(BY_ID, "the rows of the thread are gone through in Python")
+class ScanInPython(PagedReference):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        asked = self._asked_id(config)
+        if asked is None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        for id, _ in self.database.rows(
+            "SELECT id, parent FROM checkpoints WHERE thread = ? AND ns = ?", *place
+        ):
+            if id == asked:
+                return super()._find(config)
+        return None
+
+
+@wrong(BY_ID, "asks first whether the thread is among all that there are", also=READS)
+class AllThreadsFirst(PagedReference):
+    def get_tuple(self, config: Any) -> Any:
+        known = self.database.rows("SELECT DISTINCT thread FROM checkpoints")
+        return super().get_tuple(config) if (self._thread_of(config),) in known else None
+
+
+# -- get-latest ---------------------------------------------------------------------------
+
+
+@wrong(LATEST, "ordered by what no index is ordered by: the thread is sorted for one row")
+class LatestBySorting(PagedReference):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config) is not None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        rows = self._rows("thread = ? AND ns = ? ORDER BY lower(id) DESC LIMIT 1", *place)
+        return rows[0] if rows else None
+
+
+@wrong(LATEST, "fetches all rows of the thread and takes the newest")
+class LatestOfAll(PagedReference):
+    def _find(self, config: Any) -> CheckpointRow | None:
+        if self._asked_id(config) is not None:
+            return super()._find(config)
+        place = (self._thread_of(config), self._get_ns(config))
+        rows = SqliteReference._rows(self, "thread = ? AND ns = ?", *place)
+        return self._with_all_values([max(rows, key=lambda row: row.id)])[0] if rows else None
+
+
+# -- put ----------------------------------------------------------------------------------
+
+
+@wrong(PUT, "every channel is stored with each checkpoint, changed or not")
+class UnchangedChannelsAgain(PagedReference):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        return SqliteReference.put(self, config, checkpoint, metadata, new_versions)
+
+
+@wrong(PUT, "counts the checkpoints of the thread to number the next")
+class CountsBeforePutting(PagedReference):
+    def _insert_checkpoint(self, row: CheckpointRow) -> None:
+        self.database.rows("SELECT count(*) FROM checkpoints WHERE thread = ?", row.thread)
+        super()._insert_checkpoint(row)
+
+
+@wrong(PUT, "each checkpoint lists all of its ancestors", also={BY_ID, *READS})
+class AncestorsInEachRow(PagedReference):
+    def _row_of(self, config: Any, checkpoint: Any, metadata: Any) -> CheckpointRow:
+        parent = self._parent_of(config)
+        before: list[str] = []
+        if parent is not None:
+            (row,) = SqliteReference._rows(
+                self, "thread = ? AND id = ?", self._thread_of(config), parent
+            )
+            before = self._load_metadata(row.metadata).get("ancestors", [])
+        known = {**metadata, "ancestors": [*before, checkpoint["id"]]}
+        return super()._row_of(config, checkpoint, known)
+
+
+@wrong(PUT, "the whole thread is one row, read and written back", also=ALL)
+class ThreadInOneRow(PagedReference):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        self._rewrite(self._thread_of(config))
+        return super().put(config, checkpoint, metadata, new_versions)
+
+    def put_writes(self, config: Any, *args: Any, **options: Any) -> None:
+        self._rewrite(self._thread_of(config))
+        super().put_writes(config, *args, **options)
+
+    def get_tuple(self, config: Any) -> Any:
+        self._read(self._thread_of(config))
+        return super().get_tuple(config)
+
+    def list(self, config: Any, **options: Any) -> Any:
+        self._read(self._thread_of(config))
+        return super().list(config, **options)
+
+    def _read(self, thread: str) -> bytes:
+        rows = self.database.rows(
+            "SELECT hex(checkpoint) FROM checkpoints WHERE thread = ?", thread
+        )
+        return json.dumps(rows).encode()
+
+    def _rewrite(self, thread: str) -> None:
+        whole = self._read(thread)
+        with self.database.writing():
+            self.database.run("CREATE TABLE IF NOT EXISTS whole (thread PRIMARY KEY, state BLOB)")
+            self.database.run("INSERT OR REPLACE INTO whole VALUES (?, ?)", thread, whole)
+
+
+# -- put-writes ---------------------------------------------------------------------------
+
+
+@wrong(WRITES, "the writes of a checkpoint are one document: read, added to, written back")
+class WritesAreOneDocument(PagedReference, OneDocument):
+    def _insert_writes(self, place: tuple[str, str, str], rows: Sequence[WriteRow]) -> None:
+        self._write_back(place, self._added(place, rows))
+
+
+# -- page ---------------------------------------------------------------------------------
+
+
+@wrong(PAGE, "a query for the writes of each checkpoint: langchain-ai/langgraph#7263")
+class QueryForEachCheckpoint(PagedReference):
+    def _writes_of(
+        self, place: Place, rows: CheckpointRows
+    ) -> defaultdict[str, Sequence[WriteRow]]:
+        return defaultdict(list, {row.id: self._stored_writes(row) for row in rows})
+
+
+@wrong(PAGE, "everything is fetched, and the limit applied last")
+class LimitAppliedLast(PagedReference):
+    def _page_of(self, place: Place, bound: str, limit: int | None) -> CheckpointRows:
+        return super()._page_of(place, bound, None)[:limit]
