@@ -7,7 +7,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
 ``saver``  ``saver`` (as in report.json); ``target`` (how a process finds it again);
            ``contracts`` (each as in report.json, without verdict, checked and violations; one
            with a ``reason`` is not applicable, one whose ``selected`` is false is not asked
-           about in this run); ``items`` (the planned ``[family, api]`` pairs);
+           about in this run, and only items of the ``apis`` that one may have can judge it);
+           ``items`` (the planned ``[family, api]`` pairs);
            ``titles`` (what each family is about, by name); ``workspaces`` (one line, where they
            share a store).
 ``item``   one item judged: ``saver`` (name), ``family``, ``api``, ``seed``, ``checked`` (contract
@@ -108,8 +109,8 @@ def report_of(events: Iterable[Event]) -> dict[str, Any]:
 def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
     """Return the contracts of an item's family, and others that it found broken.
 
-    Each has the verdict that this item alone gives it. Contracts that were not selected are left
-    out.
+    Each has the verdict that this item alone gives it. Contracts that were not selected, or that
+    the item's API cannot show, are left out.
     """
     broken = {finding["contract"] for finding in item.get("findings", [])}
     alone = {**item, "handed": ()}
@@ -118,6 +119,7 @@ def contracts_of_item(saver: Event, item: Event) -> list[dict[str, Any]]:
         for contract in saver["contracts"]
         if (contract["family"] == item["family"] or contract["id"] in broken)
         and contract.get("selected", True)
+        and _is_shown_by(contract, item["api"])
     ]
     open_ = unsettled([item], _verdicts(contracts), {one["id"] for one in contracts})
     return [with_unsettled(one, open_.get(one["id"]), lenient=False) for one in contracts]
@@ -204,7 +206,9 @@ def _contract(
     evidence = Evidence(inapplicable=contract.get("reason"))
     evidence.selected = contract.get("selected", True)
     evidence.unreported = [api for planned, api in unreported if planned == family]
-    evidence.ran = any(item["family"] == family for item in items)
+    evidence.ran = any(
+        item["family"] == family and _is_shown_by(contract, item["api"]) for item in items
+    )
     for item in items:
         evidence.add(item, identity)
     found = [
@@ -222,6 +226,10 @@ def _contract(
         "checked": evidence.checked,
         "violations": violations,
     }
+
+
+def _is_shown_by(contract: Event, api: str) -> bool:
+    return "apis" not in contract or api in contract["apis"]
 
 
 def _is_of(finding: Event, contract: str) -> bool:

@@ -158,6 +158,26 @@ def test_a_strict_run_counts_a_contract_over_all_apis(project: Project) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "narrowed", [("--saver-api=sync",), ("-k", "toy-sync")], ids=["option", "keyword"]
+)
+def test_a_strict_run_asks_nothing_that_its_apis_cannot_show(
+    project: Project, narrowed: tuple[str, ...]
+) -> None:
+    """Sync calls have no await that could be cancelled."""
+    cancelled = "atomicity/cancelled"
+    project.script(atomicity={"unreached": [cancelled]})
+    result = project.judge(
+        "--saver-families=atomicity", "--saver-strict", "--saver-report=out", *narrowed
+    )
+    assert result.status == 0, result.output
+    one = contracts(result, "out")[cancelled]
+    assert (one["verdict"], one["reason"]) == ("not-exercised", "not selected in this run")
+    both = project.judge("--saver-families=atomicity", "--saver-strict")
+    assert both.status == 1
+    assert f"toy: 1 must not judged (1 not-exercised): {cancelled}" in both.output
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=str)
 def test_a_strict_run_fails_once_for_a_contract_with_the_reason(
     project: Project, workers: tuple[str, ...]

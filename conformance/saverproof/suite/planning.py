@@ -3,7 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from saverproof.capability import Capability
 from saverproof.contracts.applicability import why_inapplicable
+from saverproof.contracts.contract import Contract
 from saverproof.contracts.links import link_of
 from saverproof.contracts.registry import contracts, tables
 from saverproof.facts import Facts
@@ -49,6 +51,13 @@ def shared_store(shares: str) -> str:
     )
 
 
+def only_api(contract: Contract) -> str | None:
+    """The API through which alone a contract can be judged, such as one about cancelled awaits."""
+    needed = [api for api in (Capability.SYNC, Capability.ASYNC) if api in contract.needs]
+    # What needs both is judged by items that hold them against each other.
+    return str(needed[0]) if len(needed) == 1 else None
+
+
 def saver_event(
     facts: Facts, items: list[tuple[str, str]], selected: Collection[str] | None
 ) -> Mapping[str, Any]:
@@ -80,6 +89,7 @@ def saver_event(
                 "link": link_of(contract.source),
                 "reason": why_inapplicable(contract, facts),
                 "selected": selected is None or contract.id in selected,
+                **({"apis": [api]} if (api := only_api(contract)) else {}),
             }
             for contract in contracts()
         ],
