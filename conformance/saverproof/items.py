@@ -63,6 +63,10 @@ class Finding:
     """Other contracts whose breach the program shows as well."""
     may_break: tuple[str, ...] = ()
     """Other contracts that a breach of this one may break."""
+    mistake: str = ""
+    """The known mistake, in words, that predicts all that the program shows; "" if none does."""
+    mistake_of: str = ""
+    """The contract that this mistake breaks: another one where its consequence is shown."""
     showed: str = ""
     """In how many of its runs the script showed it, such as "2 of 3", if that hangs on timing."""
 

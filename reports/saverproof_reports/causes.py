@@ -131,6 +131,10 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
 
     The result is None if it does not.
     """
+    if mistake := second.get("mistake"):
+        # A saver with just this mistake shows the very same, so that no other is needed.
+        proved = second.get("mistake_of") == root and first.get("mistake") == mistake
+        return f"a saver with that mistake alone shows it: {mistake}" if proved else None
     needs, others = set(first.get("needs", ())), set(second.get("needs", ()))
     special, of_others = _special(needs), _special(others)
     if root in second.get("goes_without", ()):
@@ -169,10 +173,17 @@ def _connected(
 
 def _rank(
     contract: Contract, group: Iterable[str], seen: Mapping[tuple[str, str], str]
-) -> tuple[int, int]:
-    """Return a sort key, lowest for what explains most others by the shortest program."""
+) -> tuple[int, int, int]:
+    """What to mend first has the least: a must, and of these what explains the most others, by the
+    shortest program.
+    """
     explained = sum((contract["id"], other) in seen for other in group)
-    return -explained, min(len(violation["steps"]) for violation in contract["violations"])
+    advice = contract.get("level", "must") != "must"
+    return (
+        int(advice),
+        -explained,
+        min(len(violation["steps"]) for violation in contract["violations"]),
+    )
 
 
 def _by_others(name: str, group: Iterable[str], seen: Mapping[tuple[str, str], str]) -> str:

@@ -64,6 +64,8 @@ _VIOLATION = (
     "goes_without",
     "also_shows",
     "may_break",
+    "mistake",
+    "mistake_of",
     "showed",
     "seen_by",
 )

@@ -155,7 +155,7 @@ def test_a_follow_up_that_takes_too_long_is_ended_and_what_it_saw_is_kept(
     monkeypatch.setattr(functional, "Patience", lambda *_: Patience(calls))
     outcome = hunt(plan_of(saver, "ordering", "sync", tmp_path), saver, contract, steps=300)
     if contract not in blamed(outcome):
-        assert "could not be settled" in outcome.unknown[contract]
+        assert outcome.unsettled[contract]["times"] > 0
     account = outcome.extra["differences"]
     assert account["seen"] == account["shown"] + account["explained"] + account["unknown"]
 

@@ -293,7 +293,7 @@ def test_what_another_family_would_be_blamed_for_is_explained_by_its_cause(
     trials = trials_of(saver, loop, tmp_path)
     search = ProgramSearch(trials, frozenset({contract.id}))
     search.follow_up(trials.replay(program, thorough=False))
-    search.look_once_more(search.examples)
-    account = search.differences.account(search.found, search.wanted)
+    search.settle_the_rest()
+    account = search.ledger.account(search.found, search.wanted)
     assert account.shown == 1
     assert not account.elsewhere

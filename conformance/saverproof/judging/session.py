@@ -86,10 +86,8 @@ class Session(Context):
 
     @property
     def checked(self) -> Counter[str]:
-        """How often each contract was judged."""
-        return attribution.counted(self.facts.judged) + Counter(
-            breach.contract for breach in self.breaches
-        )
+        """How often each contract was judged and kept: what is broken counts where it is found."""
+        return attribution.counted(self.facts.judged)
 
     def take(self, step: Step) -> list[Breach]:
         """Take one step if it is legal here; gives the breaches it showed."""

@@ -10,11 +10,12 @@ from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.attribution.features import REFUSED, asked_about
 from saverproof.judging.facts import OWN
 from saverproof.judging.session import Breach
+from saverproof.machines.diagnosis import Diagnosis
 from saverproof.machines.ingredients import Ingredient, ingredients
 from saverproof.machines.patience import OutOfPatience
-from saverproof.machines.suspects import Suspect, ways_without
+from saverproof.machines.prediction import Predictor
 from saverproof.machines.trials import ProgramRun, Trials
-from saverproof.machines.violations import Violation, kind_of, plain_breaches
+from saverproof.machines.violations import Violation, kind_of, plain, plain_breaches
 from saverproof.programs.shrinking import MOST_STEPS, shrink
 from saverproof.steps.definitions import OwnStep, Program, Step
 
@@ -28,16 +29,24 @@ _LONG = 60
 class Blaming:
     """Runs programs again to see what is to blame, for the contracts in ``wanted``.
 
-    ``found`` has the first violation of each contract, ``suspects`` what is behind it.
+    ``found`` has the first violation of each contract. What ``diagnosis`` predicts of a run is
+    settled: only what is left is looked at.
     """
 
     trials: Trials
     wanted: frozenset[str]
     watch_inputs: bool = False
     found: dict[str, Violation] = field(default_factory=dict)
-    suspects: list[Suspect] = field(default_factory=list)
+    diagnosis: Diagnosis = field(init=False)
     lately: list[tuple[Program, ProgramRun]] = field(default_factory=list)
     """What one follow-up has run, of which it asks several things."""
+
+    def __post_init__(self) -> None:
+        self.diagnosis = Diagnosis(Predictor(self.trials))
+
+    def use(self, trials: Trials) -> None:
+        """Run programs in these trials from now on."""
+        self.trials = self.diagnosis.predictor.like = trials
 
     def blamed(self, program: Program, breach: Breach) -> str:
         """The contract to blame for what the shortest program shows."""
@@ -70,25 +79,22 @@ class Blaming:
             simpler = feature.without(program)
             similar = self._similar(self._replay(simpler), replace(breach, contract=contract))
             if not similar:
-                if feature.contract:
-                    self.suspects.append(
-                        Suspect(feature.contract, feature.may_be_behind, feature.without)
-                    )
                 return feature.contract or contract
             if all(b.contract != contract for b in similar):
                 contract = similar[0].contract
             program = simpler
         return contract
 
-    @staticmethod
-    def _similar(run: ProgramRun, breach: Breach) -> list[Breach]:
-        """The breaches of a run that are of the same contract, or the same kind of fact."""
+    def _left(self, run: ProgramRun) -> list[Breach]:
+        """The breaches of a run that what was found does not predict."""
+        return plain(self.diagnosis.compare(run).left)
+
+    def _similar(self, run: ProgramRun, breach: Breach) -> list[Breach]:
+        """Those that are of the same contract, or the same kind of fact."""
         kind = kind_of(breach)
         # What cannot be read may be told by another call that raises.
         kinds = REFUSED if kind in REFUSED else {kind}
-        return [
-            b for b in plain_breaches(run) if b.contract == breach.contract or kind_of(b) in kinds
-        ]
+        return [b for b in self._left(run) if b.contract == breach.contract or kind_of(b) in kinds]
 
     @staticmethod
     def _next_to_ask(
@@ -100,6 +106,8 @@ class Blaming:
     def _replay(
         self, program: Iterable[Step], *, thorough: bool = True, until: str | None = None
     ) -> ProgramRun:
+        # The first breach of a contract may be one that was predicted.
+        until = None if self.diagnosis.found else until
         return self.trials.replay(
             program, thorough=thorough, watch_inputs=self.watch_inputs, until=until
         )
@@ -205,21 +213,8 @@ class Blaming:
             return (), frozenset()
         return tuple(needs), also
 
-    def _suspect(self, contract: str, name: str, needs: tuple[Ingredient, ...]) -> None:
-        ways = ways_without(needs)
-        last = self.suspects[-1] if self.suspects else None
-        if last is not None and last.contract == contract and last.whole and not last.ways:
-            last.ways = ways
-        else:
-            names = frozenset({contract, name})
-            self.suspects.append(Suspect(contract, names.__contains__, None, ways))
-
-    def _behind(self, name: str) -> list[Suspect]:
-        return [suspect for suspect in self.suspects if suspect.may_be_behind(name)]
-
-    @staticmethod
-    def _first(run: ProgramRun, contract: str) -> Breach | None:
-        return next((b for b in plain_breaches(run) if b.contract == contract), None)
+    def _first(self, run: ProgramRun, contract: str) -> Breach | None:
+        return next((b for b in self._left(run) if b.contract == contract), None)
 
     def _shown_by_each_api(self, program: Program, name: str) -> bool:
         """Whether a program shows a breach through each of the APIs alone, too."""

@@ -31,6 +31,7 @@ def finding(
     name, program = violation.contract, violation.program
     # What an author has added is in no table.
     implied = () if name in own.statements else contract(name).implies
+    mistake = violation.mistake
     return Finding(
         contract=name,
         api=api,
@@ -45,6 +46,8 @@ def finding(
         goes_without=tuple(sorted({each.contract for each in violation.needs} - {"", name})),
         also_shows=tuple(sorted(violation.also)),
         may_break=tuple(sorted(implied)),
+        mistake="" if mistake is None else mistake.note,
+        mistake_of="" if mistake is None else mistake.breaks,
     )
 
 

@@ -95,7 +95,8 @@ class KnownFailures:
         names = dict.fromkeys(breach.contract for breach in run.breaches)
         if known := next((self._behind[name] for name in names if name in self._behind), None):
             return known
-        self.search.trials, self.search.watch_inputs = trials, True
+        self.search.use(trials)
+        self.search.watch_inputs = True
         before = set(self.search.found)
         self.search.follow_up(run)
         found = next((v for name, v in self.search.found.items() if name not in before), None)

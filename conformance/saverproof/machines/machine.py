@@ -6,6 +6,7 @@ The random driver and Hypothesis both run its rules, and those of the classes de
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from random import Random
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -29,7 +30,7 @@ from saverproof.machines.own_rules import OwnAdditions, own_sources, with_own
 from saverproof.machines.rules import install
 from saverproof.machines.running import MachinePlan, running
 from saverproof.machines.targeting import target_of
-from saverproof.machines.trials import NOTHING, ProgramRun, Stepper, programs
+from saverproof.machines.trials import NOTHING, Stepper, programs, run_of
 from saverproof.machines.violations import Violation
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
@@ -272,7 +273,7 @@ class SaverMachine(KitRules, OwnAdditions, RuleBasedStateMachine, Stepper):
         if not fresh or not self._is_driven or self._known is None:
             return
         __tracebackhide__ = True
-        run = ProgramRun(tuple(self.session.taken), fresh)
+        run = replace(run_of(self.session, finished=False), breaches=fresh)
         if (violation := self._known.violation(self._trials, run)) is not None:
             self._fail(self._finding(violation), violation.program)
 

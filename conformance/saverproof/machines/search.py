@@ -2,224 +2,265 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from saverproof.judging.attribution.feature import Feature
-from saverproof.judging.attribution.features import asked_about
+from saverproof.contracts.tables import isolation
 from saverproof.judging.session import Breach
-from saverproof.machines.blaming import SAME, Blaming
-from saverproof.machines.differences import Differences, calls_in
-from saverproof.machines.follow_up_limits import FollowUpLimits
-from saverproof.machines.suspects import Suspect
+from saverproof.machines.blaming import Blaming
+from saverproof.machines.differences import calls_in
+from saverproof.machines.ledger import Entry, Ledger
+from saverproof.machines.prediction import compare, signature
 from saverproof.machines.trials import ProgramRun
-from saverproof.machines.violations import (
-    Violation,
-    has_cause_of,
-    is_alike,
-    plain_breaches,
-)
+from saverproof.machines.violations import Violation, has_cause_of, plain
+from saverproof.mistakes import Mistake
+from saverproof.mistakes.programs import programs
+from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 
+WORKSPACES = isolation.WORKSPACES.id
+MOST_CAUSES = 5
+"""Findings of different causes that are shown for one contract: more would only be longer."""
+_MOST_FLAWS_A_RUN = 6
+"""Flaws that one run is looked into for: what it shows beyond these, others show as well."""
+_LOOKS_IN_VAIN = 3
+"""Looks that may come to nothing for the differences first blamed on one contract."""
+_LEAST_ALLOWANCE = 2_000
+"""Calls that may be spent on follow-ups, however few the programs took."""
 _LAST_ALLOWANCE = 8_000
-"""Calls that may be spent in the end on what other families' items settle."""
+"""Calls that may be spent in the end on what is not settled."""
 _STEPS_TO_BLAME = 1_000
-"""Steps of candidates for a program that is only looked at, and never shown."""
+"""Steps of candidates for a program that shows another family's contract broken: its own items
+shorten it further."""
+Behind: TypeAlias = tuple[str, ...]
+"""Contracts of other families, one of which is behind a difference; none if a finding shows it."""
+SHOWN: Behind = ()
 
 
 @dataclass(slots=True)
 class ProgramSearch(Blaming):
     """Follows up what runs showed, for the contracts in ``wanted``.
 
-    What was ``found`` is not the end: the search goes on without something that each finding
-    needs, and keeps what breaks the same contract for another cause in ``further``. That is
-    bounded: a saver that is red may take half as long again as one that is green.
+    Once a flaw is found, the search goes on against a saver that has it: what differs from that,
+    too, is another flaw. What breaks a contract for a second cause is in ``further``, what breaks
+    another family's in ``handed``.
     """
 
     further: list[Violation] = field(default_factory=list)
-    differences: Differences = field(default_factory=Differences)
-    examples: dict[str, Program] = field(default_factory=dict)
-    """Contract that a difference was first blamed on -> the shortest program that showed one."""
-    limits: FollowUpLimits = field(default_factory=FollowUpLimits)
+    handed: dict[str, Violation] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+    in_vain: Counter[str] = field(default_factory=Counter)
+    """Looks that came to nothing, by the contract that differences were first blamed on."""
+    spent: int = 0
+    """Calls that follow-ups took, those that led to a contract of ``wanted`` aside."""
 
     @property
     def violations(self) -> list[Violation]:
         """All that was found, those of one contract together."""
         return [
-            violation
+            self._as_known(violation)
             for first in self.found.values()
             for violation in (first, *(v for v in self.further if v.contract == first.contract))
         ]
 
+    @property
+    def others(self) -> list[Violation]:
+        """The violations of other families' contracts that programs show by themselves."""
+        known = map(self._as_known, self.handed.values())
+        return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
+
+    def _as_known(self, violation: Violation) -> Violation:
+        """A violation with the mistake that is behind it, as far as is known by now."""
+        mistake = violation.mistake
+        if mistake is None:
+            return violation
+        return replace(violation, mistake=self.diagnosis.standing_for(mistake))
+
     def follow_up(self, run: ProgramRun) -> None:
-        """Look into the breaches of a run that concern a wanted contract, and were not explained
-        by what was found.
-        """
-        self._note(run)
+        """Look into what a run showed that the flaws found so far do not predict."""
+        self.diagnosis.note(run)
+        if not run.breaches:
+            return
+        entry = self.ledger.enter(run)
         with self.trials.patience.following_up(self.trials.calls):
-            self._follow_up(run)
+            self._follow_up(entry)
 
-    def _follow_up(self, run: ProgramRun) -> None:
-        looked_beyond: set[str] = set()
+    def _follow_up(self, entry: Entry) -> None:
         self.lately.clear()
-        for breach in plain_breaches(run):
-            name = breach.contract
-            if name in looked_beyond or not self._concerns(breach, run.program):
-                continue
-            before, own = self.trials.calls, name in self.wanted and name not in self.found
-            if name in self.found or self._behind(name):
-                looked_beyond.add(name)
-                self._look_beyond(run.program, name)
+        self.diagnosis.recall(entry.run, self.wanted)
+        looked: set[str] = set()
+        for _ in range(_MOST_FLAWS_A_RUN):
+            self._weigh(entry)
+            concerned = [b for b in plain(entry.left) if self._concerns(b.contract, looked)]
+            breach = max(concerned, key=lambda b: b.contract == WORKSPACES, default=None)
+            if breach is None:
+                break
+            looked.add(breach.contract)
+            before, known = self.trials.calls, len(self.found)
+            behind = self._look_into(entry.run, breach)
+            if behind is None:
+                self.in_vain[breach.contract] += 1
             else:
-                self._look_into(run.program[: breach.position], breach)
-            if not own:
-                self.limits.spent += self.trials.calls - before
+                self.ledger.tell(entry, breach, behind)
+                looked.discard(breach.contract)
+            if len(self.found) == known:
+                self.spent += self.trials.calls - before
 
-    def _note(self, run: ProgramRun) -> None:
-        """Count what a run showed; what came after saver and model had parted, as what parted
-        them.
+        self._show_what_is_known(entry.run)
+
+    def _show_what_is_known(self, run: ProgramRun) -> None:
+        """Show a contract that a known mistake breaks, and that no finding shows yet."""
+        for breach in plain(run.breaches):
+            name = breach.contract
+            if name in self.found or name not in self.wanted & self.diagnosis.contracts:
+                continue
+            mistake = next(each for each in self.diagnosis.mistakes if each.breaks == name)
+            shown = self._alone(run.program[: breach.position], name, mistake)
+            if shown is not None:
+                self._keep(name, *shown, shortened=True, mistake=mistake)
+
+    def _alone(
+        self, program: Program, name: str, mistake: Mistake
+    ) -> tuple[Program, Breach] | None:
+        """A short program that shows a breach, and would if this mistake were the only one."""
+        predictor = self.diagnosis.predictor
+
+        def attempt(candidate: Program) -> Program | None:
+            run = predictor.replay(candidate, [mistake], watch_inputs=self.watch_inputs)
+            if run is None:
+                return None
+            breach = next((b for b in plain(run.breaches) if b.contract == name), None)
+            return None if breach is None else run.program[: breach.position]
+
+        start = attempt(program)
+        if start is None:
+            return None
+        short = shrink(start, attempt, _STEPS_TO_BLAME)
+        run = self._replay(short)
+        predicted = compare(run, predictor.predict(run, [mistake])).predicted
+        breach = next((b for b in plain(predicted) if b.contract == name), None)
+        return None if breach is None else (short, breach)
+
+    def _weigh(self, entry: Entry) -> None:
+        """Note which differences of a run are proved to come from what was found."""
+        left = self.diagnosis.revise(entry.run).left
+        self.ledger.weigh(entry, self._not_taken_out(entry.run, left))
+
+    def _weigh_all(self) -> None:
+        """Note what more is proved, now that more is known, of all runs with something left."""
+        for entry in [*self.ledger.open]:
+            self.ledger.weigh(entry, self.diagnosis.compare(entry.run).left)
+
+    def _not_taken_out(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
+        """What a run shows even without what findings need that no known mistake predicts.
+
+        Differences of a contract that was found broken need no such proof, and what only needs a
+        kind of step proves nothing: without it, other flaws go as well.
         """
-        first = next((breach.contract for breach in plain_breaches(run)), None)
-        for breach in run.breaches:
-            name = first if breach.diverged and first is not None else breach.contract
-            self.differences.note(name, breach.difference.times)
-            shown = run.program[: breach.position]
-            self.examples[name] = min(self.examples.get(name, shown), shown, key=calls_in)
-            if self._crossed and name not in self.wanted:
-                # Only where the APIs are found to differ is there a finding that explains it.
-                self.differences.explain(name, {SAME} & self.wanted)
+        for violation in (*self.violations, *self.handed.values()):
+            needs = violation.needs if violation.mistake is None else ()
+            for need in needs:
+                if self._exhausted or all(breach.contract in self.found for breach in left):
+                    return left
+                program = need.without(run.program)
+                if need.whole_step or program == run.program:
+                    continue
+                stay = {b.contract for b in self._left(self._replay_once(program))}
+                left = tuple(b for b in left if b.contract in self.found or b.contract in stay)
+        return left
 
-    def _concerns(self, breach: Breach, program: Program) -> bool:
-        name = breach.contract
-        if self.limits.is_given_up(name):
+    def _concerns(self, name: str, looked: Collection[str]) -> bool:
+        """Whether differences first blamed on a contract are worth another look."""
+        if WORKSPACES in self.found:
+            # Whatever shows now may be what others have put into the same store.
+            return False
+        if name in looked or self.in_vain[name] >= _LOOKS_IN_VAIN:
             return False
         if name in self.found:
-            return self._may_have_another_cause(name)
-        if self.limits.is_explained(name, once=self._exhausted and name not in self.wanted):
-            return False
-        return (
-            name in self.wanted
-            or self._holds_apis_together
-            or any(True for _ in self._ours(program, name))
-        )
+            return not self._exhausted and self._causes(name) < MOST_CAUSES
+        known = name in self.handed or name in self.diagnosis.memory.told
+        return name in self.wanted or not (known or self._exhausted)
 
-    def _may_have_another_cause(self, contract: str) -> bool:
-        """Whether to go on looking for breaches of a contract that was found broken."""
-        causes = 1 + sum(violation.contract == contract for violation in self.further)
-        return not self._exhausted and self.limits.may_go_beyond(contract, causes)
+    def _causes(self, contract: str) -> int:
+        return sum(violation.contract == contract for violation in self.violations)
 
     @property
     def _exhausted(self) -> bool:
-        """Whether enough was spent on what was found already."""
-        return self.limits.is_exhausted(self.trials.calls)
+        """Whether enough was spent on what led to no contract of this item."""
+        return self.spent > max(_LEAST_ALLOWANCE, (self.trials.calls - self.spent) // 2)
 
-    def _ours(self, program: Program, name: str) -> Iterator[Feature]:
-        """The features that may be behind a breach, and whose contracts are wanted."""
-
-        def is_wanted(feature: Feature) -> bool:
-            contract = feature.contract
-            known = contract in self.found
-            return contract in self.wanted and (not known or self._may_have_another_cause(contract))
-
-        return asked_about(program, name, concerned=is_wanted)
-
-    def _look_beyond(self, program: Program, name: str) -> None:
-        """Whether a breach that may come from what was found stays without something that each
-        finding needs.
-        """
-        behind = self._behind(name)
-        self.limits.beyond[name] += 1
-        left = self._without(behind, program, self.limits.beyond[name])
-        if left is None:
-            return
-        run = self._replay_once(left)
-        again = self._first(run, name)
-        if again is not None:
-            self._look_into(run.program[: again.position], again)
-        else:
-            self.limits.explained[name] += 1
-            self.differences.explain(name, {suspect.contract for suspect in behind})
-
-    def _look_into(self, program: Program, breach: Breach) -> None:
+    def _look_into(self, run: ProgramRun, breach: Breach) -> Behind | None:
+        """Find out what a breach comes from; None if that was not found."""
+        program, name = run.program[: breach.position], breach.contract
         thorough = self._replay(program)
+        shown = self._left(thorough)
         if not thorough.breaches:
-            self._unsteady(program, breach.contract)
-            return
-        shown = {b.contract: b for b in reversed(plain_breaches(thorough))}
-        for name in shown:
-            if self._concerns(shown[name], thorough.program):
-                self._settle(thorough.program, name)
-        if breach.contract not in shown:
+            return self._unsteady(program, name)
+        if not any(each.contract == name for each in shown):
             # Looked at more closely, the program shows first what this came from.
-            alike = {b.contract for b in plain_breaches(thorough) if is_alike(b, breach)}
-            self._explain_if_steady(program, breach.contract, alike or {*shown})
-            self.limits.dismissed[breach.contract] += 1
+            if not shown:
+                return self._as_it_was(run, breach)
+            name = shown[0].contract
+        return self._settle(thorough.program, name)
 
-    def _explain_if_steady(self, program: Program, name: str, others: set[str]) -> None:
-        """What does not show again, looked at as it was, is unknown, and explained by nothing."""
-        if self._first(self._replay(program, thorough=False), name) is not None:
-            self.differences.explain(name, others)
+    def _as_it_was(self, run: ProgramRun, breach: Breach) -> Behind | None:
+        """Look for a mistake that predicts what shows only where little is looked at."""
+        mistake = self.diagnosis.extend(run, breach, breach.contract, self.wanted)
+        if mistake is None:
+            return None
+        program = run.program[: breach.position]
+        return self._keep(breach.contract, program, breach, shortened=False, mistake=mistake)
 
-    def _unsteady(self, program: Program, name: str) -> None:
+    def _unsteady(self, program: Program, name: str) -> Behind | None:
         """A look at everything hides the flaw, or chance decides whether a shorter program shows
         it: replay it as it was. What does not show again is unknown, with the program.
         """
-        if name in self.wanted:
-            runs = (self._replay(program, thorough=thorough) for thorough in (False, True))
-            again = next((seen for run in runs if (seen := self._first(run, name))), None)
-            if again is not None:
-                self.found.setdefault(name, Violation(name, program, again, shortened=False))
-                return
-        self.limits.dismissed[name] += 1
+        if name not in self.wanted or name in self.found:
+            return None
+        runs = (self._replay(program, thorough=thorough) for thorough in (False, True))
+        again = next((seen for run in runs if (seen := self._first(run, name))), None)
+        if again is None:
+            return None
+        self.found[name] = Violation(name, program, again, shortened=False)
+        return SHOWN
 
-    def _settle(self, program: Program, name: str) -> None:
-        """Shorten a program for one breach, then ask which of its features is to blame."""
-        behind, turn = self._behind(name), self.limits.beyond[name]
-
-        def without_found(candidate: Program) -> Program:
-            left = self._without(behind, candidate, turn)
-            return candidate if left is None else left
-
-        attempt = self._attempt(name, without_found)
-        left = self._unexplained(program, name, behind, attempt)
-        if left is None or self._another_familys(left, name):
-            self.limits.explained[name] += 1
-            return
-        short, shortened = self.shrunk(left, attempt)
-        breach = self._first(self._replay(short, until=name), name)
-        if breach is None:
-            self.differences.explain(name, {name})
-            self._unsteady(left, name)
-            return
-        contract = self.blamed(short, breach)
-        self.differences.explain(name, {contract})
-        if contract not in self.wanted:
-            self.limits.dismissed[name] += 1
-            return
-        self._keep(contract, short, breach, shortened)
-
-    def _unexplained(
-        self,
-        program: Program,
-        name: str,
-        behind: list[Suspect],
-        attempt: Callable[[Program], Program | None],
-    ) -> Program | None:
-        """What shows a breach without something that each finding needs, or None."""
+    def _settle(self, program: Program, name: str) -> Behind | None:
+        """Shorten a program for one breach, and ask what is to blame."""
+        most = MOST_STEPS if name in self.wanted else _STEPS_TO_BLAME
+        attempt = self._attempt(name)
+        # A long program that shows it by its own questions is not looked at more closely.
         shown = attempt(program)
         if shown is None:
-            # One is taken out at a time: two findings together may hide a third flaw.
-            turn = self.limits.beyond[name]
-            alone = {
-                suspect.contract
-                for suspect in behind
-                if (left := self._without([suspect], program, turn)) is not None
-                and self._attempt(name)(left) is None
-            }
-            self.differences.explain(name, alone or {suspect.contract for suspect in behind})
-        return shown
+            return self._unsteady(program, name)
+        short, shortened = self.shrunk(shown, attempt, most)
+        run = self._replay(short)
+        breach = self._first(run, name)
+        if breach is None:
+            return self._unsteady(program, name)
+        contract = self.blamed(short, breach)
+        mistake = self.diagnosis.extend(run, breach, contract, self.wanted)
+        if mistake is not None and self.diagnosis.is_shown(mistake):
+            contract = mistake.breaks
+        if mistake is not None and len(self.diagnosis.found) > 1:
+            short, breach = self._alone(shown, name, mistake) or (short, breach)
+        behind = self._keep(contract, short, breach, shortened=shortened, mistake=mistake)
+        if mistake is not None and mistake.breaks in self.wanted - self.found.keys():
+            # What the rules blame follows from what the mistake's own program shows.
+            self._show_mistake(mistake)
+        return behind
 
-    def _keep(self, contract: str, program: Program, breach: Breach, shortened: bool) -> None:
+    def _keep(
+        self,
+        contract: str,
+        program: Program,
+        breach: Breach,
+        *,
+        shortened: bool,
+        mistake: Mistake | None,
+    ) -> Behind | None:
         """Keep a violation, if it is not one that was found already."""
         needs, also = self._looked_at(program, breach)
         violation = Violation(
@@ -229,70 +270,93 @@ class ProgramSearch(Blaming):
             needs,
             also - {contract, breach.contract},
             shortened,
+            mistake,
         )
+        if contract == WORKSPACES:
+            self.handed.clear()
+        if mistake is None:
+            self.diagnosis.memory.told.add(contract)
+        if contract not in self.wanted:
+            return self._hand_over(violation)
         known = [v for v in self.violations if v.contract == contract]
-        if any(has_cause_of(violation, other) for other in known):
-            self.limits.dismissed[breach.contract] += breach.contract not in self.found
-            return
+        if mistake is None and any(has_cause_of(violation, other) for other in known):
+            return None
         if known:
             self.further.append(violation)
         else:
             self.found[contract] = violation
-        self._suspect(contract, breach.contract, needs)
+        return SHOWN
 
-    def look_once_more(self, names: Collection[str]) -> None:
-        """Whether what looked like a breach of these contracts comes from what was found."""
-        with self.trials.patience.following_up(self.trials.calls):
-            self._look_once_more(names)
-
-    def _look_once_more(self, names: Collection[str]) -> None:
-        # What turned out to be another family's was looked into already. Long programs come last,
-        # so that what is left of the allowance settles as much as it can.
-        last = self.trials.calls + _LAST_ALLOWANCE
-
-        def cost(name: str) -> tuple[bool, int, str]:
-            return name not in self.wanted, calls_in(self.examples[name]), name
-
-        for name in sorted(self.examples.keys() & names, key=cost):
-            if name not in self.wanted and self.trials.calls > last:
-                return
-            program = self.examples[name]
-            behind = self._behind(name)
-            without = program
-            for suspect in behind:
-                without = suspect.entirely(without) or without
-            if without != program and self._first(self._replay(without), name) is None:
-                self.differences.explain(name, {suspect.contract for suspect in behind})
-                continue
-            shown = {breach.contract for breach in plain_breaches(self._replay(program))}
-            if name not in shown:
-                self._explain_if_steady(program, name, shown)
-                continue
-            attempt = self._attempt(name)
-            short, _ = self.shrunk(program, attempt, _STEPS_TO_BLAME)
-            if breach := self._first(self._replay(short, until=name), name):
-                self.differences.explain(name, {self.blamed(short, breach)})
-
-    def _another_familys(self, program: Program, name: str) -> bool:
-        """Whether a breach of a contract that is not wanted stays without the features that are."""
-        if name in self.wanted:
-            return False
-        if self._holds_apis_together:
-            return self._shown_by_each_api(program, name)
-        plain: Program = program
-        asked: list[Feature] = []
-        while ours := next((f for f in self._ours(plain, name) if f not in asked), None):
-            asked.append(ours)
-            plain = ours.without(plain)
-        return self._first(self._replay(plain, until=name), name) is not None
-
-    def _without(self, suspects: Iterable[Suspect], program: Program, turn: int) -> Program | None:
-        """The program without something that each needs; None if there is one that needs nothing
-        that is known.
+    def _hand_over(self, violation: Violation) -> Behind:
+        """Keep a violation of another family's contract, unless it follows from a mistake that
+        breaks another one, which the program does not show by itself.
         """
-        for suspect in suspects:
-            left = suspect.entirely(program) if self._exhausted else suspect.without(program, turn)
-            if left is None:
-                return None
-            program = left
-        return program
+        contract, mistake = violation.contract, violation.mistake
+        if mistake is not None and mistake.breaks != contract:
+            return (mistake.breaks, contract)
+        self.handed.setdefault(contract, violation)
+        return SHOWN
+
+    def show_mistakes(self) -> None:
+        """Show each known mistake that breaks a contract of this item by its own program, where no
+        finding does that would stay if it were the only one.
+        """
+        with self.trials.patience.following_up(self.trials.calls):
+            for mistake in self.diagnosis.mistakes:
+                if mistake.breaks in self.wanted:
+                    self._show_mistake(mistake)
+
+    def _show_mistake(self, mistake: Mistake) -> None:
+        shown = (
+            v for v in self.violations if v.mistake is mistake and v.contract == mistake.breaks
+        )
+        there = next(shown, None)
+        if there is not None and self._predicted(there.program, mistake, there.breach):
+            return
+        known = programs().get(mistake.name)
+        program = () if known is None else from_json(known)
+        breach = self._predicted(program, mistake) if program else None
+        if breach is None:
+            return
+        if there is not None:
+            self.further = [v for v in self.further if v.program != there.program]
+            if self.found.get(there.contract, there).program == there.program:
+                self.found.pop(there.contract, None)
+        self._keep(mistake.breaks, program, breach, shortened=True, mistake=mistake)
+
+    def _predicted(
+        self, program: Program, mistake: Mistake, like: Breach | None = None
+    ) -> Breach | None:
+        """The first breach of a program, or one ``like`` another, that this mistake predicts."""
+        run = self._replay(program)
+        compared = compare(run, self.diagnosis.predictor.predict(run, [mistake]))
+        wanted = None if like is None else signature(like)
+        return next((b for b in plain(compared.predicted) if wanted in (None, signature(b))), None)
+
+    def settle_the_rest(self) -> None:
+        """Look once more at what was seen and is not settled: the shortest program of each sort."""
+        with self.trials.patience.following_up(self.trials.calls):
+            self._settle_the_rest()
+
+    def _settle_the_rest(self) -> None:
+        last = self.trials.calls + _LAST_ALLOWANCE
+        for run in [*self.diagnosis.wrong]:
+            self._show_what_is_known(run)
+        self._weigh_all()
+        for name, entry in sorted(self.ledger.shortest().items(), key=_cost):
+            if self.trials.calls > last or name in self.found:
+                continue
+            breach = next((b for b in plain(entry.left) if b.contract == name), None)
+            if breach is None:
+                continue
+            known = self.diagnosis.mistakes
+            behind = self._look_into(entry.run, breach)
+            if behind is not None:
+                self.ledger.tell(entry, breach, behind)
+            if self.diagnosis.mistakes != known:
+                self._weigh_all()
+
+
+def _cost(item: tuple[str, Entry]) -> tuple[int, str]:
+    name, entry = item
+    return calls_in(entry.run.program), name

@@ -28,6 +28,8 @@ def detail_lines(finding: Mapping[str, Any], promise: str = "") -> list[str]:
     expected, observed = excerpts(finding["expected"], finding["observed"])
     lines += field("expected", expected)
     lines += field("observed", observed)
+    if mistake := finding.get("mistake"):
+        lines += field("as if", mistake)
     steps = list(finding["steps"])
     if steps:
         shown = steps[-_STEPS_SHOWN:]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from saverproof.execution.store import Store
 from saverproof.judging.attribution.feature import Feature
@@ -24,10 +25,21 @@ from saverproof.targets.target import Target
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """One program that was run: the steps that were legal, and what they showed."""
+    """One program that was run: the steps that were legal, and what they showed.
+
+    The rest says how it was run, for whoever runs it again on another saver: whether everything was
+    looked at after each step, whether arguments were watched, whether it came to its end, and
+    through which APIs (none: those of the trials).
+    """
 
     program: Program
     breaches: tuple[Breach, ...]
+    thorough: bool = False
+    watch_inputs: bool = False
+    finished: bool = True
+    apis: tuple[str, ...] = ()
+    notes: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was worked out of it and is asked for again, by whoever did."""
 
 
 class Stepper:
@@ -91,7 +103,7 @@ class Trials:
             for step in ending(choose):
                 machine.take(step)
             session.finish()
-        return ProgramRun(tuple(session.taken), tuple(session.breaches))
+        return run_of(session)
 
     @contextmanager
     def session(self, theme: Theme) -> Iterator[Session]:
@@ -150,11 +162,12 @@ class Trials:
         count: bool = False,
         until: str | None = None,
         apis: tuple[str, ...] = (),
+        finishes: bool = True,
     ) -> ProgramRun:
         """Run given steps on a workspace of their own; illegal ones are left out.
 
         With ``until`` the run ends with the first breach of that contract; with ``apis`` they are
-        taken through these alone.
+        taken through these alone. Without ``finishes`` nothing is looked at after the last step.
         """
         self.patience.check(self.calls)
         taken = tuple(program)
@@ -175,17 +188,30 @@ class Trials:
                 known = len(session.breaches)
                 machine.take(step)
                 if any(breach.contract == until for breach in session.breaches[known:]):
+                    finishes = False
                     break
-            else:
+            if finishes:
                 session.finish()
             if count:
                 self._count(session)
-            return ProgramRun(tuple(session.taken), tuple(session.breaches))
+            return run_of(session, finished=finishes, apis=apis)
 
     def _count(self, session: Session) -> None:
         for contract, times in session.checked.items():
             self.checked[contract] = self.checked.get(contract, 0) + times
         self.touched.add(session.touched, self.axes)
+
+
+def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = ()) -> ProgramRun:
+    """What a session has taken and shown so far."""
+    return ProgramRun(
+        tuple(session.taken),
+        tuple(session.breaches),
+        session.thorough,
+        session.watch_inputs,
+        finished,
+        apis,
+    )
 
 
 def programs(themes: Iterable[Theme], steps: int) -> Iterator[tuple[Theme, int]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from saverproof.judging.session import Breach
 from saverproof.machines.ingredients import Ingredient
 from saverproof.machines.trials import ProgramRun
+from saverproof.mistakes import Mistake
 from saverproof.steps.definitions import Program
 
 
@@ -15,7 +17,8 @@ class Violation:
     """A broken contract with the shortest program found that shows it.
 
     ``needs`` is what the program cannot do without, ``also`` are other contracts whose breach it
-    shows as well; it is ``shortened`` unless it may be longer than it has to be.
+    shows as well; it is ``shortened`` unless it may be longer than it has to be. ``mistake`` is the
+    known one that predicts what the program shows, if there is one.
     """
 
     contract: str
@@ -24,11 +27,17 @@ class Violation:
     needs: tuple[Ingredient, ...] = ()
     also: frozenset[str] = frozenset()
     shortened: bool = True
+    mistake: Mistake | None = None
+
+
+def plain(breaches: Iterable[Breach]) -> list[Breach]:
+    """The breaches that do not come after the saver and the model had parted."""
+    return [breach for breach in breaches if not breach.diverged]
 
 
 def plain_breaches(run: ProgramRun) -> list[Breach]:
-    """The breaches that do not come after the saver and the model had parted."""
-    return [breach for breach in run.breaches if not breach.diverged]
+    """Those of a run."""
+    return plain(run.breaches)
 
 
 def kind_of(breach: Breach) -> str:

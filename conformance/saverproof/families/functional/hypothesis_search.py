@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.stateful import run_state_machine_as_test
 
 from saverproof.machines.machine import SaverMachine
-from saverproof.machines.trials import ProgramRun, Trials
+from saverproof.machines.trials import ProgramRun, Trials, run_of
 from saverproof.programs.theme import Theme
 
 
@@ -68,7 +68,7 @@ def _collecting(
         def teardown(self) -> None:
             try:
                 self.session.finish()
-                run = ProgramRun(tuple(self.session.taken), tuple(self.session.breaches))
+                run = run_of(self.session)
             finally:
                 self.opened.__exit__(None, None, None)
             finished(run)

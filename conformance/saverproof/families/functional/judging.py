@@ -31,24 +31,27 @@ from saverproof.families.functional.shares import (
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan
 from saverproof.judging.attribution.features import of_family
+from saverproof.machines.diagnosis import remembered as remembered_of
 from saverproof.machines.findings import finding
 from saverproof.machines.patience import Patience
+from saverproof.machines.prediction import versions_like
 from saverproof.machines.registry import MACHINES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.signatures import judge_standing
 from saverproof.machines.suiting import able_of, suited, suited_program
 from saverproof.machines.trials import ProgramRun, Trials, programs
+from saverproof.mistakes import MISTAKES
+from saverproof.mistakes.programs import programs as programs_of_mistakes
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
 from saverproof.programs.theme import Theme
-from saverproof.steps.codec import step_to_json
+from saverproof.steps.codec import from_json, step_to_json, to_json
 from saverproof.steps.definitions import Step
 from saverproof.steps.describing import describe
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 
 SLOW_TO_OPEN_MS = 10.0
-_LONGEST_REASON = 1_200
 _CALLS_IN_BULK = 3_000
 _BRIEF = 20
 LARGE = serialization.LARGE.id
@@ -81,8 +84,9 @@ class FunctionalJudging:
         self.able = able_of(plan.facts, self.target)
         with loop_for(plan.api) as loop:
             trials = self._trials(loop, wanted)
-            search = ProgramSearch(trials, wanted, differences=tally.differences)
-            chosen = self._themes(trials)
+            search = ProgramSearch(trials, wanted)
+            tally.differences = search.ledger
+            chosen = self._themes(trials, search)
             standing = judge_standing(
                 plan.facts, plan.api, self.target, wanted, takes_path=self.takes_path
             )
@@ -94,8 +98,10 @@ class FunctionalJudging:
                     turns = [self._search, self._take_bulk]
                     for take in reversed(turns) if self.until == LARGE else turns:
                         take(trials, search, chosen)
-                    account = tally.differences.account(list(search.found), wanted)
-                    search.look_once_more((*account.unknown, *(n for n, *_ in account.elsewhere)))
+                    if search.ledger.total:
+                        self._try_mistakes(trials, search)
+                    search.settle_the_rest()
+                    search.show_mistakes()
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
         if self.target.server is not None:
@@ -112,6 +118,7 @@ class FunctionalJudging:
             else finding(self.target, plan.api, one)
             for one in search.violations
         ]
+        tally.handed += [finding(self.target, plan.api, one) for one in search.others]
         tally.operations, tally.saver_s = trials.calls, trials.seconds
         tally.sections["programs"] = self.shares.as_data()
         tell_of_axes(tally, trials.touched, self.able, heavy=self.heavy)
@@ -125,16 +132,18 @@ class FunctionalJudging:
         self.tally.not_exercised(unreached, SHARED_STORE.format("what others may be in"))
 
     def _settle(self, search: ProgramSearch) -> None:
-        """A contract with a difference that nothing found explains is not known to hold."""
-        shown = [found.contract for found in self.tally.findings]
-        differences = self.tally.differences
-        account = differences.account(shown, self.tally.applicable)
-        for name in (*account.unknown, *(first for first, *_ in account.elsewhere)):
-            differences.examples[name] = tuple(map(describe, search.examples[name]))
+        """A contract with a difference that nothing found predicts is not known to hold."""
+        tally, ledger = self.tally, search.ledger
+        shortest = {name: entry.run.program for name, entry in ledger.shortest().items()}
+        ledger.examples |= {name: tuple(map(describe, p)) for name, p in shortest.items()}
+        shown = [found.contract for found in tally.findings]
+        account = ledger.account(shown, tally.applicable)
         for name, times in account.unknown.items():
-            program = "; ".join(differences.examples[name])
-            why = f"{times} differences could not be settled; one was shown by: {program}"
-            self.tally.unsure([name], why[:_LONGEST_REASON])
+            tally.unsettle(name, times, ledger.examples[name], to_json(shortest[name]))
+        if behind := sorted({*shown, *search.diagnosis.contracts}):
+            hidden = (name for name in tally.wanted & ledger.names if not tally.checked[name])
+            why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
+            tally.not_exercised(hidden, why)
 
     def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
         plan = self.plan
@@ -230,6 +239,24 @@ class FunctionalJudging:
                     partial(self._follow_up, trials, search, HYPOTHESIS),
                 )
 
+    def _try_mistakes(self, trials: Trials, search: ProgramSearch) -> None:
+        """Put a saver that was seen to be wrong to the programs that show the known mistakes of the
+        family: where many flaws meet, random programs may show some of them only together.
+        """
+        search.watch_inputs = True
+        for mistake in MISTAKES:
+            if (
+                mistake.breaks not in self.tally.wanted
+                or mistake.name not in programs_of_mistakes()
+            ):
+                continue
+            program = from_json(programs_of_mistakes()[mistake.name])
+            taken = suited_program(program, self.able, self.serde)
+            run = trials.replay(taken, watch_inputs=True, count=True)
+            self._follow_up(trials, search, DIRECTED, run)
+            if self.until in search.found:
+                return
+
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         """Take the programs last that a saver may not survive: all else is settled by then."""
         heavy = [theme for theme in chosen if theme.heavy and theme.script is not None]
@@ -249,8 +276,7 @@ class FunctionalJudging:
         for name, one in search.found.items():
             if name not in self.kept:
                 self.kept[name] = finding(self.target, self.plan.api, one)
-        open_ = self.tally.differences.account(list(search.found), self.tally.wanted)
-        doubtful = {*open_.unknown, *(name for names in open_.elsewhere for name in names), LARGE}
+        doubtful = {*search.ledger.shortest(), LARGE}
         sure = {name for name in trials.checked if name not in doubtful} if settled else set()
         self.tally.keep([*self.kept.values()], trials.checked, settled=sure)
 
@@ -271,11 +297,13 @@ class FunctionalJudging:
         self.tally.operations = trials.calls
         self.tally.beat()
 
-    def _themes(self, trials: Trials) -> list[Theme]:
+    def _themes(self, trials: Trials, search: ProgramSearch) -> list[Theme]:
         """The family's themes that this saver can take, with values that its serializer keeps."""
         plan = self.plan
         with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
             self.serde = store.saver.serde
+            search.diagnosis.predictor.next_version = versions_like(store.saver)
+            search.diagnosis.memory = remembered_of(self.target)
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
             chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]

@@ -236,13 +236,13 @@ FEATURES: tuple[Feature, ...] = (
     between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
     between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING, *_STORED),
     between(pending_writes.SCOPED.id, _is(PutWrites), rewriting_batches.tasks_apart, *ORDERED),
-    between("", _is(PutWrites), rewriting_batches.written_once, *_AGAIN),
     between(
         upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
         is_mixed,
         rewriting_batches.unmixed,
         upsert.REGULAR_WRITE_FIRST_WINS.id,
     ),
+    between("", _is(PutWrites), rewriting_batches.written_once, *_AGAIN),
     *(
         between(contract, touches, rewriting_batches.written_once, *_LIKE_A_RETRY)
         for contract, touches in (

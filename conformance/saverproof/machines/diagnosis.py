@@ -1,0 +1,275 @@
+"""Finds the known mistakes that, put together, answer as a saver does.
+
+Each finding asks for the mistake that predicts what its program shows to the letter, given those
+that are known already. What they predict together is proved to come from them; what is left is
+another flaw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from weakref import WeakKeyDictionary
+
+from saverproof.contracts.tables import isolation
+from saverproof.judging.scenes.bulk import Bulk
+from saverproof.judging.session import Breach
+from saverproof.machines.prediction import Compared, Predictor, Signature, compare, signature
+from saverproof.machines.trials import ProgramRun
+from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.targets.target import Opener, Target
+
+_MOST_STEPS = 40_000
+"""Steps that an item may take to choose mistakes: some seconds of them."""
+_MOST_KEPT = 24
+"""Runs that decide between mistakes which predict one program alike: more tell nothing new."""
+_MOST_ALIKE = 8
+"""Mistakes that predict one program alike and are tried on what is kept: more are alike there."""
+_LONGEST_KEPT = 60
+"""Steps of a run that is kept to decide: longer ones take longer than they are worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """A mistake that the saver makes, and others that would explain as much."""
+
+    mistake: Mistake
+    instead: tuple[Mistake, ...] = ()
+
+
+@dataclass(slots=True)
+class Remembered:
+    """What the searches of this process have found out about one saver.
+
+    Attributes:
+        found: the mistakes that it makes.
+        told: the contracts that were found broken, and that no known mistake explains.
+        in_vain: the kinds of facts, with the contract blamed, that no mistake predicts.
+    """
+
+    found: list[Established] = field(default_factory=list)
+    told: set[str] = field(default_factory=set)
+    in_vain: set[tuple[str, str]] = field(default_factory=set)
+
+
+_REMEMBERED: WeakKeyDictionary[Opener, Remembered] = WeakKeyDictionary()
+
+
+def remembered(target: Target) -> Remembered:
+    """What searches of this process know of a saver, by the function that opens it; they add to
+    it.
+    """
+    try:
+        return _REMEMBERED.setdefault(target.open, Remembered())
+    except TypeError:
+        # An opener that cannot be referred to weakly: each search begins anew.
+        return Remembered()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """A mistake that fits, in ``order`` with those found before, and how much is ``left``."""
+
+    mistake: Mistake
+    order: tuple[Mistake, ...]
+    left: int
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """The mistakes that were found so far, in the order in which they were.
+
+    ``right`` and ``wrong`` are runs that showed nothing, and something: they decide between
+    mistakes that predict one program alike.
+    """
+
+    predictor: Predictor
+    pool: Sequence[Mistake] = MISTAKES
+    found: list[Established] = field(default_factory=list)
+    memory: Remembered = field(default_factory=Remembered)
+    """What other searches have found of the same saver; it is theirs to show."""
+    right: list[ProgramRun] = field(default_factory=list)
+    wrong: list[ProgramRun] = field(default_factory=list)
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The mistakes of the saver, as far as they are known."""
+        return tuple(each.mistake for each in self.found)
+
+    @property
+    def contracts(self) -> frozenset[str]:
+        """The contracts that those break."""
+        return frozenset(each.mistake.breaks for each in self.found)
+
+    def note(self, run: ProgramRun) -> None:
+        """Keep a run for decisions to come, as long as they are few."""
+        kept = self.wrong if run.breaches else self.right
+        if len(kept) < _MOST_KEPT and len(run.program) <= _LONGEST_KEPT:
+            kept.append(run)
+
+    def compare(self, run: ProgramRun) -> Compared:
+        """What a run shows beside what the mistakes found so far predict of it."""
+        if not run.breaches or not self.found:
+            return compare(run, None)
+        return self._compare(run, self.mistakes)
+
+    def _compare(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> Compared:
+        # Asked again and again of the same runs while mistakes are weighed against each other.
+        known: dict[tuple[str, ...], Compared] = run.notes.setdefault("compared", {})
+        names = tuple(each.name for each in mistakes)
+        if names not in known:
+            known[names] = compare(run, self.predictor.predict(run, mistakes))
+        return known[names]
+
+    def revise(self, run: ProgramRun) -> Compared:
+        """The same, after another mistake was taken for one that explained as much before, if that
+        predicts this run, too.
+        """
+        compared = self.compare(run)
+        if compared.exact or not run.breaches:
+            return compared
+        for place, known in enumerate(self.found):
+            for other in known.instead:
+                chosen = [*self.mistakes]
+                chosen[place] = other
+                better = self._compare(run, chosen)
+                if len(better.left) < len(compared.left) and self._fits(chosen):
+                    rest = tuple(each for each in known.instead if each is not other)
+                    self.found[place] = Established(other, (*rest, known.mistake))
+                    return better
+        return compared
+
+    def recall(self, run: ProgramRun, wanted: Collection[str]) -> None:
+        """Take over what other searches have found of the saver, if that predicts a run better.
+
+        What breaks a contract of the ``wanted`` has to be found anew, with a program that shows it.
+        """
+        for known in self.memory.found:
+            if known.mistake.breaks in wanted or not self._may_add(known.mistake):
+                continue
+            before = self.compare(run)
+            for order in self._orders(known.mistake):
+                after = self._compare(run, order)
+                if after.missed <= before.missed and len(after.left) < len(before.left):
+                    self._take(known, order)
+                    break
+
+    def _take(self, added: Established, order: Sequence[Mistake]) -> None:
+        known = {each.mistake.name: each for each in (*self.found, added)}
+        self.found = [known[each.name] for each in order]
+        if all(each.mistake is not added.mistake for each in self.memory.found):
+            self.memory.found.append(added)
+
+    def _orders(self, mistake: Mistake) -> list[tuple[Mistake, ...]]:
+        """A mistake with those found so far: which of them overrides which makes a difference."""
+        last, first = (*self.mistakes, mistake), (mistake, *self.mistakes)
+        return [last, first] if self.found else [last]
+
+    def _fits(self, mistakes: Sequence[Mistake]) -> bool:
+        """Whether mistakes predict what is kept at least as well as those found so far."""
+        return self._score(mistakes) >= self._score(self.mistakes)
+
+    def extend(
+        self, run: ProgramRun, breach: Breach, blamed: str, wanted: Collection[str]
+    ) -> Mistake | None:
+        """The mistake that, with those found so far, predicts a breach of a run to the letter, and
+        nothing that the run did not show. It is found then.
+
+        Of several, those that break the contract ``blamed`` by the rules are preferred, then those
+        of the ``wanted``; among these what predicts the most of the run, and of what is kept.
+        """
+        target, sort = signature(breach), (breach.difference.fact, blamed)
+        if sort in self.memory.in_vain:
+            return None
+        if all(run is not kept for kept in self.wrong):
+            self.wrong.append(run)
+        for tier in self._tiers(run, blamed, wanted):
+            fitting = [found for each in tier if (found := self._fitting(run, target, each))]
+            if fitting and (chosen := self._choose(fitting)) is not None:
+                return chosen
+        self.memory.in_vain.add(sort)
+        return None
+
+    def is_shown(self, mistake: Mistake) -> bool:
+        """Whether what the saver showed breaks the contract of a mistake by itself.
+
+        A mistake may predict what follows from it alone, as may some other flaw that is not known.
+        """
+        return any(
+            breach.contract == mistake.breaks
+            for run in self.wrong
+            for breach in self.compare(run).predicted
+        )
+
+    def _choose(self, fitting: Sequence[_Fitting]) -> Mistake | None:
+        """The best of several, unless it predicts more that is wrong than it explains."""
+        fewest = min(each.left for each in fitting)
+        alike = [each for each in fitting if each.left == fewest][:_MOST_ALIKE]
+        scores = [self._score(each.order) for each in alike]
+        best = alike[max(range(len(alike)), key=scores.__getitem__)]
+        if max(scores) <= self._score(self.mistakes):
+            return None
+        others = tuple(each.mistake for each in alike if each is not best)
+        self._take(Established(best.mistake, others), best.order)
+        self._drop_what_it_explains(best.mistake)
+        return best.mistake
+
+    def _drop_what_it_explains(self, added: Mistake) -> None:
+        """Take back earlier mistakes that the last one makes needless: it stands for them now."""
+        for known in [each for each in self.found if each.mistake is not added]:
+            rest = tuple(each for each in self.mistakes if each is not known.mistake)
+            if self._score(rest) >= self._score(self.mistakes):
+                self.found = [
+                    replace(each, instead=(*each.instead, known.mistake, *known.instead))
+                    if each.mistake is added
+                    else each
+                    for each in self.found
+                    if each is not known
+                ]
+
+    def standing_for(self, mistake: Mistake) -> Mistake:
+        """The mistake that is taken for one by now: itself, if it was not replaced."""
+        if mistake in self.mistakes:
+            return mistake
+        stands = (each.mistake for each in self.found if mistake in each.instead)
+        return next(stands, mistake)
+
+    def _tiers(
+        self, run: ProgramRun, blamed: str, wanted: Collection[str]
+    ) -> Iterator[list[Mistake]]:
+        """The mistakes that may be added, the likeliest first."""
+        left = [each for each in self.pool if self._may_add(each)]
+        if any(isinstance(step, Bulk) for step in run.program):
+            # It takes seconds, and shows little but that much is too much.
+            left = [each for each in left if each.breaks == blamed]
+        for belongs in (
+            lambda each: each.breaks == blamed,
+            lambda each: blamed in each.also or each.breaks in wanted,
+            lambda _: True,
+        ):
+            tier = [each for each in left if belongs(each)]
+            left = [each for each in left if each not in tier]
+            yield tier
+
+    def _may_add(self, mistake: Mistake) -> bool:
+        # One that hangs would hang here as well; one whose workspaces are one is told by the probe.
+        apart = mistake.breaks != isolation.WORKSPACES.id
+        return apart and not mistake.hangs and mistake not in self.mistakes
+
+    def _fitting(self, run: ProgramRun, target: Signature, mistake: Mistake) -> _Fitting | None:
+        """A mistake with those found so far, if they predict a breach, and nothing too much."""
+        if self.predictor.steps > _MOST_STEPS:
+            return None
+        for order in self._orders(mistake):
+            compared = self._compare(run, order)
+            if not compared.missed and target in map(signature, compared.predicted):
+                return _Fitting(mistake, order, len(compared.left))
+        return None
+
+    def _score(self, mistakes: Sequence[Mistake]) -> int:
+        """How much of what is kept mistakes predict, less what they predict and was not seen."""
+        score = 0
+        for run in (*self.wrong, *self.right):
+            compared = self._compare(run, mistakes) if mistakes else compare(run, None)
+            score += len(compared.predicted) - compared.missed
+        return score

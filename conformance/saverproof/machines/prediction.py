@@ -1,0 +1,203 @@
+"""Predicts what a saver with certain mistakes would show, by running programs on such a saver."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from saverproof.errors import SaverproofError
+from saverproof.judging.answers import is_mapping, place
+from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.session import Breach
+from saverproof.machines.differences import calls_in
+from saverproof.machines.trials import ProgramRun, Trials
+from saverproof.mistakes import Mistake
+from saverproof.mistakes.registry import opener
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.reference.store import Store
+from saverproof.steps.definitions import OwnStep, Program
+from saverproof.targets.target import Target
+from saverproof.values import show
+
+Signature: TypeAlias = tuple[Any, ...]
+"""All that a difference says, less what depends on the saver's own versions and messages."""
+
+_WIDTH = 2_000
+"""Characters of a value that are compared: two values that differ only behind that are rare, and
+either is told as a finding of its own."""
+_TO_OPEN = 3
+"""What it takes to open a saver and to look at it in the end, in steps."""
+_OF_VERSIONS = frozenset({"channel_versions", "versions_seen"})
+"""Parts of a checkpoint that hold versions, which each saver makes in its own way."""
+
+
+def signature(breach: Breach) -> Signature:
+    """What a breach says: two savers that show the same one answered alike."""
+    return (breach.position, *_of_difference(breach.difference))
+
+
+def signatures(run: ProgramRun) -> list[Signature]:
+    """What each breach of a run says: asked for many times of one run."""
+    if "signatures" not in run.notes:
+        run.notes["signatures"] = [*map(signature, run.breaches)]
+    said: list[Signature] = run.notes["signatures"]
+    return said
+
+
+def _of_difference(difference: Difference) -> Signature:
+    write = difference.write
+    return (
+        difference.fact,
+        difference.kind,
+        difference.address,
+        difference.cause,
+        None if write is None else (write.task, write.index, write.channel),
+        "" if difference.detail in _OF_VERSIONS else _said(difference.observed),
+        tuple(sorted(map(repr, map(_of_difference, difference.explains)))),
+    )
+
+
+def _said(value: Any) -> str:
+    """A value as text: exceptions alike whatever they say, tuples without versions."""
+    if isinstance(value, Raised):
+        return "raised"
+    if is_mapping(getattr(value, "checkpoint", None)):
+        shown = {k: v for k, v in value.checkpoint.items() if k not in _OF_VERSIONS}
+        written = [tuple(each) for each in getattr(value, "pending_writes", None) or ()]
+        parts = (place(value.config), shown, value.metadata, place(value.parent_config), written)
+        return show(parts, _WIDTH)
+    return show(value, _WIDTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a run showed beside what was predicted of it.
+
+    Attributes:
+        predicted: breaches that were predicted to the letter.
+        left: breaches that were not.
+        missed: how many more were predicted, and not seen.
+    """
+
+    predicted: tuple[Breach, ...]
+    left: tuple[Breach, ...]
+    missed: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the run showed what was predicted, and nothing else."""
+        return not self.left and not self.missed
+
+
+def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
+    """Hold what a run showed against a prediction; None predicts that nothing differs."""
+    expected = Counter(() if prediction is None else signatures(prediction))
+    predicted, left = [], []
+    for breach, said in zip(run.breaches, signatures(run), strict=True):
+        if expected[said] > 0:
+            expected[said] -= 1
+            predicted.append(breach)
+        else:
+            left.append(breach)
+    return Compared(tuple(predicted), tuple(left), expected.total())
+
+
+@dataclass(slots=True)
+class Predictor:
+    """Runs programs on savers made of known mistakes, as the saver under test was run.
+
+    ``like`` are the trials of that saver; ``steps`` counts those that were taken here.
+    """
+
+    like: Trials
+    steps: int = 0
+    next_version: Callable[[Any, Any, None], Any] | None = None
+    _classes: dict[tuple[str, ...], type[ReferenceSaver] | None] = field(default_factory=dict)
+
+    def predict(self, run: ProgramRun, mistakes: Sequence[Mistake]) -> ProgramRun | None:
+        """What a saver with these mistakes, the last the most derived, shows in the program.
+
+        None if the mistakes cannot stand in one class, or nothing can be said of the program.
+        """
+        return self.replay(
+            run.program,
+            mistakes,
+            thorough=run.thorough,
+            watch_inputs=run.watch_inputs,
+            finishes=run.finished,
+            apis=run.apis,
+        )
+
+    def replay(
+        self, program: Program, mistakes: Sequence[Mistake], apis: tuple[str, ...] = (), **how: Any
+    ) -> ProgramRun | None:
+        """Run a program on such a saver; ``how`` is as :meth:`Trials.replay` has it."""
+        saver = self._composed(mistakes)
+        if saver is None or any(isinstance(step, OwnStep) for step in program):
+            return None
+        self.steps += calls_in(program) + _TO_OPEN
+        like = self.like
+        set_up = all(each.setup for each in mistakes)
+        target = Target(name="mistakes", open=opener(saver, setup=set_up), drop=_forget)
+        trials = Trials(target, like.folder, like.loop, apis or like.apis, shallow=like.shallow)
+        try:
+            return trials.replay(program, **how)
+        except SaverproofError:
+            # A mistake in opening or closing, of a saver that was not told to be reopened.
+            return None
+
+    def _composed(self, mistakes: Sequence[Mistake]) -> type[ReferenceSaver] | None:
+        key = tuple(each.name for each in mistakes)
+        if key not in self._classes:
+            self._classes[key] = composed([each.saver for each in mistakes], self.next_version)
+        return self._classes[key]
+
+
+def _forget(workspace: Any) -> None:
+    Store.forget(workspace.path)
+
+
+def composed(
+    savers: Iterable[type[ReferenceSaver]],
+    next_version: Callable[[Any, Any, None], Any] | None = None,
+) -> type[ReferenceSaver] | None:
+    """A saver class with all of these mistakes, the last the most derived; None if it cannot be.
+
+    ``next_version`` replaces the reference's own way of making versions, unless a mistake does.
+    """
+    bases: list[type] = []
+    for saver in savers:
+        if any(issubclass(base, saver) for base in bases):
+            continue
+        bases = [saver, *(base for base in bases if not issubclass(saver, base))]
+    body: Mapping[str, Any] = {}
+    if next_version is not None and all(
+        base.get_next_version is ReferenceSaver.get_next_version
+        for base in bases
+        if issubclass(base, ReferenceSaver)
+    ):
+        body = {"get_next_version": next_version}
+    try:
+        return type("Mistaken", tuple(bases) or (ReferenceSaver,), dict(body))
+    except TypeError:
+        return None
+
+
+def versions_like(saver: BaseCheckpointSaver[Any]) -> Callable[[Any, Any, None], Any] | None:
+    """How a composed saver makes versions as ``saver`` does: of integers it counts on.
+
+    Text versions of any form sort and differ as the reference's do.
+    """
+    try:
+        first = saver.get_next_version(None, None)
+    except Exception:  # noqa: BLE001 - a saver may raise anything, and is judged for it elsewhere
+        return None
+    return _count_on if isinstance(first, int) else None
+
+
+def _count_on(_: Any, current: int | None, __: None) -> int:
+    return 1 if current is None else current + 1

@@ -1,0 +1,23 @@
+"""The shortest program that shows each known mistake where it is the only one.
+
+A saver that is wrong somewhere is put to all of them: what one mistake hides in programs that are
+made at random, another's own program shows.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PROGRAMS_FILE = Path(__file__).with_name("programs.json")
+
+
+@cache
+def programs() -> dict[str, Any]:
+    """The name of a mistake -> its program, as JSON; mistakes that no short program shows lack."""
+    if not PROGRAMS_FILE.exists():
+        return {}
+    found: dict[str, Any] = json.loads(PROGRAMS_FILE.read_text(encoding="utf-8"))
+    return found
