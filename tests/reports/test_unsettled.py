@@ -215,6 +215,7 @@ def test_every_format_has_a_heading_for_it(lenient: bool) -> None:
     page, text = html(report), markdown(report)
     assert "2 unsettled." in page
     assert f"Unsettled: `{PAGES}`, `{SORTED}`" in text
+    assert f"<summary><code>{PAGES}, {SORTED}</code>" in page
     for format_ in (page, text):
         assert "write twice" in format_
         assert "--saver-lenient" in format_
