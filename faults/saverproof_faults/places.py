@@ -266,6 +266,12 @@ def io_to_fail(io_calls: Sequence[str]) -> frozenset[int]:
     return frozenset(chosen)
 
 
+def is_rollback(sql: str) -> bool:
+    """Return whether a statement ends a whole transaction by undoing it."""
+    words = sql.upper().rstrip(" ;").split()
+    return words in (["ROLLBACK"], ["ROLLBACK", "TRANSACTION"])
+
+
 def _plans_of(statement: Statement, *, rollback_journal: bool) -> list[Plan]:
     about = excerpt(statement.sql)
 
@@ -274,7 +280,7 @@ def _plans_of(statement: Statement, *, rollback_journal: bool) -> list[Plan]:
             fault, Place(Event.ENGINE_STATEMENT, statement.number, moment, row), about=about
         )
 
-    plans = [at(Fault.DENIED), at(Fault.INTERRUPT)]
+    plans = [] if is_rollback(statement.sql) else [at(Fault.DENIED), at(Fault.INTERRUPT)]
     if statement.rows:
         plans += [at(Fault.TRIGGER_ABORT, row=row) for row in sorted({1, statement.rows})]
     if statement.locks:

@@ -6,6 +6,7 @@ from tests.right_savers import RIGHT, RightSaver
 
 from saverproof import target
 from saverproof.capability import Capability
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.targets.reference import TargetRef
 from saverproof.targets.target import Target
 
@@ -17,9 +18,9 @@ def ref_to(name: str) -> TargetRef:
 
 def _target_of(right: RightSaver) -> Target:
     declines = {Capability(name): why for name, why in right.declines.items()}
-    decorate = target(
-        name=right.name, durable=right.durable, capabilities=declines, drop=right.drop
-    )
+    # A target with `drop` is taken to keep its data elsewhere than in its folder.
+    drop = right.drop if issubclass(right.saver, ReferenceSaver) else None
+    decorate = target(name=right.name, durable=right.durable, capabilities=declines, drop=drop)
     return decorate(right.make)
 
 

@@ -184,6 +184,54 @@ def test_a_lock_that_is_never_released_is_blamed_if_nothing_moves_and_cuts_the_s
         assert why in outcome.unknown[f"atomicity/{contract}"]
 
 
+class ComingBack(Database):
+    """Does not answer after a failure, until another saver is opened."""
+
+    gate = threading.Event()
+    failed = False
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        ComingBack.gate.set()
+        ComingBack.gate = threading.Event()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        try:
+            with super().writing():
+                yield
+        except sqlite3.OperationalError:
+            self.failed = True
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        if self.failed:
+            self.failed = False
+            ComingBack.gate.wait()
+        with super().reading():
+            yield
+
+
+def test_a_call_that_comes_back_after_it_was_given_up_disturbs_no_other_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "Worker", lambda *_: worker.Worker(0.5))
+    heard: list[str] = []
+    going_on = worker.Worker.say
+
+    def say(self: worker.Worker, stage: str) -> None:
+        if threading.current_thread() is not self._thread:
+            heard.append(stage)
+        going_on(self, stage)
+
+    monkeypatch.setattr(worker.Worker, "say", say)
+    outcome = judged(target_of(ComingBack), tmp_path, operations=["put", "put_writes"])
+    ComingBack.gate.set()
+    assert found(outcome) == {"usable-after"}
+    assert heard == []
+
+
 @pytest.mark.parametrize("api", ["sync", "async"])
 def test_the_bundled_saver_holds_everything(api: str, tmp_path: Path) -> None:
     outcome = judged(targets.sqlite, tmp_path, api)

@@ -20,7 +20,7 @@ from saverproof.targets.target import Target
 
 FAMILY = "atomicity"
 FAULTS = {"failed-commit-stays-open": 140, "never-connects-again": 140}
-"""How many faults it takes to catch these; for all the others 60 are enough."""
+"""How many faults it takes to catch these; for all the others 70 are enough."""
 
 
 class CutsConnections:
@@ -64,7 +64,7 @@ def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench, "Worker", lambda *_: Worker(0.5))
-    most = dataclasses.replace(effort.EFFORTS["quick"], most=FAULTS.get(wrong.name, 60))
+    most = dataclasses.replace(effort.EFFORTS["quick"], most=FAULTS.get(wrong.name, 70))
     monkeypatch.setitem(effort.EFFORTS, "quick", most)
     monkeypatch.setattr(
         "saverproof.families.atomicity.family.shortened", lambda bench, found, *_: [found]

@@ -238,6 +238,27 @@ def test_a_statement_that_is_cached_is_denied_too(
     connection.rollback()
 
 
+def read(connection: sqlite3.Connection) -> None:
+    """A read in a transaction of its own, which a rollback ends."""
+    connection.execute("BEGIN")
+    connection.execute("SELECT * FROM t").fetchall()
+    connection.execute("ROLLBACK")
+
+
+def test_a_rollback_is_neither_denied_nor_interrupted(
+    injector: Injector, connection: sqlite3.Connection
+) -> None:
+    with injector.counting() as counting:
+        read(connection)
+    planned = {(plan.fault, plan.place.index) for plan in counting.places.plans()}
+    struck = (Fault.DENIED, Fault.INTERRUPT)
+    assert {index for fault, index in planned if fault in struck} == {1, 2}
+    for fault in struck:
+        with injector.armed(engine(fault, 3)) as armed:
+            read(connection)
+        assert not armed.fired
+
+
 def test_a_lock_is_refused_at_once_and_released(
     injector: Injector, connection: sqlite3.Connection, path: str
 ) -> None:

@@ -13,6 +13,14 @@ from tests.right_savers.registry import right
 
 
 class BeginningFirst(Database):
+    def begin(self) -> None:
+        """Begin, or leave nothing begun: what comes with a BEGIN may fail once that is done."""
+        try:
+            super().begin()
+        except BaseException:
+            self.roll_back()
+            raise
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """BEGIN that fails has begun nothing, so that nothing needs to be rolled back."""

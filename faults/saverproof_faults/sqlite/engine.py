@@ -2,6 +2,7 @@
 
 from saverproof_faults.armed_plans import ArmedPlan
 from saverproof_faults.kinds import Moment
+from saverproof_faults.places import is_rollback
 from saverproof_faults.sqlite import hooks
 from saverproof_faults.sqlite.enginefault import EngineFault
 from saverproof_faults.sqlite.handles import Refused, WatchedConnection
@@ -20,7 +21,8 @@ class Interrupt(EngineFault):
     """An interrupt at a statement's first opcode, or after its last.
 
     If the statement writes, the first undoes the whole transaction. The second undoes nothing: the
-    statement is complete by then, and only its answer is lost.
+    statement is complete by then, and only its answer is lost. A rollback is let be: in a run that
+    meets no other fault it ends a read, and no application interrupts that.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:
@@ -38,7 +40,7 @@ class Interrupt(EngineFault):
         )
 
     def began(self, connection: WatchedConnection, number: int, statement: int) -> None:
-        if self.at_place(number):
+        if self.at_place(number) and not is_rollback(connection.sql_of(statement)):
             self._armed = (connection, statement)
             self.armed.steps = 0
         elif self._armed is not None and self._armed[0] is connection:
@@ -62,7 +64,8 @@ class Denied(EngineFault):
     """An authorizer that denies whatever is compiled next, once all earlier statements have begun.
 
     Setting an authorizer makes SQLite compile every statement again, so that cached statements are
-    denied too. The statement that is compiled next may run only after another one.
+    denied too. The statement that is compiled next may run only after another one. A rollback is
+    let be: no application denies its own.
     """
 
     def __init__(self, armed: ArmedPlan, watch: Watch) -> None:

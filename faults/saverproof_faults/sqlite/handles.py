@@ -65,6 +65,11 @@ class WatchedConnection:
         """The primary result code of the last call on this connection."""
         return int(self.library.quick.sqlite3_errcode(self.handle)) & 0xFF
 
+    def sql_of(self, statement: int) -> str:
+        """Return the text of a statement of this connection, given its handle."""
+        text: bytes = self.library.quick.sqlite3_sql(statement)
+        return text.decode(errors="replace")
+
     def run(self, sql: str) -> None:
         """Run statements on the program's own connection, without being watched.
 

@@ -17,6 +17,7 @@ from saverproof_faults.sqlite.library import (
     TRACE_CLOSE,
     TRACE_PROFILE,
     TRACE_STATEMENT,
+    TRANSACTION,
     UTF8,
     AuthorizerHook,
     BusyHook,
@@ -156,9 +157,14 @@ def _waiting(handle: int, _times: int) -> int:
 
 
 def _preparing(
-    handle: int, action: int, _first: bytes, _second: bytes, _database: bytes, _inner: bytes
+    handle: int, action: int, first: bytes, _second: bytes, _database: bytes, _inner: bytes
 ) -> int:
-    """A statement is compiled. The result DENY fails it as not authorized."""
+    """A statement is compiled. The result DENY fails it as not authorized.
+
+    Nobody is asked about a rollback: no application forbids its own.
+    """
+    if action == TRANSACTION and first == b"ROLLBACK":
+        return OK
     hold_off()
     with HELD_OFF:
         receiver = CURRENT.receiver

@@ -86,7 +86,7 @@ class StatementRecorder(Listener):
         running = _Running(
             number=number,
             handle=statement,
-            sql=quick.sqlite3_sql(statement).decode(errors="replace"),
+            sql=connection.sql_of(statement),
             connection=connection,
             writes=writes,
             locks=writes

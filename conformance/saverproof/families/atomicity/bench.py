@@ -28,8 +28,8 @@ from saverproof.process.scratch import in_memory
 from saverproof.targets.event_loop import Loop, loop_for
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from saverproof_faults import ArmedPlan, Event, FaultsError, Injector, NotSettled, Plan
 from saverproof_faults import Driver as FaultDriver
-from saverproof_faults import Event, FaultsError, Injector, NotSettled, Plan
 from saverproof_faults.places import OUTAGES, SERVER_FAULTS
 from saverproof_faults.servers import serving_apart
 from saverproof_faults.syscalls import SystemCall, available
@@ -44,7 +44,15 @@ class CallerThread:
     def __init__(self, api: str) -> None:
         self._api = api
         self._files: FailingFiles | None = None
-        self.loop, self.worker = loop_for(api), Worker()
+        self._given_up: list[Worker] = []
+        self.loop, self._worker = loop_for(api), Worker()
+
+    @property
+    def worker(self) -> Worker:
+        """The worker in use. One that was given up, and goes on after all, is its own: it is told
+        so, and disturbs nobody else's work.
+        """
+        return next((given_up for given_up in self._given_up if given_up.is_here), self._worker)
 
     def hold(self, files: FailingFiles) -> None:
         """Go on with new ones, whose system calls are held, and those of all that they start."""
@@ -54,9 +62,9 @@ class CallerThread:
 
     def start(self, *patience_s: float) -> None:
         """Go on with new ones."""
-        self.loop, self.worker = loop_for(self._api), Worker(*patience_s)
+        self.loop, self._worker = loop_for(self._api), Worker(*patience_s)
         if self._files is not None:
-            self.worker.run(self._files.cover)
+            self._worker.run(self._files.cover)
 
     def release(self) -> None:
         """Go on with new ones, whose system calls are not held."""
@@ -98,7 +106,8 @@ class CallerThread:
     def renew(self) -> None:
         """Go on with new ones: the saver hangs on those in use."""
         patience_s = self.worker.patience_s
-        self.worker.close()
+        self._given_up.append(self._worker)
+        self._worker.close()
         _stop(self.loop)
         self.start(patience_s)
 
@@ -186,6 +195,23 @@ class FaultBench:
     def loop(self) -> Loop:
         """The event loop for the saver."""
         return self.caller.loop
+
+    @contextmanager
+    def armed(self, *plans: Plan) -> Iterator[ArmedPlan]:
+        """Arm plans of faults above the storage for a block; gives the first.
+
+        Raises:
+            AbandonedError: nobody waits for what the block does any more.
+        """
+        worker = self.worker
+        worker.say("arming a fault")
+        shot, *_ = self.injector.arm(*plans)
+        try:
+            yield shot
+        finally:
+            # A trial that was given up must not heal what the next one has armed.
+            if not worker.abandoned:
+                self.injector.heal()
 
     def storage(self, plan: Plan) -> FailingStorage:
         """What fails as a plan of storage faults says."""

@@ -171,11 +171,13 @@ def injections(places: Places, cancellations: Sequence[Plan], values: int) -> li
     failed_io = io_to_fail(places.io_calls)
     idle = {s.number for s in places.statements if not _takes_lock(s)}
     reads = {call.index for call in places.calls if _only_reads(call)}
+    ends = _ends_of_reads(places.calls)
     plans = [
         plan
         for plan in places.plans()
         if not (plan.fault is Fault.LOCKED and plan.place.index in idle)
         and not (_after(plan) and plan.place.index in reads)
+        and not (plan.place.event is Event.ROLLBACK and plan.place.index in ends)
         and not (plan.place.event is Event.IO and plan.place.index not in failed_io)
     ]
     return [*map(Injection, plans), *map(Injection, cancellations), *refused]
@@ -185,6 +187,20 @@ def _after(plan: Plan) -> bool:
     place = plan.place
     client = plan.fault is Fault.RAISE and place.event is Event.STATEMENT
     return client and place.moment is Moment.AFTER
+
+
+def _ends_of_reads(calls: Iterable[Call]) -> frozenset[int]:
+    """The rollbacks that undo nothing, in an engine inside the process: those it never refuses."""
+    ends: set[int] = set()
+    changed = False
+    for call in calls:
+        if call.event is Event.STATEMENT:
+            changed = changed or not _only_reads(call)
+        elif call.event is Event.ROLLBACK and not call.remote and not changed:
+            ends.add(call.index)
+        elif call.event in (Event.COMMIT, Event.ROLLBACK):
+            changed = False
+    return frozenset(ends)
 
 
 def _only_reads(call: Call) -> bool:

@@ -58,15 +58,10 @@ def _fail_io(trial: FaultTrial, plan: Plan) -> None:
 
 
 def _arm(trial: FaultTrial, plan: Plan, also: Plan | None) -> None:
-    injector, observation = trial.bench.injector, trial.observation
-    shot, *_ = injector.arm(*((plan,) if also is None else (plan, also)))
-    observation.has_fired = lambda: shot.fired > 0
-    try:
+    observation = trial.observation
+    with trial.bench.armed(*((plan,) if also is None else (plan, also))) as shot:
+        observation.has_fired = lambda: shot.fired > 0
         _operate(trial)
-    finally:
-        # A trial that was given up must not heal what the next one has armed.
-        if not trial.bench.worker.abandoned:
-            injector.heal()
     observation.fired, observation.note = shot.fired > 0, shot.note
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.errors import NoCleanRunError, describe
+from saverproof.execution.copied_files import copy_files
 from saverproof.execution.driver import ApiDriver, driver_of
 from saverproof.execution.own_ids import ids_for
 from saverproof.execution.settled_calls import Calls, Key, SettledCall, perform
@@ -154,5 +155,5 @@ def placed(store: PreparedStore, target: Target, folder: Path) -> Iterator[Works
     """A workspace of its own with the store's files, if it has any."""
     with fresh_workspace(folder, target) as workspace:
         if store.folder is not None:
-            shutil.copytree(store.folder, workspace.path, symlinks=True, dirs_exist_ok=True)
+            copy_files(store.folder, workspace.path)
         yield workspace

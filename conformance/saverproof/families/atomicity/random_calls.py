@@ -44,7 +44,7 @@ def failed(
             _make(bench, operation, seen)
         seen.fired = storage.has_fired()
     else:
-        with bench.injector.armed(plan) as shot:
+        with bench.armed(plan) as shot:
             _make(bench, operation, seen)
         seen.fired = shot.fired > 0
     return seen

@@ -8,14 +8,15 @@ waits until it is over, for both of them, and is made again then; what gets thro
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Self
 
 from saverproof.errors import describe
+from saverproof.execution.copied_files import copy_files
 from saverproof.execution.driver import ApiDriver
 from saverproof.execution.settled_calls import Key, SettledCall, awaiting
 from saverproof.execution.view import Snapshot, Wanted, latest_key
@@ -220,7 +221,7 @@ class RandomTrial:
         if not self.bench.target.durable or not any(left.iterdir()):
             return None
         fresh = self._stores.fresh()
-        shutil.copytree(left, fresh.path, symlinks=True, dirs_exist_ok=True)
+        copy_files(left, fresh.path)
         self._reopen(fresh, injection)
         if self._seen() != self._before:
             return self._violation(broken(SILENT, "what was acknowledged is gone after a kill"))
@@ -231,14 +232,15 @@ class RandomTrial:
     ) -> ProgramViolation | None:
         """Go on with the files as a process leaves them that is killed at a place of the call."""
         left, fresh = self._stores.workspace.path, self._stores.fresh()
-        copies: list[object] = []
+        copied: list[Path] = []
 
-        def copy_files() -> None:
-            copies.append(shutil.copytree(left, fresh.path, symlinks=True, dirs_exist_ok=True))
+        def copy() -> None:
+            copy_files(left, fresh.path)
+            copied.append(fresh.path)
 
-        with self.bench.injector.trapped(plan.place, copy_files):
+        with self.bench.injector.trapped(plan.place, copy):
             ended = undisturbed(self.bench, partial(self._stores.perform, self.driver, call))
-        if not copies:
+        if not copied:
             return self._unharmed(ended, expected, self._seen())
         self._reopen(fresh, injection)
         seen = self._seen()

@@ -57,6 +57,11 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name=NAME, daemon=True)
         self._thread.start()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the thread that asks is the worker's own."""
+        return threading.current_thread() is self._thread
+
     def _serve(self) -> None:
         while (work := self._work.get()) is not None:
             work()
