@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from saverproof.contracts.registry import contract
-from saverproof.mistakes import MISTAKES, Mistake, opener
+from saverproof.mistakes import Mistake, opener
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Store
 from saverproof.targets.target import Target
@@ -87,42 +87,20 @@ class Crowd:
         return bool(found != said(Crowd(()), mistake.breaks) and found != beside)
 
 
+@cache
 def said(crowd: Crowd, broken: str) -> Any:
     """What a saver answers in the scene of a contract."""
-    return _said_alone(crowd, broken) if len(crowd.mistakes) < 2 else _said(crowd, broken)
+    return asked(crowd, broken)
 
 
-@cache
-def _said_alone(crowd: Crowd, broken: str) -> Any:
-    """The same of few mistakes, which are asked time and again."""
-    return _said(crowd, broken)
-
-
-def _said(crowd: Crowd, broken: str) -> Any:
+def asked(crowd: Crowd, broken: str) -> Any:
+    """Play the scene of a contract, and return what the saver answers."""
     api = api_of(contract(broken).family)
     with TemporaryDirectory() as folder:
         try:
             return answers(crowd.saver, broken, api, Path(folder) / "saver", setup=crowd.setup)
         except Exception as error:  # noqa: BLE001 - a scene may stumble over what it was answered
             return f"the scene raised {type(error).__name__}"
-
-
-def _can_be_asked(mistake: Mistake) -> bool:
-    """Whether its scene says the same each time, in calls that return, of a saver that is whole."""
-    if mistake.hangs or mistake.heavy or contract(mistake.breaks).family == "interface":
-        return False
-    alone = Crowd((mistake,))
-    return bool(_said(alone, mistake.breaks) == _said(alone, mistake.breaks))
-
-
-@cache
-def candidates() -> tuple[Mistake, ...]:
-    """The known mistakes of which crowds are made.
-
-    Left out are those that hang, that take seconds to reach, that take an operation away (the probe
-    finds those), and those whose scene answers otherwise each time.
-    """
-    return tuple(mistake for mistake in MISTAKES if _can_be_asked(mistake))
 
 
 def composed(mistakes: Sequence[Mistake]) -> Crowd | None:
