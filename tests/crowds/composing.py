@@ -8,8 +8,9 @@ kit's judges, which the crowd is to measure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +22,7 @@ from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import Store
 from saverproof.targets.target import Target
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
-from tests.crowds.flawed import Flaw, api_of
+from tests.crowds.flawed import Flaw, api_of, families_of
 from tests.wrong_savers.test_misbehaviour import answers
 
 
@@ -40,6 +41,15 @@ class Crowd:
     def flaws(self) -> tuple[Flaw, ...]:
         """Its mistakes as flaws."""
         return tuple(Flaw(each.name, each.breaks, each.note) for each in self.mistakes)
+
+    @property
+    def families(self) -> list[str]:
+        """The families of the contracts that it breaks."""
+        return families_of(self.flaws)
+
+    def served(self) -> AbstractContextManager[Any]:
+        """Run what it needs: nothing."""
+        return nullcontext()
 
     @cached_property
     def saver(self) -> type[ReferenceSaver]:
@@ -87,7 +97,7 @@ class Crowd:
         return bool(found != said(Crowd(()), mistake.breaks) and found != beside)
 
 
-@cache
+@lru_cache(10_000)
 def said(crowd: Crowd, broken: str) -> Any:
     """What a saver answers in the scene of a contract."""
     return asked(crowd, broken)

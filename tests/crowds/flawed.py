@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,6 +37,13 @@ class FlawedSaver(Protocol):
     @property
     def flaws(self) -> tuple[Flaw, ...]:
         """Its flaws."""
+
+    @property
+    def families(self) -> list[str]:
+        """The families in which it is judged."""
+
+    def served(self) -> AbstractContextManager[Any]:
+        """Run what it needs while it is judged."""
 
     def target(self, mended: Collection[str] = ()) -> Target:
         """The saver as a target, without the flaws of these names."""

@@ -18,7 +18,7 @@ from saverproof.suite.planning import saver_event
 from saverproof_reports import report_of
 from saverproof_reports.causes import by_cause
 from tests.conformance.judging_support import plan_of
-from tests.crowds.flawed import Flaw, FlawedSaver, api_of, families_of
+from tests.crowds.flawed import Flaw, FlawedSaver, api_of
 
 
 class Told(StrEnum):
@@ -76,20 +76,20 @@ class Judgement:
 
 
 def judge(saver: FlawedSaver, mended: Collection[str] = (), *, seed: int = 0) -> Judgement:
-    """Judge a saver without some of its flaws, in the families of all that it has."""
+    """Judge a saver without some of its flaws, in the families that are asked of it."""
     started = time.perf_counter()
-    families = families_of(saver.flaws)
     outcomes: dict[str, Outcome] = {}
     trouble = []
-    target, facts = saver.target(mended), saver.facts()
-    for family in families:
-        with TemporaryDirectory() as folder:
-            api = api_of(family)
-            plan = plan_of(target, family, api, Path(folder), seed=seed, facts=facts)
-            try:
-                outcomes[family] = judged(plan, target)
-            except SaverproofError as error:
-                trouble.append(f"{family}: {error.message}")
+    with saver.served():
+        target, facts = saver.target(mended), saver.facts()
+        for family in saver.families:
+            with TemporaryDirectory() as folder:
+                api = api_of(family)
+                plan = plan_of(target, family, api, Path(folder), seed=seed, facts=facts)
+                try:
+                    outcomes[family] = judged(plan, target)
+                except SaverproofError as error:
+                    trouble.append(f"{family}: {error.message}")
     return _judgement(facts, outcomes, tuple(trouble), time.perf_counter() - started)
 
 
@@ -130,7 +130,7 @@ def _events(facts: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> list[d
         "saver_class": "crowd",
         "distribution": None,
         "version": None,
-        **facts,  # type: ignore[typeddict-item]
+        **facts,
     }
     items = [
         {

@@ -21,6 +21,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
+
 from tests.crowds.first_savers.registry import FirstSaver
 
 
@@ -48,7 +49,10 @@ class JsonFileSaver(BaseCheckpointSaver[int]):
 
     def save(self, file: Path, data: Any) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(self.mode)
         file.write_text(json.dumps(data))
+
+    mode = 0o666
 
     def load(self, file: Path) -> Any:
         return json.loads(file.read_text())
@@ -272,14 +276,14 @@ class KeepsNone:
 class MergesConfig:
     def whole_metadata(self, config: RunnableConfig, metadata: CheckpointMetadata) -> Any:
         merged = get_checkpoint_metadata(config, metadata)
-        return super().whole_metadata(config, merged)  # type: ignore[misc]
+        return super().whole_metadata(config, merged)
 
 
 @JSON_FILES.mend("id-ignored", "identity/list-selects", "`list` takes no notice of a checkpoint id")
 class ListsOneId:
     def is_asked_for(self, row: dict[str, Any], config: RunnableConfig) -> bool:
         asked = config["configurable"].get("checkpoint_id") or row["id"]
-        return super().is_asked_for(row, config) and row["id"] == asked  # type: ignore[misc]
+        return super().is_asked_for(row, config) and row["id"] == asked
 
 
 @JSON_FILES.mend(
@@ -297,7 +301,7 @@ class HashedNames:
 )
 class DeletesAll:
     def delete_thread(self, thread_id: str) -> None:
-        of_thread = self.folder_of(thread_id, "").parent  # type: ignore[attr-defined]
+        of_thread = self.folder_of(thread_id, "").parent
         for file in of_thread.glob("*/*.json"):
             file.unlink()
 
@@ -310,6 +314,11 @@ class DeletesAll:
 class TakesEarlyWrites:
     def takes_writes(self, thread_id: str, ns: str, checkpoint_id: str) -> bool:
         return True
+
+
+@JSON_FILES.mend("readable-by-all", "isolation/private-files", "other users can read the files")
+class OwnersOnly:
+    mode = 0o600
 
 
 TWO_FLAWS = JSON_FILES.but_for("two-flaws", ["writes-by-arrival", "writes-overwritten"])

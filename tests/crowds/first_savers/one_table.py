@@ -19,6 +19,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
+
 from tests.crowds.first_savers.registry import FirstSaver
 
 Row = tuple[Any, ...]
@@ -30,6 +31,7 @@ class OneTableSaver(BaseCheckpointSaver[int]):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
+        path.touch(self.mode)
         self.connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self.lock = threading.Lock()
         self.connection.execute(
@@ -37,6 +39,8 @@ class OneTableSaver(BaseCheckpointSaver[int]):
             " checkpoint_id BLOB, parent_id BLOB, type TEXT, data BLOB, metadata_type TEXT,"
             " metadata BLOB, task_id BLOB, task_path BLOB, idx INTEGER, channel BLOB)"
         )
+
+    mode = 0o666
 
     def ask(self, statement: str, *values: Any) -> list[Row]:
         with self.lock:
@@ -202,6 +206,8 @@ class OneTableSaver(BaseCheckpointSaver[int]):
 def opened(saver: type[OneTableSaver], folder: Path) -> Iterator[OneTableSaver]:
     """Open the saver on a database in a folder."""
     with closing(saver(folder / "memory.sqlite")) as one:
+        # Nothing here looks at the disk, which would be waited for after each statement.
+        one.ask("PRAGMA synchronous = OFF")
         yield one
 
 
@@ -226,10 +232,10 @@ class WritesSorted:
 @ONE_TABLE.mend("no-key", "upsert/put-is-idempotent", "a second put of an id adds a second row")
 class OneRowOfEach:
     def make_room(self, thread_id: str, ns: str, checkpoint_id: str) -> None:
-        self.ask(  # type: ignore[attr-defined]
+        self.ask(
             "DELETE FROM memory WHERE kind = 'checkpoint' AND thread_id = ? AND checkpoint_ns = ?"
             " AND checkpoint_id = ?",
-            *map(self.text, (thread_id, ns, checkpoint_id)),  # type: ignore[attr-defined]
+            *map(self.text, (thread_id, ns, checkpoint_id)),
         )
 
 
@@ -240,8 +246,8 @@ class OneRowOfEach:
 )
 class KeepsFirstWrite:
     def makes_way(self, place: tuple[str, str, str], task_id: str, index: int) -> bool:
-        return super().makes_way(place, task_id, index) and (  # type: ignore[misc]
-            index < 0 or not self.ask(*of_write("SELECT 1", place, task_id, index))  # type: ignore[attr-defined]
+        return super().makes_way(place, task_id, index) and (
+            index < 0 or not self.ask(*of_write("SELECT 1", place, task_id, index))
         )
 
 
@@ -253,8 +259,8 @@ class KeepsFirstWrite:
 class KeepsLastSpecial:
     def makes_way(self, place: tuple[str, str, str], task_id: str, index: int) -> bool:
         if index < 0:
-            self.ask(*of_write("DELETE", place, task_id, index))  # type: ignore[attr-defined]
-        return super().makes_way(place, task_id, index)  # type: ignore[misc]
+            self.ask(*of_write("DELETE", place, task_id, index))
+        return super().makes_way(place, task_id, index)
 
 
 def of_write(begin: str, place: tuple[str, str, str], task_id: str, index: int) -> tuple[Any, ...]:
@@ -282,7 +288,7 @@ class ParentFromConfig:
 class DeletesWrites:
     def delete_thread(self, thread_id: str) -> None:
         name = thread_id.encode("utf-8", "surrogatepass")
-        self.ask("DELETE FROM memory WHERE thread_id = ?", name)  # type: ignore[attr-defined]
+        self.ask("DELETE FROM memory WHERE thread_id = ?", name)
 
 
 @ONE_TABLE.mend(
@@ -313,4 +319,9 @@ class WritesOfNamespace:
 )
 class SerializesFirst:
     def dumped(self, writes: Sequence[tuple[str, Any]]) -> Iterable[tuple[str, tuple[str, bytes]]]:
-        return list(super().dumped(writes))  # type: ignore[misc]
+        return list(super().dumped(writes))
+
+
+@ONE_TABLE.mend("readable-by-all", "isolation/private-files", "other users can read the file")
+class OwnersOnly:
+    mode = 0o600

