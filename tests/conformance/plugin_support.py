@@ -293,6 +293,11 @@ class Result:
         return {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", last)}
 
     @property
+    def ran(self) -> dict[str, int]:
+        """The same without what was deselected, which grows with each new family."""
+        return {word: times for word, times in self.outcomes.items() if word != "deselected"}
+
+    @property
     def errors(self) -> list[str]:
         """The lines with which pytest reports a usage error."""
         return [line for line in self.output.splitlines() if line.startswith("ERROR: ")]
