@@ -1,0 +1,178 @@
+"""Known mistakes, put together, predict what a saver shows; what they do not predict is no held
+contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+
+from saverproof.contracts.tables import ordering, pending_writes, upsert
+from saverproof.families.registry import judged
+from saverproof.items import Outcome
+from saverproof.machines.diagnosis import Diagnosis
+from saverproof.machines.prediction import Predictor, compare, composed
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import ProgramRun, Trials
+from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.mistakes.programs import programs
+from saverproof.mistakes.registry import opener
+from saverproof.reference.saver import ReferenceSaver
+from saverproof.steps.codec import from_json
+from saverproof.steps.definitions import Program, Put, PutWrites
+from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.target import Target
+from saverproof.values import Value
+
+BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
+ARRIVAL, REPLACED = BY_NAME["writes-by-insertion"], BY_NAME["regular-write-replaced"]
+TWO = ("writes-by-insertion", "regular-write-replaced")
+
+
+def batch(task: int, *writes: tuple[str, int]) -> PutWrites:
+    """A batch on checkpoint 1 of thread ``a``."""
+    return PutWrites("a", "", 1, task, tuple((name, Value("integer", n)) for name, n in writes))
+
+
+AGAIN: Program = (Put("a", "", 1), batch(1, ("messages", 1)), batch(1, ("messages", 2)))
+
+
+class ForgetsTheThirdTask(ReferenceSaver):
+    """A mistake that nobody knows: a checkpoint has room for the writes of two tasks."""
+
+    def _store_batch(self, shelf: Any, checkpoint_id: str, rows: list[Any]) -> None:
+        tasks = {row.task_id for row in shelf.writes.get(checkpoint_id, {}).values()}
+        room = len(tasks | {row.task_id for row in rows}) <= 2
+        super()._store_batch(shelf, checkpoint_id, rows if room else [])
+
+
+@dataclass
+class Bench:
+    """Trials of a saver, and what predicts them."""
+
+    trials: Trials
+
+    def replay(self, program: Program) -> ProgramRun:
+        return self.trials.replay(program)
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        return Diagnosis(Predictor(self.trials))
+
+
+@pytest.fixture
+def loop() -> Iterator[EventLoop]:
+    with EventLoop() as running:
+        yield running
+
+
+def bench_of(saver: Any, loop: EventLoop, folder: Path) -> Bench:
+    target = Target(name="wrong", open=opener(saver))
+    return Bench(Trials(target, folder, loop, ("sync",)))
+
+
+def both(*names: str) -> type[ReferenceSaver]:
+    """One saver class with these mistakes."""
+    saver = composed(BY_NAME[name].saver for name in names)
+    assert saver is not None
+    return saver
+
+
+def outcome_of(saver: Any, family: str, folder: Path) -> Outcome:
+    target = Target(name="wrong", open=opener(saver))
+    facts = facts_from(EVERY_OPERATION)
+    return judged(plan_of(target, family, "sync", folder, facts=facts), target)
+
+
+def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_path: Path) -> None:
+    bench = bench_of(REPLACED.saver, loop, tmp_path)
+    diagnosis, run = bench.diagnosis, bench.replay(AGAIN)
+    blamed = upsert.REGULAR_WRITE_FIRST_WINS.id
+    assert diagnosis.extend(run, run.breaches[0], blamed, ()) is REPLACED
+    assert diagnosis.compare(run).exact
+
+
+def test_a_mistake_that_is_made_beside_another_is_left_to_be_found(
+    loop: EventLoop, tmp_path: Path
+) -> None:
+    bench = bench_of(both(*TWO), loop, tmp_path)
+    # The ids of three tasks do not sort as the tasks came, forwards or backwards.
+    tasks = tuple(batch(task, ("messages", task)) for task in (1, 2, 3))
+    diagnosis = bench.diagnosis
+    run = bench.replay((Put("a", "", 1), *tasks, *reversed(tasks), batch(1, ("messages", 9))))
+    while left := diagnosis.compare(run).left:
+        assert diagnosis.extend(run, left[0], left[0].contract, ()) is not None
+    assert set(diagnosis.mistakes) == {ARRIVAL, REPLACED}
+    assert diagnosis.compare(run).exact
+
+
+def test_what_nobody_knows_is_predicted_by_nothing(loop: EventLoop, tmp_path: Path) -> None:
+    bench = bench_of(ForgetsTheThirdTask, loop, tmp_path)
+    tasks = tuple(batch(task, ("messages", task)) for task in (1, 2, 3))
+    diagnosis, run = bench.diagnosis, bench.replay((Put("a", "", 1), *tasks))
+    found = diagnosis.extend(run, run.breaches[0], run.breaches[0].contract, ())
+    assert found is None
+    assert diagnosis.compare(run).left == run.breaches
+
+
+@pytest.mark.parametrize("family", ["upsert", "ordering", "pending-writes"])
+def test_of_two_flaws_neither_is_held_nor_dropped(family: str, tmp_path: Path) -> None:
+    outcome = outcome_of(both(*TWO), family, tmp_path)
+    told = {found.contract for found in (*outcome.findings, *outcome.handed)}
+    assert told == {ordering.WRITES_SORTED.id, upsert.REGULAR_WRITE_FIRST_WINS.id}
+    assert not outcome.unsettled
+
+
+def test_a_finding_says_which_mistake_is_behind_it(tmp_path: Path) -> None:
+    outcome = outcome_of(REPLACED.saver, "upsert", tmp_path)
+    assert [found.mistake for found in outcome.findings] == [REPLACED.note]
+
+
+def test_a_flaw_that_nobody_knows_is_told_all_the_same(tmp_path: Path) -> None:
+    outcome = outcome_of(ForgetsTheThirdTask, "pending-writes", tmp_path)
+    told = {found.contract for found in outcome.findings}
+    assert pending_writes.COMPLETE.id in told
+
+
+def test_what_is_proved_is_predicted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[ProgramSearch] = []
+    runs: list[ProgramRun] = []
+    follow_up = ProgramSearch.follow_up
+
+    def watched(search: ProgramSearch, run: ProgramRun) -> None:
+        searches.append(search)
+        runs.append(run)
+        follow_up(search, run)
+
+    monkeypatch.setattr(ProgramSearch, "follow_up", watched)
+    outcome = outcome_of(both(*TWO), "upsert", tmp_path)
+    assert outcome.extra["differences"]["explained"] > 10
+    diagnosis = searches[-1].diagnosis
+    again = Predictor(diagnosis.predictor.like, next_version=diagnosis.predictor.next_version)
+    with EventLoop() as loop:
+        again.like.loop = loop
+        Path(again.like.folder).mkdir(exist_ok=True)
+        for run in (run for run in runs if run.breaches):
+            assert compare(run, again.predict(run, diagnosis.mistakes)).exact
+
+
+SAMPLED = sorted(programs())[::12]
+"""A part of the programs: the self-test hunts all of the mistakes, and finds them anew."""
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_the_program_of_a_mistake_shows_it(name: str, loop: EventLoop, tmp_path: Path) -> None:
+    mistake: Mistake = BY_NAME[name]
+    apis = ("sync", "async") if mistake.breaks.startswith("parity/") else ("sync",)
+    trials = Trials(Target(name="wrong", open=mistake.make), tmp_path, loop, apis)
+    program = from_json(programs()[name])
+    looks = ((thorough, watched) for thorough in (True, False) for watched in (True, False))
+    assert any(
+        trials.replay(program, thorough=thorough, watch_inputs=watched).breaches
+        for thorough, watched in looks
+    )
