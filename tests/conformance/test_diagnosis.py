@@ -104,9 +104,11 @@ def test_a_mistake_that_is_made_beside_another_is_left_to_be_found(
     # The ids of three tasks do not sort as the tasks came, forwards or backwards.
     tasks = tuple(batch(task, ("messages", task)) for task in (1, 2, 3))
     diagnosis = bench.diagnosis
-    run = bench.replay((Put("a", "", 1), *tasks, *reversed(tasks), batch(1, ("messages", 9))))
-    while left := diagnosis.compare(run).left:
+    for program in (AGAIN, (Put("a", "", 1), *tasks)):
+        run = bench.replay(program)
+        left = diagnosis.compare(run).left
         assert diagnosis.extend(run, left[0], left[0].contract, ()) is not None
+    run = bench.replay((Put("a", "", 1), *tasks, batch(1, ("messages", 9))))
     assert set(diagnosis.mistakes) == {ARRIVAL, REPLACED}
     assert diagnosis.compare(run).exact
 
