@@ -92,6 +92,7 @@ CASES = (
     case("format-rewritten", "v", put(1)),
     case("timestamp-cut", "ts", put(1)),
     case("updated-channels-dropped", "updated_channels", put(1)),
+    case("pending-sends-dropped", "pending_sends", put(1, fields="pending-sends")),
     case("empty-versions-seen-dropped", "versions_seen", put(1)),
     case("versions-as-numbers", "channel_versions", put(1)),
     case("falsy-metadata-dropped", "metadata:step", put(1, metadata={"step": 0})),
@@ -165,6 +166,14 @@ CASES = (
     case("list-ignores-id", "selection", put(1), put(2, 1), ListTuples("a", "", 1)),
     case("before-inclusive", "selection", put(1), put(2, 1), ListTuples("a", "", before=2)),
     case("append-only", "selection", put(1), put(1), ListTuples("a")),
+    case(
+        "append-only",
+        "value:notes",
+        put(1),
+        put(1, changes=(("notes", number(2)),)),
+        ListTuples("a"),
+    ),
+    case("deleted-latest-cached", "extra", put(1), DeleteThread("a"), GetTuple("a")),
     case("oldest-first", "order", put(1), put(2, 1), ListTuples("a", "")),
     case("grouped-by-thread", "order", put(1), put(3, thread="b"), put(2, 1), ListTuples(None)),
     case("limit-plus-one", "limit", put(1), put(2, 1), ListTuples("a", "", limit=1)),
@@ -293,6 +302,9 @@ CROSSED = (
     case("two-stores", "", put(1), put(2, 1)),
     case("async-read-cache", "", put(1), writes(1, ("notes", 1))),
 )
+
+SHOWN_BY_READS_BETWEEN = {"async-read-cache", "deleted-latest-cached"}
+"""Savers that keep what they have read: their flaw shows where it was read before."""
 
 HANGING = (
     case("get-waits-for-its-own-loop", "hang", CallOnLoop("get_tuple", "a", 1)),
