@@ -13,7 +13,7 @@ from saverproof.judging.fields import GONE, THERE
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.listings import judge_listed
 from saverproof.judging.looks import Answer, ById, InListing, WholeListing
-from saverproof.judging.refusals import (
+from saverproof.judging.second_looks import (
     is_listed_by_limit,
     is_listed_by_namespace,
     refuses_no_namespace,

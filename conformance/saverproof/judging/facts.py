@@ -164,13 +164,13 @@ class Cause(Enum):
     SET_UP_ALREADY = "the store works without being set up again"
     EMPTY_THREAD = "nothing is stored in the thread"
     NONE_ARGUMENTS = "it is right without the arguments that are None"
-    NONE_ID = "it is right without the id that is None"
-    NO_NAMESPACE = "it is right with a namespace"
-    LISTED_BY_NAMESPACE = "it is listed where the namespace is named"
+    ID_FORM = "it is right without the id that is None or empty"
+    NAMESPACE_LEFT_OUT = "it is right where the namespace is named"
     LOOP_CONFIG = "it is right without the entries that LangGraph's loop adds"
     FILTER = "it is right without the filter"
     BEFORE = "it is right without before"
-    CRITERION = "it is right without the id or the namespace asked for"
+    PLACE = "it is right without the id or the namespace asked for"
+    HOWEVER_ASKED = "it is wrong however it is asked"
 
 
 @dataclass(frozen=True, slots=True)

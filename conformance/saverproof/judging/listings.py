@@ -13,12 +13,7 @@ from saverproof.judging.facts import Cause, Difference, Fact, FactLog, Listed, R
 from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import Listing, ask
 from saverproof.judging.looks import Answer, ById, InListing, WholeListing
-from saverproof.judging.refusals import (
-    is_listed_by_namespace,
-    judge_refusal,
-    plainer_forms,
-    refuses_nones,
-)
+from saverproof.judging.second_looks import cause_of_missing, judge_refusal, refuses_nones
 from saverproof.judging.store_check import judge_read
 from saverproof.judging.tuples import judge_tuple
 from saverproof.model.records import Address, Record
@@ -73,7 +68,7 @@ def _judge_selection(context: Context, step: ListTuples, listing: Listing) -> No
             behind.explains.append(lost)
             continue
         listed = _known_of(model, step, address)
-        cause = None if listed.wrong_metadata else _cause_of_missing(context, step, address)
+        cause = None if listed.wrong_metadata else cause_of_missing(context, step, address)
         told = _differ(context, facts.SELECTION, step, listing, listed, cause)
     for address, times in shown.items():
         if times > 1:
@@ -130,15 +125,6 @@ def tested_by(step: ListTuples) -> Iterator[Fact]:
         yield facts.EMPTY_ID
     if step.extras.loop:
         yield facts.LOOP_CONFIG
-
-
-def _cause_of_missing(context: Context, step: ListTuples, address: Address) -> Cause:
-    if is_listed_by_namespace(context, step, address):
-        return Cause.LISTED_BY_NAMESPACE
-    for cause, plainer in plainer_forms(step):
-        if address in ask(context, plainer).addresses:
-            return cause
-    return Cause.CRITERION
 
 
 def _look_by_id(context: Context, address: Address) -> Difference | None:

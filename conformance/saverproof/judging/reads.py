@@ -1,7 +1,7 @@
 """Takes the steps that read: get_tuple, list, pages, delta history, versions.
 
-A read that comes out wrong is asked again in its plainest form: if that comes out right, the
-form is to blame (an id of None, a missing namespace, the loop's own config entries).
+A read that comes out wrong is asked again in its plainer forms: if one comes out otherwise, the
+form makes the difference (an id of None, a missing namespace, the loop's own config entries).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -22,11 +21,12 @@ from saverproof.judging.context import Context
 from saverproof.judging.facts import Cause, Difference, FactLog, Raised
 from saverproof.judging.looks import Answer, Asked
 from saverproof.judging.puts import spoil
+from saverproof.judging.second_looks import plainer_reads
 from saverproof.judging.store_check import judge_latest, judge_read, read_back
 from saverproof.scripts.complaints import complain, guarded, unequal
 from saverproof.scripts.statements import read
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, NextVersions
+from saverproof.steps.definitions import GetTuple, NextVersions
 from saverproof.values import same
 
 _HOUR_S = 3_600
@@ -69,7 +69,7 @@ def _ask(context: Context, step: GetTuple) -> tuple[FactLog, Any]:
 
 
 def _cause(context: Context, step: GetTuple) -> Cause | None:
-    for cause, plain in _plainer(step):
+    for cause, plain in plainer_reads(step):
         if not alike(Asked(plain).ask(context), Asked(step).ask(context)):
             return cause
     return None
@@ -92,15 +92,6 @@ def _show_input(writer: ScriptWriter, step: GetTuple, difference: Difference) ->
 
 
 _FORM, _INPUT = Answer(_show_form), Answer(_show_input)
-
-
-def _plainer(step: GetTuple) -> Iterator[tuple[Cause, GetTuple]]:
-    if step.id_form is not IdForm.ABSENT:
-        yield Cause.NONE_ID, replace(step, id_form=IdForm.ABSENT)
-    if step.namespace is None:
-        yield Cause.NO_NAMESPACE, replace(step, namespace="")
-    if step.extras != PLAIN:
-        yield Cause.LOOP_CONFIG, replace(step, extras=PLAIN)
 
 
 def alike(left: Any, right: Any) -> bool:

@@ -11,6 +11,7 @@ from saverproof.judging.attribution import writes
 from saverproof.judging.attribution.case import Case
 from saverproof.judging.attribution.expected import (
     BY_CAUSE,
+    BY_CAUSE_OF_READ,
     BY_FACT,
     BY_FILTER,
     BY_REMOVAL,
@@ -20,7 +21,7 @@ from saverproof.judging.facts import OF_VALUES, Cause, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.model import records
 from saverproof.programs.renaming import threads
-from saverproof.steps.definitions import CopyThread, IdForm, ListTuples
+from saverproof.steps.definitions import CopyThread, GetTuple, IdForm, ListTuples
 
 
 def due_to(*causes: Cause) -> Callable[[Case], bool]:
@@ -37,8 +38,9 @@ def is_of_another_place(case: Case) -> bool:
 
 def expected(case: Case) -> str:
     """The contract that made the fact expected, its cause considered."""
+    causes = BY_CAUSE_OF_READ if isinstance(case.step, GetTuple) else BY_CAUSE
     cause = case.difference.cause
-    return (BY_CAUSE.get(cause) if cause else None) or BY_FACT[case.kind]
+    return (causes.get(cause) if cause else None) or BY_FACT[case.kind]
 
 
 def by_itself(case: Case) -> str:
@@ -133,7 +135,7 @@ def refuses_empty_id(case: Case) -> bool:
     """Whether a read with an empty id raised, which a read without one does not."""
     asked = getattr(case.step, "id_form", None)
     refused = isinstance(case.difference.observed, Raised)
-    return refused and asked is IdForm.EMPTY and case.difference.cause is Cause.NONE_ID
+    return refused and asked is IdForm.EMPTY and case.difference.cause is Cause.ID_FORM
 
 
 def refuses_limit_zero(case: Case) -> bool:

@@ -140,14 +140,19 @@ BY_CAUSE: Mapping[Cause, str] = {
     Cause.SET_UP_ALREADY: lifecycle.SETUP_IDEMPOTENT.id,
     Cause.EMPTY_THREAD: identity.UNKNOWN_IS_NONE.id,
     Cause.NONE_ARGUMENTS: identity.LOOP_CONFIGS.id,
-    Cause.NONE_ID: identity.NONE_ID_IS_LATEST.id,
-    Cause.NO_NAMESPACE: identity.GET_DEFAULTS_TO_ROOT.id,
-    Cause.LISTED_BY_NAMESPACE: identity.LIST_WITHOUT_NAMESPACE.id,
+    Cause.ID_FORM: identity.NONE_ID_IS_LATEST.id,
+    Cause.NAMESPACE_LEFT_OUT: identity.LIST_WITHOUT_NAMESPACE.id,
     Cause.LOOP_CONFIG: identity.LOOP_CONFIGS.id,
     Cause.BEFORE: ordering.BEFORE_IS_EXCLUSIVE.id,
-    Cause.CRITERION: identity.LIST_SELECTS.id,
+    Cause.PLACE: identity.LIST_SELECTS.id,
+    Cause.HOWEVER_ASKED: identity.LIST_SELECTS.id,
 }
-"""What a second look settles, whatever the fact and the step."""
+"""What a second look settles, whatever the fact is."""
+BY_CAUSE_OF_READ: Mapping[Cause, str] = {
+    **BY_CAUSE,
+    Cause.NAMESPACE_LEFT_OUT: identity.GET_DEFAULTS_TO_ROOT.id,
+}
+"""What it settles where one checkpoint was asked for."""
 WHOLE_STEP: Mapping[type[steps.Step], str] = {
     steps.DeleteThread: deletion.THREAD_ALL.id,
     steps.DeleteForRuns: deletion.RUNS.id,

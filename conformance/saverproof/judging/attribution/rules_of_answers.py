@@ -39,8 +39,8 @@ SETTLED = frozenset(
     }
 )
 CURES = (
-    *(Cause.NONE_ARGUMENTS, Cause.NONE_ID, Cause.NO_NAMESPACE, Cause.LOOP_CONFIG),
-    *(Cause.BEFORE, Cause.CRITERION, Cause.LISTED_BY_NAMESPACE),
+    *(Cause.NONE_ARGUMENTS, Cause.ID_FORM, Cause.NAMESPACE_LEFT_OUT, Cause.LOOP_CONFIG),
+    *(Cause.BEFORE, Cause.PLACE, Cause.HOWEVER_ASKED),
 )
 
 SECOND_LOOKS = (

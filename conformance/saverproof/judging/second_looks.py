@@ -1,4 +1,4 @@
-"""Why a saver refuses a listing: what it would have to be asked without."""
+"""Second looks: the same question asked otherwise, to see what a wrong answer depends on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from saverproof.judging.filters import sort_of
 from saverproof.judging.listing_answer import ask
 from saverproof.judging.looks import WholeListing
 from saverproof.model.records import Address
-from saverproof.steps.definitions import PLAIN, IdForm, ListTuples
+from saverproof.steps.definitions import PLAIN, GetTuple, IdForm, ListTuples
 
 _VERY_MANY = 100_000
 
@@ -34,22 +34,21 @@ def judge_refusal(context: Context, step: ListTuples, error: Raised) -> None:
     log = context.facts.by(WholeListing(step))
     named = replace(step, id_form=IdForm.ABSENT)
     if step.id_form is IdForm.EMPTY and ask(context, named).error is None:
-        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.NONE_ID)
+        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.ID_FORM)
         return
     if refuses_no_namespace(context, step):
-        cause = Cause.LISTED_BY_NAMESPACE
-        log.differ(facts.RAISED, None, "a listing", error, cause=cause)
+        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.NAMESPACE_LEFT_OUT)
         return
     if step.thread is not None and not context.model.listing(ListTuples(step.thread)):
         cause = Cause.EMPTY_THREAD
         log.differ(facts.RAISED, None, "an empty listing", error, cause=cause)
         return
-    for cause, plainer in plainer_forms(step):
+    for cause, plainer in plainer_listings(step):
         if ask(context, plainer).error is None:
             log.differ(facts.RAISED, None, "a listing", error, cause=cause)
             return
     if not context.is_for_the_unreadable(facts.RAISED, "a listing", error):
-        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.CRITERION)
+        log.differ(facts.RAISED, None, "a listing", error, cause=Cause.HOWEVER_ASKED)
 
 
 def refuses_nones(context: Context, step: ListTuples, error: Raised) -> bool:
@@ -97,10 +96,20 @@ def is_listed_by_namespace(context: Context, step: ListTuples, address: Address)
     return address in ask(context, replace(step, namespace=address[1])).addresses
 
 
-def plainer_forms(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:
-    """The step without one of its criteria or forms, and what was left out."""
+def plainer_reads(step: GetTuple) -> Iterator[tuple[Cause, GetTuple]]:
+    """A read without one of its forms, and what a right answer to it says."""
     if step.id_form is not IdForm.ABSENT:
-        yield Cause.NONE_ID, replace(step, id_form=IdForm.ABSENT)
+        yield Cause.ID_FORM, replace(step, id_form=IdForm.ABSENT)
+    if step.namespace is None:
+        yield Cause.NAMESPACE_LEFT_OUT, replace(step, namespace="")
+    if step.extras != PLAIN:
+        yield Cause.LOOP_CONFIG, replace(step, extras=PLAIN)
+
+
+def plainer_listings(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:
+    """A listing without one of its forms or criteria, and what a right answer to it says."""
+    if step.id_form is not IdForm.ABSENT:
+        yield Cause.ID_FORM, replace(step, id_form=IdForm.ABSENT)
     if step.extras != PLAIN:
         yield Cause.LOOP_CONFIG, replace(step, extras=PLAIN)
     if step.filter:
@@ -108,6 +117,16 @@ def plainer_forms(step: ListTuples) -> Iterator[tuple[Cause, ListTuples]]:
     if step.before is not None:
         yield Cause.BEFORE, replace(step, before=None)
     if step.number is not None:
-        yield Cause.CRITERION, replace(step, number=None)
+        yield Cause.PLACE, replace(step, number=None)
     if step.namespace is not None:
-        yield Cause.CRITERION, replace(step, namespace=None)
+        yield Cause.PLACE, replace(step, namespace=None)
+
+
+def cause_of_missing(context: Context, step: ListTuples, address: Address) -> Cause:
+    """How a listing would have to be asked to give a checkpoint that it leaves out."""
+    if is_listed_by_namespace(context, step, address):
+        return Cause.NAMESPACE_LEFT_OUT
+    for cause, plainer in plainer_listings(step):
+        if address in ask(context, plainer).addresses:
+            return cause
+    return Cause.HOWEVER_ASKED
