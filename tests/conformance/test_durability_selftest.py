@@ -14,7 +14,7 @@ from saverproof.families.durability import family, reporting
 from saverproof.families.durability.record import KillTrial
 from saverproof.families.durability.sweep import KillSweep
 from saverproof.items import Outcome
-from saverproof.scripts import luck, verification
+from saverproof.scripts import flaky, verification
 from saverproof.scripts.verification import complains_alone
 from saverproof.targets.target import Target
 from saverproof_faults.io import available
@@ -55,7 +55,7 @@ def complaining(monkeypatch: pytest.MonkeyPatch) -> set[str]:
             scripts.add(code_of(text))
         return shown
 
-    for module in (verification, luck):
+    for module in (verification, flaky):
         monkeypatch.setattr(module, "complains_alone", recorded)
     return scripts
 

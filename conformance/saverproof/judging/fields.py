@@ -18,9 +18,8 @@ from saverproof.judging.made_values import made_of
 from saverproof.model.metadata import equal
 from saverproof.model.records import Channel, Record
 from saverproof.scripts import complaints
-from saverproof.scripts.source import literal, quoted
+from saverproof.scripts.source import literal, nested, quoted, versions_source
 from saverproof.scripts.statements import NoScriptError
-from saverproof.scripts.versions_source import nested, versions_source
 from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.identifiers import mint, timestamp
 from saverproof.values import Value, same

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from saverproof.judging import (
+    author_steps,
     deletions,
     delta,
-    histories,
     lifecycles,
     listings,
-    own,
     puts,
     reads,
 )
@@ -29,9 +28,9 @@ HANDLERS: Mapping[type[steps.Step], Callable[[Any, Context], None]] = {
     steps.SetUp: lifecycles.take_set_up,
     steps.ListTuples: listings.take_list_tuples,
     steps.WalkPages: listings.take_walk_pages,
-    steps.OwnStep: own.take_own,
+    steps.OwnStep: author_steps.take_own,
     steps.Put: puts.take_put,
-    steps.PutHistory: histories.take_put_history,
+    steps.PutHistory: puts.take_put_history,
     steps.PutWrites: puts.take_put_writes,
     steps.GetTuple: reads.take_get_tuple,
     steps.NextVersions: reads.take_next_versions,

@@ -1,9 +1,10 @@
-"""Takes put and put_writes steps."""
+"""Takes the steps that put checkpoints and pending writes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from saverproof.execution.calls import PutCall, put_call, put_writes_call
@@ -19,7 +20,8 @@ from saverproof.model.records import SPECIAL_INDEX, Address, PlannedPut, Record,
 from saverproof.scripts.complaints import address_source, compare, unequal
 from saverproof.scripts.statements import put, put_writes, write
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import Put, PutWrites
+from saverproof.steps.definitions import Put, PutHistory, PutWrites
+from saverproof.steps.expanding import puts_of
 from saverproof.steps.identifiers import mint
 from saverproof.values import same
 
@@ -49,6 +51,30 @@ def take_put(step: Put, context: Context) -> None:
     _judge_returned(context, step, answer)
     if context.shallow:
         forget_older(context, step)
+    touch(context, address)
+
+
+def take_put_history(step: PutHistory, context: Context) -> None:
+    """Put one after another, and look at the last: listings and the end of the program look at all.
+
+    With the first that is refused the history ends.
+    """
+    context.last_change = step
+    thread = context.real(step.thread)
+    for one in puts_of(step):
+        address = (one.thread, one.namespace, one.number)
+        planned = context.attempt(partial(context.model.plan_put, one, context.next_version))
+        if isinstance(planned, Raised):
+            context.facts.differ(facts.VERSION_RAISED, address, "a version", planned)
+            return
+        answer = context.attempt(partial(context.driver.put, put_call(one, planned, thread)))
+        if isinstance(answer, Raised):
+            context.facts.differ(facts.RAISED, address, "the checkpoint's config", answer)
+            settle_refused(context, address)
+            return
+        mark(context, one, planned)
+        if context.shallow:
+            forget_older(context, one)
     touch(context, address)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from saverproof.execution.store import Store
 from saverproof.judging import attribution, facts
 from saverproof.judging.attribution.odd_names import hostile_names
+from saverproof.judging.author_steps import look_at_invariants, own_objection
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
-from saverproof.judging.own import look_at_invariants, own_objection
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.store_check import check_store
 from saverproof.programs.axes.axis import Touched

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from saverproof.scripts.source import dict_source, literal, quoted
-from saverproof.scripts.versions_source import versions_source
+from saverproof.scripts.source import dict_source, literal, quoted, versions_source
 from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import PutHistory, Times
 from saverproof.steps.expanding import MARK, RUN, puts_of

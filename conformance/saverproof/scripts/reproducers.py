@@ -8,11 +8,12 @@ from typing import Protocol
 from saverproof.programs.operations import OPERATIONS
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.complaints import guarded
-from saverproof.scripts.opening import Opening, opening_of, saver_methods
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.helpers import helpers
+from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
-from saverproof.scripts.program_script import program_script
-from saverproof.scripts.saver_methods import SaverMethods
-from saverproof.scripts.script import promise_of
+from saverproof.scripts.saver_methods import SaverMethods, saver_methods
+from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, write_steps
 from saverproof.scripts.verification import complains, complains_alone
 from saverproof.scripts.writer import ScriptWriter
@@ -89,7 +90,7 @@ def _shown(
             # The model differs from the one that followed the saver's mistakes: a step may build
             # on a checkpoint that is not there any more.
             return ""
-        text = program_script(writer, opening, promise, target.name)
+        text = _script(writer, opening, promise, target.name)
         if shows(text, name):
             return text
     return ""
@@ -142,4 +143,42 @@ def death_reproducer(target: Target, program: steps.Program, api: str, *, name: 
         write_steps(writer, program)
     except (NoScriptError, KeyError):
         return ""
-    return program_script(writer, opening, promise_of(name), target.name)
+    return _script(writer, opening, promise_of(name), target.name)
+
+
+# --- the script as a whole -----------------------------------------------------------------------
+
+
+def _script(writer: ScriptWriter, opening: Opening, promise: str, saver: str) -> str:
+    """The whole script."""
+    if len(writer.blocks) > 1:
+        writer.helpers.add("opened")
+    body = [*_in_time(writer, _with_saver(writer, opening))]
+    return script(promise, saver, opening, [*helpers(writer, opening), *body], writer.imports)
+
+
+def _with_saver(writer: ScriptWriter, opening: Opening) -> list[str]:
+    expression = "opened(path)" if "opened" in writer.helpers else ""
+    lines = [
+        line for block in writer.blocks for line in opening.opened(block, expression=expression)
+    ]
+    if writer.guard:
+        message = complaint(writer.guard, "raised {error!r:.1000}")
+        handler = ["except Exception as error:", f"    {message} from error"]
+        lines = ["try:", *indented(lines), *handler]
+    return opening.in_folder([*lines, *(writer.after or [])])
+
+
+def _in_time(writer: ScriptWriter, lines: list[str]) -> list[str]:
+    """The lines as a program of their own, which may have to end within the writer's patience."""
+    if not writer.patience_s:
+        return main(lines, coroutine=writer.calls.in_coroutine)
+    observed = f"nothing in {writer.patience_s:g} s"
+    return [
+        *main(lines, coroutine=True)[:-1],
+        "worker = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)",
+        "worker.start()",
+        f"worker.join({writer.patience_s:g})",
+        "if worker.is_alive():",
+        f"    {complaint('an answer or an exception', observed)}",
+    ]

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from saverproof.errors import OpeningError
+from saverproof.execution.driver import takes_task_path
+from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.own_source import OwnSource
+from saverproof.steps.definitions import Program, PutWrites
+from saverproof.targets.event_loop import EventLoop
+from saverproof.targets.opening import fresh_workspace, opened
+from saverproof.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +31,40 @@ class SaverMethods:
     setup: str = ""
     closers: tuple[str, ...] = ()
     own: Mapping[str, OwnSource] = field(default_factory=dict)
+
+
+def saver_methods(target: Target, program: Program, calls: CallSource) -> SaverMethods:
+    """What a script of this program has to know of the saver; the saver is opened only if so."""
+    asks = any(
+        step.calls_optional or (isinstance(step, PutWrites) and step.path) for step in program
+    )
+    if not asks:
+        return SaverMethods()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        EventLoop() as loop,
+        fresh_workspace(Path(folder), target) as workspace,
+    ):
+        try:
+            with opened(target, workspace, loop) as saver:
+                return _methods(saver, calls)
+        except OpeningError:
+            return SaverMethods()
+
+
+def _methods(saver: Any, calls: CallSource) -> SaverMethods:
+    closers = [name for name in ("close", "aclose") if hasattr(saver, name)]
+    method = "put_writes" if calls.api == "sync" else "aput_writes"
+    return SaverMethods(
+        takes_task_path(getattr(saver, method, None)),
+        _called(saver, "setup", calls) if hasattr(saver, "setup") else "",
+        tuple(_called(saver, name, calls) for name in closers),
+    )
+
+
+def _called(saver: Any, name: str, calls: CallSource) -> str:
+    """A call of a method without arguments, sync or async whichever it is."""
+    if inspect.iscoroutinefunction(getattr(saver, name)):
+        return f"await saver.{name}()" if calls.in_coroutine else f"asyncio.run(saver.{name}())"
+    managed = calls.in_coroutine and calls.managed
+    return f"await asyncio.to_thread(saver.{name})" if managed else f"saver.{name}()"

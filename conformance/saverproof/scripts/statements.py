@@ -6,8 +6,7 @@ from functools import singledispatch
 
 from saverproof.model.records import PlannedPut
 from saverproof.scripts.histories import write_history
-from saverproof.scripts.source import literal, quoted
-from saverproof.scripts.versions_source import versions_source
+from saverproof.scripts.source import literal, quoted, versions_source
 from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps import definitions as steps
 from saverproof.values import Value

@@ -12,8 +12,15 @@ from saverproof.model.store import Model
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.own_source import OwnSource
 from saverproof.scripts.saver_methods import SaverMethods
-from saverproof.scripts.source import dict_source, keyword_arguments, literal, quoted
-from saverproof.scripts.versions_source import nested, symbols, versions_source
+from saverproof.scripts.source import (
+    dict_source,
+    keyword_arguments,
+    literal,
+    nested,
+    quoted,
+    symbols,
+    versions_source,
+)
 from saverproof.steps.definitions import PLAIN, Extras, IdForm, ListTuples, Put
 from saverproof.steps.identifiers import task_id, timestamp
 from saverproof.values import Value

@@ -9,8 +9,9 @@ from saverproof.families.atomicity.random_violation import ProgramViolation
 from saverproof.families.atomicity.script_program import removed
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.kill_script import DIE, KillScript, KillSource, deaths_at_statement
-from saverproof.scripts.opening import opening_of, saver_methods
+from saverproof.scripts.opening import opening_of
 from saverproof.scripts.own_source import OwnSources
+from saverproof.scripts.saver_methods import saver_methods
 from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.verification import first_to_complain
 from saverproof.steps.definitions import OwnStep

@@ -18,8 +18,9 @@ from saverproof.families.atomicity.verdicts import CANCELLED, SILENT, WHOLE
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.opening import Opening, opening_of, saver_methods
+from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.own_source import NO_SOURCES, OwnSources
+from saverproof.scripts.saver_methods import saver_methods
 from saverproof.scripts.script import main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of
 from saverproof.scripts.verification import complains_alone

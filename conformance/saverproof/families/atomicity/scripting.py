@@ -10,7 +10,8 @@ from saverproof.families.atomicity.verdicts import CANCELLED, LOST_CONNECTION, S
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.opening import Opening, opening_of, saver_methods
+from saverproof.scripts.opening import Opening, opening_of
+from saverproof.scripts.saver_methods import saver_methods
 from saverproof.scripts.script import LONGEST, complaint, main, script
 from saverproof.scripts.source import quoted
 from saverproof.scripts.statements import NoScriptError, lines_of, other_thread

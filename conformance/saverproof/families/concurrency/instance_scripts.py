@@ -7,7 +7,8 @@ from saverproof.families.concurrency.contract_ids import INSTANCES
 from saverproof.scripts.call_source import CallSource
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.helpers import helpers
-from saverproof.scripts.opening import Opening, saver_methods
+from saverproof.scripts.opening import Opening
+from saverproof.scripts.saver_methods import saver_methods
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.statements import NoScriptError, lines_of, read
 from saverproof.scripts.writer import ScriptWriter

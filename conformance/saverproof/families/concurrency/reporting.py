@@ -8,7 +8,7 @@ from saverproof.families.concurrency.record import Problem, ShownProblem
 from saverproof.families.concurrency.records import TimedCall
 from saverproof.families.concurrency.scripts import reproducer
 from saverproof.items import Finding, ItemPlan
-from saverproof.scripts.luck import often_shown
+from saverproof.scripts.flaky import often_shown
 from saverproof.targets.target import Target
 
 WIDTH = 1_200

@@ -25,8 +25,8 @@ from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.script_calls import listing_words
 from saverproof.families.concurrency.workload import DELETING
 from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.flaky import tried_often
 from saverproof.scripts.formatting import indented
-from saverproof.scripts.luck import tried_often
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of
 from saverproof.scripts.script import script as whole_script

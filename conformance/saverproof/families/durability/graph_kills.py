@@ -35,7 +35,7 @@ from saverproof.families.graph.runner import RESULT
 from saverproof.families.graph.scenarios import SCENARIOS, GraphScenario
 from saverproof.families.graph.steps import from_json, to_json
 from saverproof.items import Finding, ItemPlan
-from saverproof.scripts.luck import often_shown
+from saverproof.scripts.flaky import often_shown
 from saverproof_faults.kill import DiedBy, KillAt, TrialResult, View
 
 RESUME = durability.RESUME.id

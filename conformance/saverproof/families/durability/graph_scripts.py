@@ -10,8 +10,8 @@ from saverproof.families.graph.scenarios import GraphScenario, maker
 from saverproof.families.graph.scripts import imports_of
 from saverproof.families.graph.steps import Answer, Invoke, Program
 from saverproof.scripts.call_source import CallSource
+from saverproof.scripts.flaky import tried_often
 from saverproof.scripts.formatting import indented
-from saverproof.scripts.luck import tried_often
 from saverproof.scripts.opening import Opening, opening_of
 from saverproof.scripts.script import complaint, main, promise_of, script
 from saverproof.scripts.source import literal
@@ -69,7 +69,7 @@ def graph_reproducer(
     if opening is None or opening.drop or not simple:
         return ""
     text = _Script(opening, api, scenario, mode, contract).text(target.name, place, left)
-    # Which of two calls that are made side by side comes first is a matter of luck.
+    # Which of two calls that are made side by side comes first is a matter of flaky.
     return tried_often(text, contract)
 
 

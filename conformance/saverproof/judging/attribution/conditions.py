@@ -7,9 +7,9 @@ from collections.abc import Callable
 from saverproof.contracts.tables import serialization, upsert
 from saverproof.execution.versions import NoVersionError
 from saverproof.judging import facts
-from saverproof.judging.attribution import writes
+from saverproof.judging.attribution import write_conditions
 from saverproof.judging.attribution.case import Case
-from saverproof.judging.attribution.expected import (
+from saverproof.judging.attribution.contract_of_fact import (
     BY_CAUSE,
     BY_CAUSE_OF_READ,
     BY_FACT,
@@ -121,7 +121,7 @@ def contract_of_replacing(case: Case) -> str:
 
 def contract_of_batch(case: Case) -> str:
     """The contract of replacing special writes, by the batch that the step wrote."""
-    mixed = writes.batch_is_mixed(case)
+    mixed = write_conditions.batch_is_mixed(case)
     kind = upsert.SPECIAL_WRITE_LAST_WINS_MIXED if mixed else upsert.SPECIAL_WRITE_LAST_WINS
     return kind.id
 

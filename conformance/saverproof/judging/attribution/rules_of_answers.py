@@ -11,8 +11,8 @@ from saverproof.contracts.tables import (
     upsert,
 )
 from saverproof.judging import facts
-from saverproof.judging.attribution import conditions, writes
-from saverproof.judging.attribution.expected import BY_CAUSE, BY_REMOVAL, answered
+from saverproof.judging.attribution import conditions, write_conditions
+from saverproof.judging.attribution.contract_of_fact import BY_CAUSE, BY_REMOVAL, answered
 from saverproof.judging.attribution.rule import Rule, after
 from saverproof.judging.facts import OF_VALUES, OF_WRITES, Cause
 from saverproof.judging.scenes.event_loop import CallOnLoop
@@ -153,13 +153,13 @@ REFUSALS = (
             "a batch with nothing that is stored already was refused",
             pending_writes.COMPLETE.id,
             {facts.RAISED},
-            lambda case: not writes.stored_already(case),
+            lambda case: not write_conditions.stored_already(case),
         ),
         Rule(
             "a regular write was stored already, and the retry has to be accepted",
             upsert.REGULAR_WRITE_FIRST_WINS.id,
             {facts.RAISED},
-            writes.regular_stored_already,
+            write_conditions.regular_stored_already,
         ),
         Rule("only special writes were stored", conditions.contract_of_batch, {facts.RAISED}),
     ),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from saverproof.contracts.tables import channels, deletion, isolation, pending_writes, upsert
 from saverproof.judging import facts
-from saverproof.judging.attribution import conditions, writes
+from saverproof.judging.attribution import conditions, write_conditions
 from saverproof.judging.attribution.case import Case
-from saverproof.judging.attribution.expected import WHOLE_STEP, of_whole_step
+from saverproof.judging.attribution.contract_of_fact import WHOLE_STEP, of_whole_step
 from saverproof.judging.attribution.rule import Rule, after
 from saverproof.judging.facts import OF_WRITES
 from saverproof.judging.scenes.scene import Scene
@@ -137,13 +137,13 @@ WRITES = after(
         "a write of this task was added whose place was taken",
         upsert.REGULAR_WRITE_FIRST_WINS.id,
         {facts.WRITE_EXTRA},
-        writes.of_the_task,
+        write_conditions.of_the_task,
     ),
     Rule(
         "a write of this batch was added whose place was taken; it looks like another checkpoint's",
         upsert.REGULAR_WRITE_FIRST_WINS.id,
         {facts.WRITE_FOREIGN},
-        writes.of_the_batch,
+        write_conditions.of_the_batch,
     ),
     Rule(
         "such a write has no place of its own that tells more",
@@ -154,45 +154,47 @@ WRITES = after(
         "a special write was added, not replaced",
         conditions.contract_of_replacing,
         {facts.WRITE_TWICE},
-        writes.is_special,
+        write_conditions.is_special,
     ),
     Rule(
         "a regular write was added again",
         upsert.REGULAR_WRITE_FIRST_WINS.id,
         {facts.WRITE_TWICE},
-        writes.is_known,
+        write_conditions.is_known,
     ),
     Rule(
         "a value that was to be replaced, by this batch or one before",
         conditions.contract_of_replacing,
-        when=writes.is_stale,
+        when=write_conditions.is_stale,
     ),
     Rule(
         "no write has this value, so that it is a matter of storing it",
         conditions.expected,
         {facts.WRITE_VALUE},
-        lambda case: writes.is_known(case) and not writes.was_written(case),
+        lambda case: write_conditions.is_known(case) and not write_conditions.was_written(case),
     ),
     Rule(
         "a special and a regular write met at one place",
         pending_writes.SPECIAL_INDEX.id,
-        when=writes.displaced,
+        when=write_conditions.displaced,
     ),
     Rule(
         "a special write of this batch replaced another",
         conditions.contract_of_replacing,
-        when=lambda case: writes.is_special(case) and writes.replaced_by_batch(case),
+        when=lambda case: (
+            write_conditions.is_special(case) and write_conditions.replaced_by_batch(case)
+        ),
     ),
-    Rule("a special write of its own", conditions.expected, when=writes.is_special),
+    Rule("a special write of its own", conditions.expected, when=write_conditions.is_special),
     Rule(
         "a batch changed the writes of another task",
         pending_writes.COMPLETE.id,
-        when=writes.of_another_task,
+        when=write_conditions.of_another_task,
     ),
     Rule(
         "the task had written before, and this batch changed that or was not added",
         upsert.REGULAR_WRITE_FIRST_WINS.id,
-        when=writes.was_added_to,
+        when=write_conditions.was_added_to,
     ),
 )
 CHANGES = (*STEPS, *COPIES, *PUTS, *WRITES)

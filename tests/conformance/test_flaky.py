@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from saverproof.scripts import luck
-from saverproof.scripts.luck import often_shown, tried_often
+from saverproof.scripts import flaky
+from saverproof.scripts.flaky import often_shown, tried_often
 from saverproof.scripts.script import MEANING
 
 TEXT = f'"""a promise"""\n\n{MEANING.format(saver="my-saver")}\nimport sys\n'
@@ -15,7 +15,7 @@ TEXT = f'"""a promise"""\n\n{MEANING.format(saver="my-saver")}\nimport sys\n'
 
 def shown_in(monkeypatch: pytest.MonkeyPatch, *runs: bool) -> tuple[str, Iterator[bool]]:
     left = iter(runs)
-    monkeypatch.setattr(luck, "complains_alone", lambda text, promise: next(left))
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: next(left))
     return tried_often(TEXT, "a promise"), left
 
 
@@ -48,14 +48,14 @@ def test_a_script_that_is_not_sure_is_tried_with_more_repetitions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     patient = TEXT.replace("import sys", "import time")
-    monkeypatch.setattr(luck, "complains_alone", lambda text, promise: text == patient)
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: text == patient)
     assert often_shown(tried_often(TEXT, "a promise", patient)) == "3 of 3"
-    monkeypatch.setattr(luck, "complains_alone", lambda text, promise: True)
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: True)
     assert "import sys" in tried_often(TEXT, "a promise", patient)
 
 
 def test_a_dense_script_has_it_below_its_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(luck, "complains_alone", lambda text, promise: True)
+    monkeypatch.setattr(flaky, "complains_alone", lambda text, promise: True)
     text = tried_often('# fmt: off\n"""a promise"""\nimport sys\n', "a promise")
     assert '"""a promise"""\n# It was seen in 3 of 3 runs: ' in text
     assert often_shown(text) == "3 of 3"
