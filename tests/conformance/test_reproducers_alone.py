@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.conformance.reproducer_support import of_the_right_saver, target_of
 
-from saverproof.judging.facts import HANG, Difference
+from saverproof.judging.facts import HANG, Difference, Fact
 from saverproof.judging.scenes import CallOnLoop, event_loop
 from saverproof.judging.session import Breach
 from saverproof.machines.trials import Trials
@@ -168,7 +168,7 @@ def test_a_call_that_waits_for_its_own_loop_is_given_up(
 ) -> None:
     monkeypatch.setattr(event_loop, "PATIENCE_S", 0.3)
     step = CallOnLoop("get_tuple", "a", 1)
-    hang = Difference(HANG, None, "get_tuple to answer or raise", "no answer", look=step)
+    hang = Difference(Fact(HANG), None, "get_tuple to answer or raise", "no answer", look=step)
     breach = Breach("parity/no-event-loop-hang", hang, 1, step)
     target = target_of("get-waits-for-its-own-loop")
     script = reproducer(target, (step,), breach, "sync", name="parity/no-event-loop-hang")

@@ -1,7 +1,8 @@
 """What comparing notes: facts that are as they should be, counted, and those that are not.
 
 Facts are neutral: they say what was compared. Which contract makes a fact expected, and which is
-broken where it differs, is for :mod:`saverproof.judging.attribution` alone to say.
+broken where it differs, is for :mod:`saverproof.judging.attribution` alone to say. Scenes, which
+are about one contract each, have facts of their own (:mod:`saverproof.judging.scenes`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Protocol
 
+from saverproof.contracts.contract import Contract
 from saverproof.errors import describe
 from saverproof.model.records import Address, Circumstance, PendingWrite, Provenance, Record
 from saverproof.scripts.writer import ScriptWriter
@@ -34,6 +36,9 @@ class Fact:
             return self.name
         return f"{self.name}:{detail}" if self.name else detail
 
+
+HANG = "hang"
+"""The name of facts that a call comes back."""
 
 # --- checkpoints and their content -------------------------------------------------------------
 
@@ -111,23 +116,13 @@ COPIES_APART = Fact("copies apart")
 THREADS_APART = Fact("threads apart")
 NAMESPACES_APART = Fact("namespaces apart")
 HOSTILE_REFUSED = Fact("hostile refused")
-SEEN_ELSEWHERE = Fact("seen", "what is stored elsewhere is seen")
-PUT_ELSEWHERE = Fact("put", "storing it changes what is stored elsewhere")
-MODE = Fact("mode", "others may read what the saver stores")
 
 # --- the rest ----------------------------------------------------------------------------------
 
-ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
-COUNT = Fact("count", "not everything that was stored is there")
-PLAINTEXT = Fact("plaintext", "secrets can be read in the files")
 CHANNELS = Fact("channels", "the answer is about other channels than were asked about")
 HISTORY = Fact("history", "the history of a channel is not what was stored")
 HISTORY_RAISED = Fact("raised")
 SAME_ANSWERS = Fact("", "{detail}: the two APIs give different answers")
-HANG = Fact("hang", "the call never returns")
-WRITE_HANG = Fact("hang", "the call never returns")
-FIRST_OPERATION = Fact("raised")
-FIRST_OPERATION_BEFORE_SETUP = Fact("raised")
 OWN = Fact("own", "{detail} is broken")
 """What a rule or an invariant of the author's demands; the detail is its id as a contract."""
 
@@ -257,9 +252,9 @@ class Difference:
         return self.kind.of(self.detail)
 
 
-Judged = Fact | Circumstance | type[Step]
-"""What is counted: a fact, a circumstance of what was compared, or a step that did its work and
-nothing beside it."""
+Judged = Fact | Circumstance | type[Step] | Contract
+"""What is counted: a fact, a circumstance of what was compared, a step that did its work and
+nothing beside it, or the contract that a scene is about."""
 
 
 class FactLog:

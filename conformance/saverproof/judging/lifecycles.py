@@ -21,8 +21,8 @@ def undisturbed(
     expected: str,
     *,
     may_be_unreadable: bool = False,
-) -> None:
-    """Do something after which everything must look as before.
+) -> bool:
+    """Do something after which everything must look as before; whether something does.
 
     With ``may_be_unreadable`` it may raise for a checkpoint that cannot be read anyway.
     """
@@ -30,23 +30,24 @@ def undisturbed(
     answer = context.attempt(change)
     if isinstance(answer, Raised):
         if may_be_unreadable and context.is_for_the_unreadable(facts.RAISED, expected, answer):
-            return
+            return False
         context.facts.differ(facts.RAISED, None, expected, answer)
         if isinstance(answer.error, OpeningError) and not context.store.drivers:
             raise answer.error
-        return
+        return False
     known = len(context.facts.differences)
     check_store(context)
-    if len(context.facts.differences) == known and context.model.threads:
-        context.facts.agree(type(step))
+    return len(context.facts.differences) == known and bool(context.model.threads)
 
 
 def take_reopen(step: steps.Reopen, context: Context) -> None:
-    undisturbed(context, step, context.store.reopen, "the saver to open again")
+    if undisturbed(context, step, context.store.reopen, "the saver to open again"):
+        context.facts.agree(type(step))
 
 
 def take_set_up(step: steps.SetUp, context: Context) -> None:
     def again() -> None:
         set_up(context.store.saver, context.store.loop)
 
-    undisturbed(context, step, again, "the store to be set up again")
+    if undisturbed(context, step, again, "the store to be set up again"):
+        context.facts.agree(type(step))

@@ -53,7 +53,7 @@ class Breach:
     @property
     def hangs(self) -> bool:
         """Whether a call never returns."""
-        return self.difference.kind in (facts.HANG, facts.WRITE_HANG)
+        return self.difference.kind.name == facts.HANG
 
     def show(self, writer: ScriptWriter, program: Program) -> None:
         """Write the program, and a complaint of what its last step shows.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saverproof.judging.facts import OWN, Difference, Raised
+from saverproof.judging.facts import HANG, OWN, Difference, Raised
 from saverproof.values import show
 
 
@@ -35,7 +35,7 @@ def _text(value: Any, difference: Difference, width: int) -> str:
     if isinstance(value, Raised):
         return str(value)[:width]
     # Where a call raised or never came back, what was expected is said in words.
-    in_words = isinstance(difference.observed, Raised) or difference.kind.name == "hang"
+    in_words = isinstance(difference.observed, Raised) or difference.kind.name == HANG
     if in_words and isinstance(value, str):
         return value[:width]
     return show(value, width)

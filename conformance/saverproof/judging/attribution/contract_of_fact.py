@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import (
     channels,
     deletion,
@@ -95,17 +96,8 @@ _FACTS: Mapping[str, tuple[Fact, ...]] = {
     isolation.THREADS.id: (facts.THREADS_APART,),
     isolation.NAMESPACES.id: (facts.NAMESPACES_APART,),
     isolation.HOSTILE_IDENTIFIERS.id: (facts.HOSTILE_REFUSED,),
-    isolation.WORKSPACES.id: (facts.SEEN_ELSEWHERE, facts.PUT_ELSEWHERE),
-    isolation.PRIVATE_FILES.id: (facts.MODE,),
-    serialization.UNSERIALIZABLE_IS_REFUSED.id: (facts.ACCEPTED,),
-    serialization.LARGE.id: (facts.COUNT,),
-    serialization.ENCRYPTED_AT_REST.id: (facts.PLAINTEXT,),
     delta_history.MATCHES_WALK.id: (facts.CHANNELS, facts.HISTORY, facts.HISTORY_RAISED),
     parity.SAME_ANSWERS.id: (facts.SAME_ANSWERS,),
-    parity.NO_EVENT_LOOP_HANG.id: (facts.HANG,),
-    parity.NO_EVENT_LOOP_HANG_IN_WRITES.id: (facts.WRITE_HANG,),
-    lifecycle.ANY_FIRST_OPERATION.id: (facts.FIRST_OPERATION,),
-    lifecycle.ANY_FIRST_OPERATION_BEFORE_SETUP.id: (facts.FIRST_OPERATION_BEFORE_SETUP,),
 }
 BY_FACT: Mapping[Fact, str] = {
     **{fact: contract for contract, of in _FACTS.items() for fact in of},
@@ -201,8 +193,5 @@ def counted(judged: Mapping[Judged, int]) -> Counter[str]:
     """How often each contract was judged, given how often each fact was."""
     total: Counter[str] = Counter()
     for fact, times in judged.items():
-        if isinstance(fact, type) and issubclass(fact, Scene):
-            total[fact.about.id] += times
-        else:
-            total[_JUDGED[fact]] += times
+        total[fact.id if isinstance(fact, Contract) else _JUDGED[fact]] += times
     return total

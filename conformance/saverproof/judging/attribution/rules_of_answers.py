@@ -31,11 +31,9 @@ SETTLED = frozenset(
     {
         *(facts.ADDRESS, facts.RETURNED, facts.VERSION, facts.INPUT, facts.WRITE_ORDER),
         *(facts.LATEST, facts.LISTED_ORDER, facts.ORDER_OF_ALL, facts.LIMIT, facts.LIMIT_RAISED),
-        *(facts.PAGES, facts.SELECTION, facts.KEPT, facts.REBUILT, facts.SEEN_ELSEWHERE),
-        *(facts.PUT_ELSEWHERE, facts.ACCEPTED, facts.COUNT, facts.MODE, facts.PLAINTEXT),
-        *(facts.CHANNELS, facts.HISTORY, facts.HISTORY_RAISED, facts.SAME_ANSWERS, facts.HANG),
-        *(facts.WRITE_HANG, facts.FIRST_OPERATION, facts.FIRST_OPERATION_BEFORE_SETUP),
-        *(facts.VERSION_RAISED, facts.FORM),
+        *(facts.PAGES, facts.SELECTION, facts.KEPT, facts.REBUILT, facts.CHANNELS),
+        *(facts.HISTORY, facts.HISTORY_RAISED, facts.SAME_ANSWERS, facts.VERSION_RAISED),
+        facts.FORM,
     }
 )
 CURES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -44,13 +45,10 @@ class AbandonList(Scene):
 
     def play(self, context: Context) -> None:
         config = address_config(context.real(self.thread), None, None)
-        undisturbed(
-            context,
-            self,
-            lambda: context.reader.first_listed(config),
-            "the first item of the listing",
-            may_be_unreadable=True,
-        )
+        expected = "the first item of the listing"
+        leave = partial(context.reader.first_listed, config)
+        if undisturbed(context, self, leave, expected, may_be_unreadable=True):
+            context.facts.agree(self.about)
 
     def write(self, writer: ScriptWriter) -> None:
         writer.say(*writer.first_listed(writer.config(self.thread)))

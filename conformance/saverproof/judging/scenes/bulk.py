@@ -16,7 +16,7 @@ from saverproof.execution.calls import (
 )
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
@@ -26,6 +26,8 @@ from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import Put, PutWrites, Step
 from saverproof.steps.describing import checkpoint, text
 from saverproof.values import Value, same
+
+_COUNT = Fact("count", "not everything that was stored is there")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,11 @@ class Bulk(Scene):
     def play(self, context: Context) -> None:
         address = (self.thread, "", self.number)
         answer = context.attempt(lambda: self._stored(context))
-        log = context.facts.by(self)
         if isinstance(answer, Raised):
-            log.differ(facts.RAISED, address, f"{self.count} {self.kind}", answer)
+            expected = f"{self.count} {self.kind}"
+            context.facts.by(self).differ(facts.RAISED, address, expected, answer)
         else:
-            expected, shown = answer
-            log.compare(facts.COUNT, address, expected, shown)
+            self.compare(context, _COUNT, address, *answer)
 
     def _stored(self, context: Context) -> tuple[Any, Any]:
         """How much is put, and how much of it is shown."""

@@ -36,7 +36,8 @@ class Clone(Scene):
             copied.serde = copy.copy(copied.serde)
             context.store.use(copied)
 
-        undisturbed(context, self, clone, "a shallow copy to work")
+        if undisturbed(context, self, clone, "a shallow copy to work"):
+            context.facts.agree(self.about)
 
     def write(self, writer: ScriptWriter) -> None:
         writer.say("clone = copy.copy(saver)", "clone.serde = JsonPlusSerializer()")
@@ -59,7 +60,8 @@ class DropClone(Scene):
             if kept() not in (None, context.store.saver):
                 gc.collect()
 
-        undisturbed(context, self, drop, "the saver to be unharmed")
+        if undisturbed(context, self, drop, "the saver to be unharmed"):
+            context.facts.agree(self.about)
 
     def write(self, writer: ScriptWriter) -> None:
         if writer.receiver == "clone":

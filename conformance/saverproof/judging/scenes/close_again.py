@@ -47,8 +47,8 @@ class CloseAgain(Scene):
             finally:
                 context.store.reopen_closed()
 
-        if _closers(saver):
-            undisturbed(context, self, twice, "closing to be harmless")
+        if _closers(saver) and undisturbed(context, self, twice, "closing to be harmless"):
+            context.facts.agree(self.about)
 
     def write(self, writer: ScriptWriter) -> None:
         for close in writer.methods.closers:

@@ -15,7 +15,7 @@ from saverproof.execution.versions import versions_of
 from saverproof.judging import facts
 from saverproof.judging.answers import field, shown_id
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Cause, Difference, Raised
+from saverproof.judging.facts import Cause, Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.store_check import check_store
 from saverproof.model.store import Model
@@ -25,6 +25,9 @@ from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.definitions import GetTuple, Put, Step
 from saverproof.steps.describing import checkpoint, text
 from saverproof.values import Value
+
+_SEEN = Fact("seen", "what is stored elsewhere is seen")
+_PUT = Fact("put", "storing it changes what is stored elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,9 @@ class Elsewhere(Scene):
             context.facts.differ(facts.RAISED, None, "a second workspace", answer)
             return
         seen_there, put_there = answer
-        address, log = (self.thread, "", self.number), context.facts.by(self)
-        log.compare(facts.SEEN_ELSEWHERE, address, [], seen_there)
-        log.compare(facts.PUT_ELSEWHERE, address, {"notes": -1}, put_there)
+        address = (self.thread, "", self.number)
+        self.compare(context, _SEEN, address, [], seen_there)
+        self.compare(context, _PUT, address, {"notes": -1}, put_there)
         check_store(context)
 
     def _visit(self, context: Context) -> tuple[list[Any], Any]:
@@ -93,7 +96,7 @@ class Elsewhere(Scene):
             self._write(writer, seen=True)
             guarded(writer, writer.take_back(known), "None", difference.observed.error)
             return
-        seen = difference.kind is facts.SEEN_ELSEWHERE
+        seen = difference.kind is _SEEN
         self._write(writer, seen=seen, put=not seen)
         expected, wrong = ("[]", "observed") if seen else ('"its own"', "observed is None")
         writer.say(f"expected = {expected}")

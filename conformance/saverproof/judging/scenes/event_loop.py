@@ -18,7 +18,7 @@ from saverproof.execution.store import Store
 from saverproof.execution.versions import versions_of
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.model.store import Model
 from saverproof.process import heartbeat
@@ -40,6 +40,9 @@ _AT_MOST = 6
 """How many times as long one is waited for that is at work."""
 
 
+_HANG = Fact(facts.HANG, "the call never returns")
+
+
 @dataclass(frozen=True, slots=True)
 class CallOnLoop(Scene):
     """Make a sync call on the thread of a running event loop."""
@@ -49,6 +52,11 @@ class CallOnLoop(Scene):
     number: int | None = None
 
     about: ClassVar[Contract] = parity.NO_EVENT_LOOP_HANG
+
+    @property
+    def contract(self) -> Contract:
+        writes = self.operation in ("put", "put_writes")
+        return parity.NO_EVENT_LOOP_HANG_IN_WRITES if writes else self.about
 
     @staticmethod
     def make(model: Model, choose: Random, theme: Theme) -> CallOnLoop:
@@ -70,7 +78,6 @@ class CallOnLoop(Scene):
     # --- on the saver ------------------------------------------------------------------------
 
     def play(self, context: Context) -> None:
-        fact = facts.WRITE_HANG if self.operation in ("put", "put_writes") else facts.HANG
         outcome: list[Raised | None] = []
         worker = threading.Thread(target=lambda: outcome.append(self._call(context)), daemon=True)
         alive = partial(heartbeat.beat, len(context.taken))
@@ -81,9 +88,9 @@ class CallOnLoop(Scene):
         if not over:
             expected = f"{self.operation} to answer or raise"
             observed = f"no answer within {PATIENCE_S:g} s"
-            context.facts.by(self).differ(fact, None, expected, observed)
+            context.facts.by(self).differ(_HANG, None, expected, observed)
         elif outcome[0] is None:
-            context.facts.agree(fact)
+            context.facts.agree(self.contract)
         elif isinstance(outcome[0].error, OpeningError):
             context.facts.differ(facts.RAISED, None, "a second workspace", outcome[0])
         else:

@@ -20,7 +20,7 @@ from saverproof.execution.settled_calls import Calls
 from saverproof.execution.store import Store
 from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.model.store import Model
 from saverproof.programs.operations import OPERATIONS
@@ -40,6 +40,10 @@ _WITH_SECRETS = (
     Put("a", "", 1, changes=tuple(_SECRETS.items())),
     PutWrites("a", "", 1, 1, (("root", _WRITTEN_SECRET),)),
 )
+
+
+_MODE = Fact("mode", "others may read what the saver stores")
+_PLAINTEXT = Fact("plaintext", "secrets can be read in the files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +93,10 @@ class CheckFiles(Scene):
         if isinstance(answer, Raised):
             context.facts.differ(facts.RAISED, None, "the checkpoint's config", answer)
             return
-        log = context.facts.by(self)
         for path in _files_below(context.store.workspace.path):
             mode = stat.S_IMODE(path.stat().st_mode)
             shown = f"{path.name}: {mode:04o}"
-            log.compare(facts.MODE, None, f"{path.name}: {mode & 0o700:04o}", shown)
+            self.compare(context, _MODE, None, f"{path.name}: {mode & 0o700:04o}", shown)
 
     def _look_for_secrets(self, context: Context) -> None:
         own = context.store
@@ -117,7 +120,7 @@ class CheckFiles(Scene):
                 if _as_bytes(secret) in path.read_bytes()
             ]
             if files:
-                context.facts.by(self).compare(facts.PLAINTEXT, None, [], found)
+                self.compare(context, _PLAINTEXT, None, [], found)
 
     # --- in scripts --------------------------------------------------------------------------
 

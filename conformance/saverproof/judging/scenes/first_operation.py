@@ -12,9 +12,8 @@ from saverproof.errors import OpeningError
 from saverproof.execution.settled_calls import Calls
 from saverproof.execution.store import Store, set_up
 from saverproof.execution.versions import versions_of
-from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Cause, Raised
+from saverproof.judging.facts import Cause, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.model.store import Model
 from saverproof.programs.operations import OPERATIONS
@@ -24,6 +23,9 @@ from saverproof.scripts.writer import ScriptWriter
 
 FIRST_OPERATIONS = ("put", "put_writes", "get_tuple", "list")
 """Those that every saver has."""
+
+
+_RAISED = Fact("raised")
 
 
 class _SetUpError(Exception):
@@ -55,16 +57,15 @@ class FirstOperation(Scene):
         return f"{self.operation}(…) as the first call on a new store, {set_up}"
 
     def play(self, context: Context) -> None:
-        fact = facts.FIRST_OPERATION if self.set_up else facts.FIRST_OPERATION_BEFORE_SETUP
         answer = context.attempt(lambda: self._call(context))
         if not isinstance(answer, Raised):
-            context.facts.agree(fact)
+            context.facts.agree(self.contract)
             return
         expected, cause = f"{self.operation} to work on a new store", None
         if isinstance(answer.error, _SetUpError) and self._works_as_opened(context):
             # What was opened was set up already.
             expected, cause = "the store to be set up again", Cause.SET_UP_ALREADY
-        context.facts.differ(fact, None, expected, answer, cause=cause)
+        context.facts.differ(_RAISED, None, expected, answer, cause=cause)
 
     def _works_as_opened(self, context: Context) -> bool:
         unprepared = replace(self, set_up=False)

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.tables import serialization
 from saverproof.execution.calls import put_call, put_writes_call
-from saverproof.judging import facts
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Difference, Raised
+from saverproof.judging.facts import Difference, Fact, Raised
 from saverproof.judging.scenes.scene import Scene
 from saverproof.judging.store_check import check_store
 from saverproof.model.store import Model
@@ -26,6 +25,7 @@ from saverproof.values import Value
 
 _BAD = Value("unserializable", 0)
 _TASK = 91
+_ACCEPTED = Fact("accepted", "it is accepted, and should be refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class RefuseValue(Scene):
         answer = context.attempt(lambda: self._hand_over(context))
         if not isinstance(answer, Raised):
             log = context.facts.by(self)
-            log.differ(facts.ACCEPTED, address, "an exception", "no exception")
+            log.differ(_ACCEPTED, address, "an exception", "no exception")
             context.model.doubted_writes.add(address)
             if context.model.record(address) is None:
                 context.model.unexpected.add(address)
@@ -98,7 +98,7 @@ class RefuseValue(Scene):
             context.model.gone.setdefault(address, "refused")
         check_store(context)
         if len(context.facts.differences) == known:
-            context.facts.agree(type(self))
+            context.facts.agree(self.about)
 
     def _hand_over(self, context: Context) -> Any:
         thread = context.real(self.thread)

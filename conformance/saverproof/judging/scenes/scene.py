@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from saverproof.contracts.contract import Contract
 from saverproof.judging.context import Context
-from saverproof.judging.facts import Difference
+from saverproof.judging.facts import Difference, Fact
+from saverproof.model.records import Address
 from saverproof.model.store import Model
 from saverproof.programs.legality import objection
 from saverproof.scripts.statements import NoScriptError, write
@@ -39,6 +40,15 @@ class Scene(Step, ABC, abstract=True):
     @abstractmethod
     def play(self, context: Context) -> None:
         """Play the scene on the saver and in the model, and note what came of it."""
+
+    def compare(
+        self, context: Context, fact: Fact, address: Address | None, expected: Any, observed: Any
+    ) -> None:
+        """Note whether what the scene shows by itself is as it should be."""
+        if expected == observed:
+            context.facts.agree(self.contract)
+        else:
+            context.facts.by(self).differ(fact, address, expected, observed)
 
     def write(self, writer: ScriptWriter) -> None:
         """Write the scene into a script as a step among others.
