@@ -99,6 +99,7 @@ def _judge_listing(context: Context, thread: str, listing: Listing) -> None:
 
 
 def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
+    """Delete a thread: nothing of it is left, and nothing else is touched."""
     context.last_change = step
     if _invoke(context, "delete_thread", context.real(step.thread)):
         context.model.delete_thread(step.thread)
@@ -106,6 +107,7 @@ def take_delete_thread(step: steps.DeleteThread, context: Context) -> None:
 
 
 def take_delete_for_runs(step: steps.DeleteForRuns, context: Context) -> None:
+    """Delete the checkpoints of some runs, in every thread."""
     context.last_change = step
     threads = tuple(context.model.threads)
     given = [*step.runs]
@@ -127,6 +129,7 @@ def _leave_wrong_runs_alone(context: Context) -> None:
 
 
 def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
+    """Copy a thread: both show the same from then on."""
     context.last_change = step
     source, target = context.real(step.source), context.real(step.target)
     if _invoke(context, "copy_thread", source, target):
@@ -135,6 +138,7 @@ def take_copy_thread(step: steps.CopyThread, context: Context) -> None:
 
 
 def take_prune(step: steps.Prune, context: Context) -> None:
+    """Prune threads, and go on with whichever older checkpoints the saver kept."""
     context.last_change = step
     before = _rebuilt_before(context, step)
     names = [context.real(thread) for thread in step.threads]

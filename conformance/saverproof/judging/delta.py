@@ -88,6 +88,7 @@ def _equal(left: ChannelHistory, right: ChannelHistory) -> bool:
 
 
 def take_delta_history(step: DeltaHistory, context: Context) -> None:
+    """Compare the history of delta channels with a walk over what the saver's reads give."""
     config = address_config(context.real(step.thread), step.namespace, step.number)
     answer = context.attempt(lambda: context.reader.delta_history(config, step.channels))
     if isinstance(answer, Raised) and context.is_for_the_unreadable(

@@ -41,11 +41,14 @@ def undisturbed(
 
 
 def take_reopen(step: steps.Reopen, context: Context) -> None:
+    """Close the saver and open it again."""
     if undisturbed(context, step, context.store.reopen, "the saver to open again"):
         context.facts.agree(type(step))
 
 
 def take_set_up(step: steps.SetUp, context: Context) -> None:
+    """Set the store up once more."""
+
     def again() -> None:
         set_up(context.store.saver, context.store.loop)
 

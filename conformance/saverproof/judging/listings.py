@@ -29,6 +29,7 @@ _MOST_LOOKED_INTO = 8
 
 
 def take_list_tuples(step: ListTuples, context: Context) -> None:
+    """List without the limit, compare selection, order and content, and then with the limit."""
     unlimited = replace(step, limit=None)
     listing = ask(context, unlimited)
     if listing.error is not None:
@@ -226,6 +227,7 @@ def _judge_limit(context: Context, step: ListTuples, unlimited: Listing) -> None
 
 
 def take_walk_pages(step: WalkPages, context: Context) -> None:
+    """Walk over the pages of a history, which make up the whole."""
     history = context.model.history(step.thread, step.namespace)
     seen: list[int] = []
     before: int | None = None

@@ -7,11 +7,11 @@ from typing import Any
 
 from saverproof.judging import facts
 from saverproof.judging.facts import Difference, FactLog
+from saverproof.judging.fields import record_of
 from saverproof.judging.made_values import made_of
 from saverproof.model.records import Address, PendingWrite
 from saverproof.model.store import Model
 from saverproof.scripts.complaints import complain, unequal
-from saverproof.scripts.statements import NoScriptError
 from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
@@ -206,10 +206,8 @@ class OneWrite:
 
 
 def _pending(writer: ScriptWriter, difference: Difference) -> list[PendingWrite]:
-    address = difference.address
-    if address is None or writer.model.record(address) is None:
-        raise NoScriptError("the script's model does not have the checkpoint")
-    return writer.model.pending(address)
+    step = record_of(writer, difference).step
+    return writer.model.pending((step.thread, step.namespace, step.number))
 
 
 def _say_observed(writer: ScriptWriter, found: str, pending: list[PendingWrite]) -> None:

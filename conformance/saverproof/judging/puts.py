@@ -27,6 +27,7 @@ from saverproof.values import same
 
 
 def take_put(step: Put, context: Context) -> None:
+    """Put a checkpoint, and look at it or at everything."""
     context.last_change = step
     model = context.model
     address = (step.thread, step.namespace, step.number)
@@ -232,6 +233,7 @@ def spoil(value: Any) -> None:
 
 
 def take_put_writes(step: PutWrites, context: Context) -> None:
+    """Write a batch, and look at its checkpoint or at everything."""
     if not context.takes_paths and step.path:
         step = replace(step, path="")
     context.last_change = step

@@ -33,6 +33,7 @@ _HOUR_S = 3_600
 
 
 def take_get_tuple(step: GetTuple, context: Context) -> None:
+    """Read a checkpoint; if the form of the question matters to the answer, that differs alone."""
     log, observed = _ask(context, step)
     if log.differences and (cause := _cause(context, step)):
         expected = "the answer to the same question in its plain form"
@@ -132,6 +133,7 @@ def _reread(context: Context, step: GetTuple) -> None:
 
 
 def take_next_versions(step: NextVersions, context: Context) -> None:
+    """Ask for versions in a row, each greater than the one before."""
     versions: list[Any] = []
     for number in range(step.count):
         current = versions[-1] if versions else None
