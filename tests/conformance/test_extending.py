@@ -27,7 +27,8 @@ def test_code_of_the_extension_stands_on_the_page_as_it_is(place: str, code: str
 
 def test_every_file_that_the_page_names_is_there() -> None:
     package = ROOT / "conformance" / "saverproof"
-    roots = (ROOT, package, ROOT / "reports", ROOT / "faults", package / "judging" / "attribution")
+    judging = package / "judging"
+    roots = (ROOT, package, ROOT / "reports", ROOT / "faults", judging, judging / "attribution")
     named = set(re.findall(r"`([\w/]+(?:/|\.py|\.json))`", PAGE)) - {
         "judging.py",
         "storage.py",
