@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -83,3 +85,10 @@ def test_what_is_no_program_is_refused_in_one_line(data: Any, found: str) -> Non
         from_json(data)
     assert found in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_rare_steps_are_read_by_whoever_has_imported_nothing_else() -> None:
+    program = '[{"step": "AbandonList", "thread": "a"}]'
+    code = f"from saverproof.steps.codec import from_json; print(from_json({program}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "(AbandonList(thread='a'),)\n")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from saverproof.steps.definitions import KINDS, Json
@@ -45,9 +46,14 @@ def decode(kind: type[T], data: Json) -> T:
 
 @dataclass(frozen=True, slots=True)
 class ProgramCodec(Generic[T]):
-    """Programs as JSON, one object a step; ``kinds`` are the classes of steps by their names."""
+    """Programs as JSON, one object a step.
+
+    ``kinds`` are the classes of steps by their names; ``rare`` is a module that adds some when it
+    is imported, which is done when a step is of no other kind.
+    """
 
     kinds: Mapping[str, type[T]]
+    rare: str = ""
 
     def to_json(self, program: tuple[T, ...]) -> list[dict[str, Json]]:
         """A program as JSON: one object a step."""
@@ -82,14 +88,20 @@ class ProgramCodec(Generic[T]):
         if not isinstance(data, dict):
             raise ValueError(f"found {show(data, 60)}, expected an object with the key 'step'")
         name = data.get("step")
-        kind = self.kinds.get(name) if isinstance(name, str) else None
+        kind = self._kind(name) if isinstance(name, str) else None
         if kind is None:
             expected = ", ".join(self.kinds)
             raise ValueError(f"step is {show(name, 60)}, expected one of {expected}")
         return decode(kind, {key: value for key, value in data.items() if key != "step"})
 
+    def _kind(self, name: str) -> type[T] | None:
+        if name not in self.kinds and self.rare:
+            import_module(self.rare)
+        return self.kinds.get(name)
 
-_STEPS = ProgramCodec(KINDS)
+
+# By its name: scenes lie far above, and whoever decodes none need not load them.
+_STEPS = ProgramCodec(KINDS, rare="saverproof.judging.scenes")
 to_json, from_json = _STEPS.to_json, _STEPS.from_json
 step_to_json, step_from_json = _STEPS.step_to_json, _STEPS.step_from_json
 
