@@ -13,6 +13,7 @@ from saverproof.judging import (
     listings,
     puts,
     reads,
+    versions,
 )
 from saverproof.judging.context import Context
 from saverproof.judging.scenes import Scene
@@ -33,7 +34,7 @@ HANDLERS: Mapping[type[steps.Step], Callable[[Any, Context], None]] = {
     steps.PutHistory: puts.take_put_history,
     steps.PutWrites: puts.take_put_writes,
     steps.GetTuple: reads.take_get_tuple,
-    steps.NextVersions: reads.take_next_versions,
+    steps.NextVersions: versions.take_next_versions,
 }
 """By step: a function that does it on the saver and in the model, and notes what came of it."""
 

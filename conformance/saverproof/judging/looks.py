@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from saverproof.execution.calls import address_config, get_config, read_config
+from saverproof.execution.calls import Config, address_config, get_config, read_config
 from saverproof.judging.context import Context
 from saverproof.judging.facts import Difference, Raised
 from saverproof.judging.fields import OWN_ADDRESS
@@ -56,47 +56,56 @@ def _only_reads(step: Step) -> bool:
     return plain_read or isinstance(step, ListTuples)
 
 
+class OneRead(Read):
+    """A look that is one ``get_tuple``."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def config(self, context: Context) -> Config:
+        """The config that the saver gets."""
+
+    def ask(self, context: Context) -> Any:
+        """The answer of the saver; a :class:`Raised` if it raises."""
+        config = self.config(context)
+        return context.attempt(lambda: context.reader.get_tuple(config))
+
+
 @dataclass(slots=True)
-class ById(Read):
+class ById(OneRead):
     """A read of one checkpoint by its id."""
 
     address: Address
 
-    def ask(self, context: Context) -> Any:
-        """The answer of the saver; a :class:`Raised` if it raises."""
-        config = read_config(self.address, context.real(self.address[0]))
-        return context.attempt(lambda: context.reader.get_tuple(config))
+    def config(self, context: Context) -> Config:
+        return read_config(self.address, context.real(self.address[0]))
 
     def found(self, writer: ScriptWriter, difference: Difference) -> str:
         return writer.ask("get_tuple", writer.at(self.address))
 
 
 @dataclass(slots=True)
-class Latest(Read):
+class Latest(OneRead):
     """A read of a namespace that names no checkpoint."""
 
     thread: str
     namespace: str
 
-    def ask(self, context: Context) -> Any:
-        """The answer of the saver; a :class:`Raised` if it raises."""
-        config = address_config(context.real(self.thread), self.namespace, None)
-        return context.attempt(lambda: context.reader.get_tuple(config))
+    def config(self, context: Context) -> Config:
+        return address_config(context.real(self.thread), self.namespace, None)
 
     def found(self, writer: ScriptWriter, difference: Difference) -> str:
         return writer.ask("get_tuple", writer.config(self.thread, self.namespace))
 
 
 @dataclass(slots=True)
-class Asked(Read):
+class Asked(OneRead):
     """A read as a step of the program makes it."""
 
     step: GetTuple
 
-    def ask(self, context: Context) -> Any:
-        """The answer of the saver; a :class:`Raised` if it raises."""
-        config = get_config(self.step, context.real(self.step.thread))
-        return context.attempt(lambda: context.reader.get_tuple(config))
+    def config(self, context: Context) -> Config:
+        return get_config(self.step, context.real(self.step.thread))
 
     def found(self, writer: ScriptWriter, difference: Difference) -> str:
         return read(self.step, writer)

@@ -1,4 +1,4 @@
-"""Holds the two APIs of a saver against each other, and sync calls against an event loop."""
+"""Holds the two APIs of a saver against each other."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ class _Both(ABC):
         """The question through one API, as an expression that shows its answer."""
 
     def show(self, writer: ScriptWriter, last: Step, difference: Difference) -> None:
-        """Write the last step and the question, which the second API answers otherwise."""
+        """Write the last step and the question, which both APIs have to answer alike."""
         write_steps(writer, (last,))
         writer.helpers.add("shown")
         first, second = difference.expected, difference.observed
         asked = [self.asked(writer, api) for api in APIS]
-        if isinstance(second, Raised):
-            writer.say(asked[0])
-            guarded(writer, [asked[1]], "the answer of the other API", second.error)
-            return
+        for answer, raising, other in ((second, asked[1], asked[0]), (first, asked[0], asked[1])):
+            if isinstance(answer, Raised):
+                writer.say(other)
+                guarded(writer, [raising], "the answer of the other API", answer.error)
+                return
         writer.say(f"expected = {asked[0]}", f"observed = {asked[1]}")
-        raised = isinstance(first, Raised)
-        complain(writer, "observed != expected" if raised else unequal(first, second))
+        complain(writer, unequal(first, second))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BothRead(_Both):
     """A read of one checkpoint through both APIs."""
 
@@ -75,7 +75,7 @@ class BothRead(_Both):
         return f"shown({writer.api_call(api, 'get_tuple', writer.at(self.address))})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BothList(_Both):
     """A listing of one thread through both APIs."""
 

@@ -1,4 +1,4 @@
-"""Takes the steps that read: get_tuple, list, pages, delta history, versions.
+"""Takes the step that reads one checkpoint.
 
 A read that comes out wrong is asked again in its plainer forms: if one comes out otherwise, the
 form makes the difference (an id of None, a missing namespace, the loop's own config entries).
@@ -6,12 +6,7 @@ form makes the difference (an id of None, a missing namespace, the loop's own co
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from typing import Any
-from unittest import mock
 
 from saverproof.execution.calls import get_config
 from saverproof.judging import facts
@@ -26,10 +21,8 @@ from saverproof.judging.store_check import judge_latest, judge_read, read_back
 from saverproof.scripts.complaints import complain, guarded, unequal
 from saverproof.scripts.statements import read
 from saverproof.scripts.writer import ScriptWriter
-from saverproof.steps.definitions import GetTuple, NextVersions
+from saverproof.steps.definitions import GetTuple
 from saverproof.values import same
-
-_HOUR_S = 3_600
 
 
 def take_get_tuple(step: GetTuple, context: Context) -> None:
@@ -130,74 +123,3 @@ def _reread(context: Context, step: GetTuple) -> None:
         difference.cause = Cause.CHANGED_ANSWER
     if len(context.facts.differences) == known:
         context.facts.agree(facts.SNAPSHOT)
-
-
-def take_next_versions(step: NextVersions, context: Context) -> None:
-    """Ask for versions in a row, each greater than the one before."""
-    versions: list[Any] = []
-    for number in range(step.count):
-        current = versions[-1] if versions else None
-        with _set_back(by_s=_HOUR_S if step.clock_goes_back and number >= step.count // 2 else 0):
-            version = context.attempt(partial(context.next_version, current))
-        if isinstance(version, Raised):
-            context.facts.differ(facts.VERSION_RAISED, None, "a version", version, look=_ROW)
-            return
-        above = current if versions else _empty_of(version)
-        if not _greater(version, above):
-            context.facts.differ(facts.VERSION, None, f"above {above!r}", version, look=_ROW)
-            return
-        context.facts.agree(facts.VERSION)
-        versions.append(version)
-
-
-def _show_row(writer: ScriptWriter, step: NextVersions, difference: Difference) -> None:
-    """Versions minted in a row, which have to increase."""
-    back = [
-        f"    if number == {step.count // 2}:",
-        "        now = time.time",
-        f"        time.time = lambda: now() - {_HOUR_S}",
-    ]
-    lines = [
-        "versions = [saver.get_next_version(None, None)]",
-        f"for {'number' if step.clock_goes_back else '_'} in range({step.count - 1}):",
-        *(back if step.clock_goes_back else ()),
-        "    versions.append(saver.get_next_version(versions[-1], None))",
-        "pairs = pairwise([type(versions[0])(), *versions])",
-        "observed = [pair for pair in pairs if not pair[0] < pair[1]]",
-        "expected = []",
-    ]
-    guarded(writer, lines, "versions that increase", getattr(difference.observed, "error", None))
-    complain(writer, "observed != expected")
-
-
-_ROW = Answer(_show_row)
-
-
-@contextmanager
-def _set_back(by_s: int) -> Iterator[None]:
-    """Let the clock that Python code looks at go behind by so many seconds."""
-    if not by_s:
-        yield
-        return
-    seconds, nanoseconds = time.time, time.time_ns
-
-    def earlier() -> float:
-        return seconds() - by_s
-
-    def earlier_ns() -> int:
-        return nanoseconds() - by_s * 10**9
-
-    with mock.patch.object(time, "time", earlier), mock.patch.object(time, "time_ns", earlier_ns):
-        yield
-
-
-def _empty_of(version: Any) -> Any:
-    """What LangGraph takes a channel's version for that has none: its type's empty value."""
-    return type(version)()
-
-
-def _greater(version: Any, than: Any) -> bool:
-    try:
-        return bool(version > than) and isinstance(version, (str, int, float))
-    except TypeError:
-        return False
