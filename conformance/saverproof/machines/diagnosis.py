@@ -88,6 +88,8 @@ class Diagnosis:
     found: list[Established] = field(default_factory=list)
     memory: Remembered = field(default_factory=Remembered)
     """What other searches have found of the same saver; it is theirs to show."""
+    recalled: int = 0
+    """Runs for which that was asked: a flaw that nobody knows would ask it of each."""
     right: list[ProgramRun] = field(default_factory=list)
     wrong: list[ProgramRun] = field(default_factory=list)
 
@@ -144,6 +146,9 @@ class Diagnosis:
 
         What breaks a contract of the ``wanted`` has to be found anew, with a program that shows it.
         """
+        if not self.compare(run).left or self.recalled >= _MOST_KEPT:
+            return
+        self.recalled += 1
         for known in self.memory.found:
             if known.mistake.breaks in wanted or not self._may_add(known.mistake):
                 continue
