@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test quick lint types imports docs pages check tests nightly selftest-full right-on-servers oldest bench lock wheel release clean
+.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full right-on-servers oldest bench lock wheel release clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -73,6 +73,10 @@ pages: $(VENV)/ready
 
 tests: $(VENV)/ready
 	$(PYTEST)
+
+# The shortest program that shows each known mistake, found anew: takes some minutes.
+mistakes: $(VENV)/ready
+	$(BIN)/python -m tests.conformance.mistake_programs
 
 nightly: check oldest selftest-full right-on-servers tests bench
 

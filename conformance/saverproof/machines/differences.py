@@ -51,35 +51,28 @@ class Account:
 
 @dataclass(slots=True)
 class Differences:
-    """Counts differences by the contract that each was first blamed on.
+    """Counts differences by the contract that each is blamed on.
 
-    ``turned_out`` are the contracts that a closer look found to be behind those, ``examples`` the
-    steps, in words, of the shortest program that showed one.
+    ``examples`` are the steps, in words, of the shortest program that showed one.
     """
 
     seen: Counter[str] = field(default_factory=Counter)
-    turned_out: dict[str, set[str]] = field(default_factory=dict)
     examples: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def note(self, name: str, times: int = 1) -> None:
         """A difference was seen, and blamed on a contract."""
         self.seen[name] += times
 
-    def explain(self, name: str, others: Collection[str]) -> None:
-        """Differences first blamed on a contract turned out to break others."""
-        self.turned_out.setdefault(name, set()).update(others)
-
     def account(self, shown: Collection[str], own: Collection[str]) -> Account:
         """Where they went, given the contracts of the findings shown and those of the item."""
         covered, unknown, elsewhere = 0, Counter[str](), Counter[tuple[str, ...]]()
         for name, times in self.seen.items():
-            behind = {name, *self.turned_out.get(name, ())}
-            if behind.intersection(shown) or _implied(behind, shown):
+            if name in shown or _is_implied(name, shown):
                 covered += times
-            elif not behind <= set(own):
-                elsewhere[(name, *sorted(behind - {name}))] += times
-            else:
+            elif name in own:
                 unknown[name] += times
+            else:
+                elsewhere[(name,)] += times
         # What a finding shows may have been seen without being counted trial by trial.
         covered = max(covered, len(shown))
         return Account(
@@ -92,8 +85,8 @@ class Differences:
         )
 
 
-def _implied(behind: Collection[str], shown: Collection[str]) -> bool:
-    return any(not contract(name).implies.isdisjoint(behind) for name in set(shown))
+def _is_implied(name: str, shown: Collection[str]) -> bool:
+    return any(name in contract(other).implies for other in set(shown))
 
 
 def calls_in(program: Program) -> int:

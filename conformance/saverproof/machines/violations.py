@@ -45,12 +45,6 @@ def kind_of(breach: Breach) -> str:
     return breach.difference.fact.partition(":")[0]
 
 
-def is_alike(one: Breach, other: Breach) -> bool:
-    """Whether two breaches are of the same fact about the same checkpoint."""
-    difference = other.difference
-    return (one.difference.fact, one.difference.address) == (difference.fact, difference.address)
-
-
 def has_cause_of(one: Violation, other: Violation) -> bool:
     """Whether two violations of a contract seem to have one cause: neither needs something that
     the other can do without, or one is shown by less than the other.
