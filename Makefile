@@ -18,7 +18,7 @@ SCHEMA := $(BIN)/check-jsonschema --quiet --builtin-schema vendor
 # server and no kill, and not the two of the documentation that run the whole kit.
 QUICK := tests/project tests/docs tests/reports tests/savers \
 	$(patsubst %,tests/conformance/test_%.py, model model_against_memory codec values values_comparison describing \
-		generating directed differences features shrinking axes contracts contract_links items course luck known targets \
+		generating directed differences features shrinking axes contracts contract_links items course flaky known targets \
 		cli cli_reports extensions) \
 	$(patsubst %,tests/faults/test_%.py, statements_plan cancel proxy outside_view)
 LEFT_OUT := --ignore tests/savers/test_targets.py --ignore tests/savers/test_concurrency.py \

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from weakref import WeakKeyDictionary
 
 from saverproof.contracts.tables import isolation
 from saverproof.judging.scenes.bulk import Bulk
@@ -17,7 +16,6 @@ from saverproof.judging.session import Breach
 from saverproof.machines.prediction import Compared, Predictor, Signature, compare, signature
 from saverproof.machines.trials import ProgramRun
 from saverproof.mistakes import MISTAKES, Mistake
-from saverproof.targets.target import Opener, Target
 
 _MOST_STEPS = 40_000
 """Steps that an item may take to choose mistakes: some seconds of them."""
@@ -39,7 +37,8 @@ class Established:
 
 @dataclass(slots=True)
 class Remembered:
-    """What the searches of this process have found out about one saver.
+    """What searches have found out about one saver. An item begins with nothing: what others found
+    would depend on which of them ran in the same process, and so would its verdicts.
 
     Attributes:
         found: the mistakes that it makes.
@@ -50,20 +49,6 @@ class Remembered:
     found: list[Established] = field(default_factory=list)
     told: set[str] = field(default_factory=set)
     in_vain: set[tuple[str, str]] = field(default_factory=set)
-
-
-_REMEMBERED: WeakKeyDictionary[Opener, Remembered] = WeakKeyDictionary()
-
-
-def remembered(target: Target) -> Remembered:
-    """What searches of this process know of a saver, by the function that opens it; they add to
-    it.
-    """
-    try:
-        return _REMEMBERED.setdefault(target.open, Remembered())
-    except TypeError:
-        # An opener that cannot be referred to weakly: each search begins anew.
-        return Remembered()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from saverproof.families.functional.shares import (
 from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan
 from saverproof.judging.attribution.features import of_family
-from saverproof.machines.diagnosis import remembered as remembered_of
 from saverproof.machines.findings import finding
 from saverproof.machines.patience import Patience
 from saverproof.machines.prediction import versions_like
@@ -303,7 +302,6 @@ class FunctionalJudging:
         with Store(self.target, Path(plan.folder), trials.loop, trials.apis) as store:
             self.serde = store.saver.serde
             search.diagnosis.predictor.next_version = versions_like(store.saver)
-            search.diagnosis.memory = remembered_of(self.target)
             self.takes_path = store.drivers[0].takes_paths
             self.closes = hasattr(store.saver, "close") or hasattr(store.saver, "aclose")
             chosen = [t for t in MACHINES[plan.family].themes if self.effort.bulk or not t.heavy]
