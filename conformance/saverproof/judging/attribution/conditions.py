@@ -8,7 +8,6 @@ from saverproof.contracts.tables import serialization, upsert
 from saverproof.execution.versions import NoVersionError
 from saverproof.judging import facts
 from saverproof.judging.attribution import write_conditions
-from saverproof.judging.attribution.case import Case
 from saverproof.judging.attribution.contract_of_fact import (
     BY_CAUSE,
     BY_CAUSE_OF_READ,
@@ -17,6 +16,7 @@ from saverproof.judging.attribution.contract_of_fact import (
     BY_REMOVAL,
     BY_RETURN,
 )
+from saverproof.judging.attribution.rule import Case
 from saverproof.judging.facts import OF_VALUES, Cause, Listed, Raised
 from saverproof.judging.filters import sort_of
 from saverproof.model import records

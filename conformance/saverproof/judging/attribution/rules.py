@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from saverproof.judging import facts
 from saverproof.judging.attribution import conditions
-from saverproof.judging.attribution.case import Case
-from saverproof.judging.attribution.rule import Rule
+from saverproof.judging.attribution.rule import Case, Rule
 from saverproof.judging.attribution.rules_of_answers import ANSWERS
 from saverproof.judging.attribution.rules_of_changes import CHANGES
 from saverproof.judging.facts import Difference

@@ -5,9 +5,8 @@ from __future__ import annotations
 from saverproof.contracts.tables import channels, deletion, isolation, pending_writes, upsert
 from saverproof.judging import facts
 from saverproof.judging.attribution import conditions, write_conditions
-from saverproof.judging.attribution.case import Case
 from saverproof.judging.attribution.contract_of_fact import WHOLE_STEP, of_whole_step
-from saverproof.judging.attribution.rule import Rule, after
+from saverproof.judging.attribution.rule import Case, Rule, after
 from saverproof.judging.facts import OF_WRITES
 from saverproof.judging.scenes.scene import Scene
 from saverproof.model import records

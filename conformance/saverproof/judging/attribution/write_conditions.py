@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from saverproof.judging.attribution.case import Case
+from saverproof.judging.attribution.rule import Case
 from saverproof.judging.facts import WRITE_VALUE
 from saverproof.judging.made_values import made_of
 from saverproof.model.records import ADDED, SPECIAL_INDEX, PendingWrite
