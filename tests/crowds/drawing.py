@@ -30,7 +30,7 @@ def candidates() -> list[Mistake]:
     Left out are also those that hang, that take seconds to reach, that take an operation away (the
     probe finds those), and those whose scene answers otherwise each time.
     """
-    return [mistake for mistake in MISTAKES if mistake.name in recorded()]
+    return [mistake for mistake in MISTAKES if recorded().get(mistake.name) is not None]
 
 
 def pairs(seed: int | None = None) -> list[tuple[Mistake, Mistake]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,7 +39,7 @@ class FlawedSaver(Protocol):
         """Its flaws."""
 
     @property
-    def families(self) -> list[str]:
+    def families(self) -> Sequence[str]:
         """The families in which it is judged."""
 
     def served(self) -> AbstractContextManager[Any]:

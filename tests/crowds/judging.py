@@ -31,6 +31,10 @@ class Told(StrEnum):
     HELD = "held"
 
 
+SILENT = (Told.OPEN_IN_GREEN, Told.HELD)
+"""What must not become of a flaw."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The report of one run.

@@ -1,7 +1,8 @@
 """What shows each known mistake alone, in a quick run: ``programs.json``, a line for each.
 
-``make crowd-programs`` writes it anew, in some minutes. A mistake that a quick run does not find
-even alone is in no crowd: there is nothing that others could hide.
+``make crowd-programs`` adds what is missing; after a change of the judges, empty the file first. A
+mistake that a quick run does not find even alone (null) is in no crowd: there is nothing that
+others could hide.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from typing import Any
 
 from saverproof.contracts.registry import contract
 from saverproof.mistakes import MISTAKES, Mistake
-from saverproof.steps.codec import from_json
-from saverproof.steps.definitions import Program
 from tests.crowds.composing import Crowd, asked
 from tests.crowds.judging import judge
 
@@ -26,18 +25,9 @@ FILE = Path(__file__).with_name("programs.json")
 
 @cache
 def recorded() -> Mapping[str, Any]:
-    """The program of each mistake that a quick run finds, as JSON, by the name of the mistake."""
+    """The name of each mistake -> the program by which a quick run shows it, as JSON, or None."""
     known: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return known
-
-
-def program_of(mistake: Mistake) -> Program:
-    """The program that shows a mistake alone.
-
-    Raises:
-        KeyError: none is recorded.
-    """
-    return from_json(recorded()[mistake.name])
 
 
 def _can_be_asked(mistake: Mistake) -> bool:
@@ -58,15 +48,12 @@ def _found(name: str) -> Any:
 
 
 def main() -> None:
-    """Write what a quick run shows of each mistake."""
-    names = sorted(mistake.name for mistake in MISTAKES)
+    """Write what a quick run shows of each mistake that the file does not have."""
+    known = {mistake.name: recorded().get(mistake.name) for mistake in MISTAKES}
+    missing = sorted(known.keys() - recorded().keys())
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = dict(zip(names, pool.map(_found, names), strict=True))
-    lines = [
-        f"{json.dumps(name)}: {json.dumps(program)}"
-        for name, program in found.items()
-        if program is not None
-    ]
+        known |= zip(missing, pool.map(_found, missing), strict=True)
+    lines = [f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known)]
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

@@ -33,6 +33,8 @@ class FirstSaver:
         durable: whether it keeps anything when it is closed.
         mends: each flaw with the class that mends it, to be put before the saver's.
         done: the flaws that are mended from the beginning.
+        families: the families in which it is judged; a newcomer writes one API, so that there is
+            nothing to compare.
     """
 
     name: str
@@ -42,6 +44,7 @@ class FirstSaver:
     durable: bool = True
     mends: dict[Flaw, type] = field(default_factory=dict)
     done: frozenset[str] = frozenset()
+    families: tuple[str, ...] = tuple(name for name in FUNCTIONAL_FAMILIES if name != "parity")
 
     def mend(self, name: str, contract: str, note: str) -> Callable[[Mixin], Mixin]:
         """Register a class that mends a flaw; later ones come before earlier ones."""
@@ -57,15 +60,14 @@ class FirstSaver:
         """The flaws that are left."""
         return tuple(flaw for flaw in self.mends if flaw.name not in self.done)
 
-    @property
-    def families(self) -> list[str]:
-        """All families but the one that compares two APIs: a newcomer writes one."""
-        return [family for family in FUNCTIONAL_FAMILIES if family != "parity"]
-
     def but_for(self, name: str, left: Collection[str]) -> FirstSaver:
         """The same saver, mended but for some flaws."""
         done = frozenset(flaw.name for flaw in self.mends) - frozenset(left)
         return replace(self, name=name, done=done)
+
+    def in_families(self, names: Collection[str]) -> FirstSaver:
+        """The same saver, judged in these families alone."""
+        return replace(self, families=tuple(names))
 
     def mended(self, names: Collection[str] = ()) -> type[BaseCheckpointSaver[Any]]:
         """The class without the flaws of these names."""

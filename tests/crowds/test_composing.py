@@ -1,0 +1,78 @@
+"""Mistakes that stand together in one saver, and the programs that show each alone."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.steps.codec import from_json
+from tests.crowds.composing import Crowd, composed
+from tests.crowds.drawing import candidates, sets
+from tests.crowds.programs import recorded
+
+
+def named(*names: str) -> list[Mistake]:
+    """Mistakes by name."""
+    known = {mistake.name: mistake for mistake in MISTAKES}
+    return [known[name] for name in names]
+
+
+def test_mistakes_that_leave_each_other_alone_stand_together() -> None:
+    crowd = composed(named("writes-by-insertion", "regular-write-replaced"))
+    assert crowd is not None
+    assert {flaw.contract for flaw in crowd.flaws} == {
+        "ordering/writes-sorted",
+        "upsert/regular-write-first-wins",
+    }
+
+
+def test_the_order_is_that_in_which_both_show() -> None:
+    # What replaces a method as a whole has to be asked last.
+    for names in (("insert-only", "metadata-merged"), ("metadata-merged", "insert-only")):
+        crowd = composed(named(*names))
+        assert crowd is None or all(map(crowd.shows, crowd.mistakes))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("first-put-wins", "insert-only"),
+        ("regular-write-replaced", "special-write-first-wins"),
+        ("writes-by-insertion", "write-path-without-case"),
+    ],
+    ids=" + ".join,
+)
+def test_a_mistake_that_another_covers_does_not_stand(names: tuple[str, ...]) -> None:
+    assert composed(named(*names)) is None
+
+
+def test_a_saver_without_mistakes_answers_as_the_right_one() -> None:
+    [mistake] = named("regular-write-replaced")
+    crowd = Crowd((mistake,))
+    assert crowd.stands
+    assert crowd.without([mistake.name]) == Crowd(())
+
+
+@pytest.mark.parametrize("size", [5, 10])
+def test_sets_are_drawn_by_seed_and_all_of_a_set_show(size: int) -> None:
+    first, again = (next(sets(size, seed=3)) for _ in range(2))
+    assert first == again
+    assert len(first.mistakes) == size
+    assert first.stands
+    assert [*islice(sets(size, seed=4), 1)] != [first]
+
+
+def test_each_mistake_is_recorded() -> None:
+    assert recorded().keys() == {mistake.name for mistake in MISTAKES}
+
+
+def test_each_recorded_program_can_be_read() -> None:
+    for mistake in candidates():
+        from_json(recorded()[mistake.name])
+
+
+def test_hardly_a_mistake_is_in_no_crowd() -> None:
+    # A tenth hangs, takes seconds, or is found by longer runs alone.
+    assert len(candidates()) > 0.9 * len(MISTAKES)
