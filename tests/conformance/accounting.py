@@ -44,6 +44,7 @@ class Accounts:
         self._tap(
             SceneRecord, "saw", lambda s, ps, _: (s.tally, sum(p.contract != INSTANCES for p in ps))
         )
+        self._tap(SceneRecord, "saw_alone", lambda s, problems, _: (s.tally, len(problems)))
         self._tap(agreeing, "_show", lambda _, __, found, record: (record.tally, len(found)))
         self._tap(
             CostJudging,

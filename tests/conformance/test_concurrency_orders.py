@@ -9,6 +9,7 @@ import pytest
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.judging import judge_history, semantics_of
 from saverproof.families.concurrency.linearizability import SearchResult, TimedOperation, search
+from saverproof.families.concurrency.record import Problem
 from saverproof.families.concurrency.records import (
     CallKind,
     Operation,
@@ -222,6 +223,38 @@ def test_only_the_events_that_show_it_are_told() -> None:
     events = [before(PUT), *noise, call(30, 31, BATCH), call(40, 41, GET, FIRST)]
     (problem,) = judge_history(events, shared=True).problems
     assert [event.began for event in problem.events if event.operation.kind is CallKind.GET] == [40]
+
+
+def test_what_nobody_was_shown_is_not_told() -> None:
+    noise = [
+        call(n, n + 1, Operation(CallKind.WRITES, 0, 1, tag=n * 1_000, task=n, count=2))
+        for n in range(10, 20, 2)
+    ]
+    events = [before(PUT), *noise, call(30, 31, BATCH), call(40, 41, GET, FIRST)]
+    (problem,) = judge_history(events, shared=True).problems
+    assert [event.began for event in problem.events] == [-2, 30, 40]
+
+
+def test_problems_of_sorts_that_are_known_are_put_aside() -> None:
+    events = [
+        before(PUT),
+        call(0, 1, BATCH),
+        call(2, 3, GET, FIRST),
+        call(4, 5, LIST, WHOLE, WHOLE),
+        after(GET, WHOLE),
+    ]
+    (twice,) = judge_history(events, shared=True).problems
+    assert twice.contract == THREADS
+    judged = judge_history(events, shared=True, known={twice.sort})
+    assert (judged.broken(), judged.known) == ({ORDER}, [twice])
+    (stale,) = judged.problems
+    assert not judge_history(events, shared=True, known={twice.sort, stale.sort}).problems
+
+
+def test_sorts_of_problems_are_without_places_numbers_and_errors() -> None:
+    said = ("some of task 7's writes are gone, at thread 'a'", "put raised KeyError: 'x 1'")
+    sorts = [Problem(THREADS, summary, "", "").sort for summary in said]
+    assert sorts == ["some of task #'s writes are gone", "put raised KeyError"]
 
 
 def test_what_a_saver_does_alone_is_no_flaw_between_callers() -> None:

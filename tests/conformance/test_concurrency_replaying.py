@@ -12,7 +12,7 @@ import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from
 
 from saverproof.families.answer import ReplayAnswer, Status
-from saverproof.families.concurrency import replaying
+from saverproof.families.concurrency import alone, replaying
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import FIRST, ORDER, PROCESSES, THREADS, TORN
 from saverproof.families.concurrency.histories import CallPlan, Played, Sharing
@@ -57,10 +57,17 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def replayed(
-    contract: str, plays: list[Played], monkeypatch: pytest.MonkeyPatch, scene: str = "history"
+    contract: str,
+    plays: list[Played],
+    monkeypatch: pytest.MonkeyPatch,
+    scene: str = "history",
+    by_one: Played = WELL,
 ) -> ReplayAnswer:
-    """What a replay answers where the scene goes so: the last of ``plays`` over and over."""
+    """What a replay answers where the scene goes so: the last of ``plays`` over and over, and
+    ``by_one`` caller alone.
+    """
     left = iter([WELL, *plays])
+    monkeypatch.setattr(alone, "play", lambda *given: by_one)
     monkeypatch.setattr(replaying, "play", lambda *given: next(left, plays[-1]))
     monkeypatch.setattr(replaying, "locked", lambda *given: plays[-1])
     data = {"scene": scene, "hold_s": 0.1, **SCRIPT.to_json()}
@@ -91,6 +98,11 @@ def test_one_play_of_many_that_was_cut_off_is_enough(monkeypatch: pytest.MonkeyP
 def test_what_another_play_shows_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     plays = [replace(WELL, trouble="no"), replace(WELL, events=(PUT, GONE))]
     assert replayed(THREADS, plays, monkeypatch).status is Status.FAILING
+
+
+def test_what_one_caller_alone_is_shown_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = replace(WELL, events=(PUT, GONE))
+    assert replayed(THREADS, [lost], monkeypatch, by_one=lost).status is Status.NOT_SEEN
 
 
 def test_a_scene_that_hangs_now_says_nothing_of_what_it_showed(

@@ -112,12 +112,14 @@ class Tally:
         for name in names:
             self.unknown.setdefault(name, why)
 
-    def unsettle(self, contract: str, times: int, steps: Sequence[str], program: Any) -> None:
+    def unsettle(
+        self, contract: str, times: int, steps: Sequence[str], program: Any, how: str = ""
+    ) -> None:
         """Differences that may break a contract were seen, and nothing that was found predicts
-        them; ``program``, in words ``steps``, is the shortest that shows one.
+        them; ``program``, in words ``steps``, is the shortest that shows one, ``how`` one in words.
         """
         count = "1 difference was" if times == 1 else f"{times} differences were"
-        why = f"{count} seen that no finding explains"
+        why = f"{count} seen that no finding explains" + (f": {how}" if how else "")
         self.unsettled[contract] = Unsettled(times=times, why=why, steps=[*steps], program=program)
 
     def withdraw(self, contract: str, why: str) -> None:
@@ -193,6 +195,8 @@ class Tally:
         if self.budget.limit_s is not None:
             self.sections["budget"] = self.budget.as_data()
         account = self.differences.account([f.contract for f in findings], applicable)
+        for name in account.unknown.keys() & left - self.unknown.keys() - self.unsettled.keys():
+            self.unsettle(name, account.unknown[name], account.examples.get(name, ()), None)
         return Outcome(
             checked=checked,
             findings=findings,

@@ -162,9 +162,9 @@ def play(bench: CallerBench, asking: Asking, record: SceneRecord) -> Mapping[str
             tally.unknown.setdefault(INSTANCES, f"{why}\n{still['stacks']}"[:1_000])
         elif value["trouble"]:
             tally.unknown.setdefault(INSTANCES, value["trouble"])
-        if value["disputed"]:
-            why = f"no two savers agree; {value['disputed'][0]}"
-            tally.unknown.setdefault(INSTANCES, why[:1_000])
+        if disputed := value["disputed"]:
+            how = f"no two savers agree; {disputed[0]}"[:1_000]
+            tally.unsettle(INSTANCES, len(disputed), disputed[:1], asking.to_json(), how)
         if value["refused"]:
             why = f"no second saver can be used beside the first: {value['refused']}"
             tally.rule_out(INSTANCES, why[:600])
@@ -229,8 +229,10 @@ def _show(
             record.saw([problem_of(*shown)], shown[0].to_json())
             return
     differences.note(INSTANCES)
-    why = "two processes get different answers, and a third agrees with neither"
-    record.tally.unknown.setdefault(INSTANCES, f"{why}: {problem_of(asking, found[0]).steps}"[:900])
+    how = "two processes get different answers, and a third agrees with neither"
+    if INSTANCES not in record.tally.unsettled:
+        steps = problem_of(asking, found[0]).steps
+        record.tally.unsettle(INSTANCES, len(found), steps, asking.to_json(), how)
 
 
 def _shortened(

@@ -23,7 +23,7 @@ from saverproof.steps.identifiers import mint, task_id, timestamp
 from saverproof.values import show
 
 CHANNELS = ("count", "notes")
-_MOST_NUMBERS = 400
+MOST_NUMBERS = 400
 """Numbers of one place: those of the next are above, so that no id stands in two namespaces."""
 _WIDTH = 60
 
@@ -140,12 +140,12 @@ def put_writes_call(operation: Operation) -> PutWritesCall:
 
 def _id(operation: Operation, number: int) -> str:
     """The id of a checkpoint of the operation's place."""
-    return mint(operation.place * _MOST_NUMBERS + number)
+    return mint(operation.place * MOST_NUMBERS + number)
 
 
 @lru_cache(maxsize=1)
 def _numbers() -> dict[str, int]:
-    return {mint(n): n % _MOST_NUMBERS for n in range(1, len(PLACES) * _MOST_NUMBERS)}
+    return {mint(n): n % MOST_NUMBERS for n in range(1, len(PLACES) * MOST_NUMBERS)}
 
 
 @lru_cache(maxsize=1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -32,6 +33,9 @@ Arguments = Mapping[str, Any]
 User = tuple[Any, int, Sequence[Operation]]
 """A saver, the number of a caller that uses it, and what that one does."""
 
+_OPENINGS = 20
+_NAP_S = 0.05
+"""A second in all, in which any process is done that opens a store, or closes it."""
 BEFORE, AFTER = -1, -2
 """The callers that are alone, at first and in the end."""
 
@@ -58,7 +62,23 @@ class Scene:
 
     @contextmanager
     def saver(self) -> Iterator[Any]:
-        """A saver on the store."""
+        """A saver on the store. Where others are in the way of opening it, which is for races of
+        first calls to judge, it is opened a moment later.
+        """
+        with ExitStack() as stack:
+            for left in reversed(range(_OPENINGS)):
+                try:
+                    saver = stack.enter_context(self.saver_at_once())
+                    break
+                except OpeningError:
+                    if not left:
+                        raise
+                    time.sleep(_NAP_S)
+            yield saver
+
+    @contextmanager
+    def saver_at_once(self) -> Iterator[Any]:
+        """A saver on the store, unless others are in the way."""
         with opened(self._target, self.workspace, self.loop) as saver:
             self.progress.tick()
             yield saver

@@ -77,7 +77,7 @@ def _opened(scene: Scene) -> Iterator[Any]:
     with ExitStack() as stack:
         while True:
             try:
-                saver = stack.enter_context(scene.saver())
+                saver = stack.enter_context(scene.saver_at_once())
                 break
             except OpeningError as error:
                 late = time.perf_counter() - began > _LONGEST_OWN_S

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -85,11 +85,10 @@ class CallPlan:
         """What is asked in the end."""
         return epilogue((*self.before, *(one for made in self.callers for one in made)))
 
-    def by_one_caller(self) -> CallPlan:
-        """The same calls, one after the other."""
-        made = [one for turn in zip_longest(*self.callers) for one in turn if one is not None]
+    def by_one(self, made: tuple[Operation, ...]) -> CallPlan:
+        """Some of the calls, one after the other by one caller."""
         schedule = Schedule(self.schedule.seed)
-        return CallPlan(Sharing.SHARED, self.theme, schedule, self.before, (tuple(made),))
+        return CallPlan(Sharing.SHARED, self.theme, schedule, self.before, (made,))
 
     def arguments(self) -> dict[str, Any]:
         """For a body."""

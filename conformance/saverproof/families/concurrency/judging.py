@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from saverproof.families.concurrency.contract_ids import ORDER, PROCESSES, THREADS, TORN
@@ -18,17 +18,20 @@ from saverproof.families.concurrency.records import (
 from saverproof.families.concurrency.sequential_spec import USUAL, Semantics, orders
 
 CUT_OFF = "cut off: the orders of a history are too many to be searched"
+NO_ORDER = "the answers fit no order of the calls"
 Key = tuple[int, int]
 """A place and the number of a checkpoint there."""
 
 
 @dataclass(slots=True)
 class Judgement:
-    """What a history comes to. ``raised`` counts errors that are no breach, ``reads`` what was
-    compared, ``cut_off`` the keys whose orders could not all be searched.
+    """What a history comes to. ``known`` are the problems that were put aside; ``raised`` counts
+    errors that are no breach, ``reads`` what was compared, ``cut_off`` the keys whose orders could
+    not all be searched.
     """
 
     problems: list[Problem] = field(default_factory=list)
+    known: list[Problem] = field(default_factory=list)
     acknowledged: int = 0
     reads: int = 0
     keys: int = 0
@@ -63,8 +66,11 @@ def judge_history(
     *,
     shared: bool,
     semantics: Semantics = USUAL,
+    known: Collection[str] = (),
 ) -> Judgement:
-    """Judge a whole history. ``shared`` says that all callers used one saver."""
+    """Judge a whole history. ``shared`` says that all callers used one saver; problems of the sorts
+    in ``known`` are put aside.
+    """
     history = EventIndex(events, THREADS if shared else PROCESSES, semantics)
     judgement = Judgement(
         acknowledged=sum(event.returned for event in events),
@@ -74,18 +80,15 @@ def judge_history(
         if not event.returned:
             judgement.raised += 1
             judgement.errors.append(f"{event.operation.kind.value}: {event.error}")
-            if shared:
-                judgement.problems.append(history.raised(event))
-    for event in events:
-        judgement.problems += history.wrong_in(event)
-    judgement.problems += history.lost()
-    if not judgement.problems:
+    for problem in _problems(history, shared=shared):
+        (judgement.known if problem.sort in known else judgement.problems).append(problem)
+    if not judgement.problems and NO_ORDER not in known:
         found = orders(events, semantics)
         judgement.keys, judgement.cut_off = found.keys, found.cut_off
         judgement.problems += [
             Problem(
                 ORDER,
-                f"the answers about {what} fit no order of the calls",
+                f"{NO_ORDER}, at {what}",
                 "an order of the calls that keeps real time and explains every answer",
                 "none of the orders does",
                 witnesses,
@@ -93,6 +96,16 @@ def judge_history(
             for what, witnesses in found.broken
         ]
     return judgement
+
+
+def _problems(history: EventIndex, *, shared: bool) -> Iterator[Problem]:
+    """What is wrong with single answers, and with what is there in the end."""
+    for event in history.events:
+        if shared and not event.returned:
+            yield history.raised(event)
+    for event in history.events:
+        yield from history.wrong_in(event)
+    yield from history.lost()
 
 
 class EventIndex:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from saverproof.families.concurrency.records import TimedCall
-from saverproof.families.tally import Tally, keep_plainest
+from saverproof.families.concurrency.records import TimedCall, lines_of
+from saverproof.families.tally import Tally, hidden, keep_plainest
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,9 @@ class Problem:
     stacks: str = ""
 
     @property
-    def is_an_error(self) -> bool:
-        """Whether it is no more than that the last of the calls raised, or was never answered."""
-        return bool(self.stacks) or any(event.error is not None for event in self.events[-1:])
+    def sort(self) -> str:
+        """What is wrong, wherever it is, with whichever task, and whatever an error says."""
+        return _NUMBER.sub("#", self.summary.partition(", at ")[0].partition(": ")[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,23 @@ class SceneRecord:
         for problem in problems:
             self.tally.differences.note(problem.contract)
             keep_plainest(self.found, problem.contract, ShownProblem(problem, scene))
+
+    def saw_alone(self, problems: Sequence[Problem], behind: Collection[str]) -> None:
+        """Take in what one caller alone is shown as well: it breaks the contracts ``behind`` it, or
+        nobody knows which.
+        """
+        differences = self.tally.differences
+        for problem in problems:
+            broken = min(behind, default=problem.contract)
+            differences.note(broken)
+            shown = problem.steps or lines_of(problem.events)
+            differences.examples[broken] = min(
+                differences.examples.get(broken, shown), shown, key=len
+            )
+            if behind:
+                why = f"one caller alone is shown the same ({problem.sort})"
+                names = ", ".join(sorted(behind))
+                self.tally.not_exercised([problem.contract], hidden(why, names))
 
     def as_data(self) -> dict[str, Any]:
         """For the report."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+
+MOST_LINES = 40
+"""More lines of a history than this nobody reads."""
 
 PLACES: tuple[tuple[str, str], ...] = (("a", ""), ("a", "child"), ("b", ""), ("a", "later"))
 """Thread and namespace of each place that histories use."""
@@ -138,3 +142,16 @@ class TimedCall:
         if not self.operation.kind.reads:
             return "-> returned"
         return f"-> {', '.join(one.describe() for one in self.shown) or 'nothing'}"
+
+
+def lines_of(events: Sequence[TimedCall]) -> tuple[str, ...]:
+    """Events as lines, in the order in which they began."""
+    unique = sorted({id(event): event for event in events}.values(), key=lambda event: event.began)
+    if not unique:
+        return ()
+    zero = unique[0].began
+    lines = [event.describe(zero) for event in unique]
+    if len(lines) <= MOST_LINES:
+        return tuple(lines)
+    left = len(lines) - MOST_LINES
+    return (*lines[: MOST_LINES // 2], f"… {left} more …", *lines[-MOST_LINES // 2 :])

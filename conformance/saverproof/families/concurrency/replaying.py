@@ -8,6 +8,7 @@ from typing import Any
 from saverproof.families.answer import ReplayAnswer, Status, not_seen, unclear
 from saverproof.families.concurrency import agreeing
 from saverproof.families.concurrency.agreeing import Asking
+from saverproof.families.concurrency.alone import OneCaller, divided
 from saverproof.families.concurrency.bench import CallerBench
 from saverproof.families.concurrency.contract_ids import ORDER
 from saverproof.families.concurrency.effort import EFFORTS
@@ -21,12 +22,12 @@ from saverproof.families.concurrency.histories import (
     rehearsal,
 )
 from saverproof.families.concurrency.iteration import By
-from saverproof.families.concurrency.judging import CUT_OFF, judge_history, semantics_of
+from saverproof.families.concurrency.judging import CUT_OFF, judge_history
 from saverproof.families.concurrency.record import SceneRecord
 from saverproof.families.concurrency.records import Operation
 from saverproof.families.concurrency.scenes import ask, iterate, race
 from saverproof.families.concurrency.schedules import Schedule
-from saverproof.families.concurrency.sequential_spec import USUAL, Semantics
+from saverproof.families.concurrency.sequential_spec import USUAL
 from saverproof.families.concurrency.workload import THEMES_BY_NAME, Able, able_of
 from saverproof.families.tally import Tally
 from saverproof.items import ItemPlan
@@ -88,7 +89,7 @@ def _play(bench: CallerBench, data: Mapping[str, Any], contract: str, record: Sc
                     break
             return RACES
         case "lock held":
-            _look(locked(bench, float(data["hold_s"]), _able(bench)), USUAL, contract, record)
+            _look(bench, locked(bench, float(data["hold_s"]), _able(bench)), None, contract, record)
         case "history":
             return _histories(bench, _script(data), contract, record)
         case other:
@@ -102,19 +103,27 @@ def _able(bench: CallerBench) -> Able:
 
 
 def _histories(bench: CallerBench, script: CallPlan, contract: str, record: SceneRecord) -> int:
-    alone = play(bench, rehearsal(str(bench.plan.seed), _able(bench), EFFORTS["quick"]))
-    semantics = semantics_of(alone.events)
+    rehearsed = play(bench, rehearsal(str(bench.plan.seed), _able(bench), EFFORTS["quick"]))
+    alone = OneCaller.rehearsed(rehearsed.events)
     for _ in range(TIMES):
         played = play(bench, script)
-        _look(played, semantics, contract, record)
+        _look(bench, played, alone, contract, record)
         # One that is cut off has cost so much that it is not tried again.
         if contract in record.found or played.slow:
             break
     return TIMES
 
 
-def _look(played: Played | None, semantics: Semantics, contract: str, record: SceneRecord) -> None:
-    """Keep what a history shows, or why it does not tell anything of the contract."""
+def _look(
+    bench: CallerBench,
+    played: Played | None,
+    alone: OneCaller | None,
+    contract: str,
+    record: SceneRecord,
+) -> None:
+    """Keep what a history shows, or why it does not tell anything of the contract; what one caller
+    ``alone`` is shown, too, where that is known, says nothing of it.
+    """
     if played is None:
         record.tally.unknown[contract] = "the store is in no SQLite file any more"
         return
@@ -123,8 +132,15 @@ def _look(played: Played | None, semantics: Semantics, contract: str, record: Sc
         record.tally.unknown[contract] = f"it could not be run: {played.trouble or played.slow}"
         return
     shared = played.script.sharing is Sharing.SHARED
-    judgement = judge_history(played.events, shared=shared, semantics=semantics)
+    judgement = judge_history(
+        played.events,
+        shared=shared,
+        semantics=USUAL if alone is None else alone.semantics,
+        known=() if alone is None else alone.known,
+    )
     problems = end or judgement.problems
+    if alone is not None and problems and not end:
+        problems = divided(bench, played, problems, alone).of_callers
     record.saw(problems, {})
     others = sorted({problem.contract for problem in problems} - {contract})
     if others and (end or contract == ORDER):

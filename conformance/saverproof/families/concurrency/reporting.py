@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from saverproof.families.concurrency.record import Problem, ShownProblem
-from saverproof.families.concurrency.records import TimedCall
+from saverproof.families.concurrency.records import MOST_LINES, lines_of
 from saverproof.families.concurrency.scripts import reproducer
 from saverproof.items import Finding, ItemPlan
 from saverproof.scripts.flaky import often_shown
@@ -13,7 +11,6 @@ from saverproof.targets.target import Target
 
 WIDTH = 1_200
 WIDTH_OF_STACKS = 3_600
-_MOST_STEPS = 40
 
 
 def finding(plan: ItemPlan, target: Target, shown: ShownProblem) -> Finding:
@@ -41,17 +38,4 @@ def _observed(problem: Problem) -> str:
 
 
 def _steps(problem: Problem) -> tuple[str, ...]:
-    return problem.steps[:_MOST_STEPS] or lines_of(problem.events)
-
-
-def lines_of(events: Sequence[TimedCall]) -> tuple[str, ...]:
-    """Events as lines, in the order in which they began."""
-    unique = sorted({id(event): event for event in events}.values(), key=lambda event: event.began)
-    if not unique:
-        return ()
-    zero = unique[0].began
-    lines = [event.describe(zero) for event in unique]
-    if len(lines) <= _MOST_STEPS:
-        return tuple(lines)
-    left = len(lines) - _MOST_STEPS
-    return (*lines[: _MOST_STEPS // 2], f"… {left} more …", *lines[-_MOST_STEPS // 2 :])
+    return problem.steps[:MOST_LINES] or lines_of(problem.events)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,14 +190,17 @@ class Register:
 
 
 def fewest(key: Key) -> list[TimedOperation[About]]:
-    """The steps of an illegal key without the reads that the contradiction does not need."""
+    """The steps of an illegal key without those that the contradiction does not need: reads, and
+    what was written and nobody was shown.
+    """
     kept = sorted(key.steps, key=lambda step: step.began)
     for step in list(kept):
-        if step.action[0].operation.kind.reads:
-            fewer = [other for other in kept if other is not step]
-            if key.searched(fewer) is SearchResult.ILLEGAL:
-                kept = fewer
-    seen = {text for step in kept for text in _texts(step.action[1])}
+        if _is_read(step):
+            kept = _without(step, kept, key)
+    for step in list(kept):
+        if _is_write(step) and not _is_seen(step, kept):
+            kept = _without(step, kept, key)
+    seen = _seen_in(kept)
     return [
         step
         for step in kept
@@ -205,5 +208,31 @@ def fewest(key: Key) -> list[TimedOperation[About]]:
     ]
 
 
-def _texts(shown: ShownTuple | None) -> tuple[str, ...]:
-    return () if shown is None else shown.parts
+def _without(
+    step: TimedOperation[About], kept: list[TimedOperation[About]], key: Key
+) -> list[TimedOperation[About]]:
+    """The steps without one of them, if the rest has no legal order either."""
+    fewer = [other for other in kept if other is not step]
+    return fewer if key.searched(fewer) is SearchResult.ILLEGAL else kept
+
+
+def _is_read(step: TimedOperation[About]) -> bool:
+    return step.action[0].operation.kind.reads
+
+
+def _is_write(step: TimedOperation[About]) -> bool:
+    return step.action[0].operation.kind in (CallKind.PUT, CallKind.WRITES)
+
+
+def _is_seen(step: TimedOperation[About], among: Iterable[TimedOperation[About]]) -> bool:
+    tag = step.action[0].operation.tag
+    return bool(_seen_in(among) & {f"p{tag}", f"w{tag}"})
+
+
+def _seen_in(steps: Iterable[TimedOperation[About]]) -> set[str]:
+    """The puts and batches that reads show, by their tags."""
+    shown = [step.action[1] for step in steps if step.action[1] is not None]
+    batches = {
+        text.rpartition(".")[0] for one in shown for _, texts in one.writes for text in texts
+    }
+    return batches | {part for one in shown for part in one.parts}

@@ -121,6 +121,9 @@ class GraphJudging:
             self._found.add(contract)
             self.tally.findings.append(finding(self.plan, self.bench, *found))
         self.tally.agreed(own, comparison.steps)
+        if not comparison.steps:
+            why = "each graph that shows it comes out otherwise before"
+            self.tally.give_up(own, why, ", ".join(comparison.differences))
 
     def _beat(self) -> None:
         self.tally.operations = self.bench.calls

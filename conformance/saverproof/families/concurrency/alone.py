@@ -1,0 +1,90 @@
+"""What one caller alone is shown by the same calls: what is wrong then says nothing of callers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.histories import CallPlan, Played, ended, play
+from saverproof.families.concurrency.judging import judge_history, semantics_of
+from saverproof.families.concurrency.record import Problem
+from saverproof.families.concurrency.records import Operation, Phase, TimedCall
+from saverproof.families.concurrency.sequential_spec import USUAL, Semantics
+
+_ORDERS: tuple[Callable[[TimedCall], int], ...] = (
+    lambda event: event.ended,
+    lambda event: event.began,
+)
+"""The orders in which the calls of a history are made once more: each call may have taken effect at
+any moment between.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OneCaller:
+    """What a saver makes of calls that nobody disturbs. ``wrong`` are the problems of a rehearsal:
+    of such sorts nothing is asked when there are more callers.
+    """
+
+    semantics: Semantics = USUAL
+    wrong: tuple[Problem, ...] = ()
+    known: frozenset[str] = field(init=False)
+    """The sorts of those problems."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known", frozenset(problem.sort for problem in self.wrong))
+
+    @classmethod
+    def rehearsed(cls, events: Sequence[TimedCall]) -> OneCaller:
+        """What a rehearsal by one caller shows."""
+        semantics = semantics_of(events)
+        wrong = judge_history(events, shared=True, semantics=semantics).problems
+        sorts = {problem.sort for problem in wrong}
+        # What is wrong with single answers hides in which order they fit.
+        rest = judge_history(events, shared=True, semantics=semantics, known=sorts)
+        return cls(semantics, (*wrong, *rest.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """The problems of a history: those that only callers have, and those that one alone has too.
+
+    ``calls`` are the calls by which one caller has them.
+    """
+
+    of_callers: list[Problem]
+    of_one: list[Problem]
+    calls: CallPlan
+
+
+def divided(
+    bench: CallerBench, played: Played, problems: Sequence[Problem], alone: OneCaller
+) -> Divided:
+    """Make the calls of a history once more, one after the other by one caller, and look which of
+    its problems show there as well.
+    """
+    left, calls = list(problems), played.script
+    for order in _ORDERS:
+        if not left:
+            break
+        calls = in_turn(played, order)
+        again = play(bench, calls)
+        if again.trouble or again.slow:
+            continue
+        judgement = judge_history(
+            again.events, shared=True, semantics=alone.semantics, known=alone.known
+        )
+        same = {problem.sort for problem in (*ended(again), *judgement.problems)}
+        if same & {problem.sort for problem in left}:
+            left = [problem for problem in left if problem.sort not in same]
+            break
+    kept = {id(problem) for problem in left}
+    return Divided(left, [one for one in problems if id(one) not in kept], calls)
+
+
+def in_turn(played: Played, order: Callable[[TimedCall], int]) -> CallPlan:
+    """The calls of a history by one caller, in an order that it may have had."""
+    during = sorted((e for e in played.events if e.phase is Phase.DURING), key=order)
+    made: list[Operation] = [event.operation for event in during]
+    return played.script.by_one(tuple(made))

@@ -1,0 +1,178 @@
+"""Plays histories, and judges what only callers that are not alone are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from saverproof.families.budget import batched
+from saverproof.families.concurrency.alone import OneCaller, divided
+from saverproof.families.concurrency.bench import CallerBench
+from saverproof.families.concurrency.contract_ids import ITERATION, ORDER, PROCESSES, THREADS, TORN
+from saverproof.families.concurrency.effort import SLOW_CALL_MS, SceneEffort
+from saverproof.families.concurrency.histories import (
+    AT_ONCE,
+    Played,
+    Sharing,
+    ended,
+    locked,
+    play,
+    play_at_once,
+    rehearsal,
+    script_of,
+)
+from saverproof.families.concurrency.judging import CUT_OFF, Judgement, judge_history
+from saverproof.families.concurrency.overtaking import overtake
+from saverproof.families.concurrency.record import Problem, SceneRecord
+from saverproof.families.concurrency.records import CallKind
+from saverproof.families.concurrency.sequential_flaws import SequentialFlaws
+from saverproof.families.concurrency.workload import Able
+from saverproof.families.tally import Tally
+
+HISTORIES = frozenset({THREADS, PROCESSES, TORN, ORDER})
+ENOUGH = 3
+"""Histories of one kind that show a breach: more of them add nothing."""
+_SHARES = {Sharing.SHARED: 0.6, Sharing.INSTANCES: 0.8, Sharing.PROCESSES: 1.0}
+"""By which part of a budget the histories of each kind are to be over."""
+_TOO_SLOW = 2
+"""Histories of one kind that were cut off: more of them would be, too."""
+
+
+@dataclass(slots=True)
+class HistoryJudging:
+    """The histories of one item."""
+
+    bench: CallerBench
+    record: SceneRecord
+    able: Able
+    effort: SceneEffort
+    alone: OneCaller = field(default_factory=OneCaller)
+    flaws: SequentialFlaws = field(init=False)
+    apart: bool = False
+    """Whether stores have nothing in common, so that several can be worked on at once."""
+
+    def __post_init__(self) -> None:
+        self.flaws = SequentialFlaws(self.bench.plan, self.bench.target)
+
+    @property
+    def tally(self) -> Tally:
+        """Of the item."""
+        return self.record.tally
+
+    def run(self) -> None:
+        """Rehearse with one caller, then play with many."""
+        if not self._rehearse():
+            return
+        self._play(Sharing.SHARED, self.effort.shared)
+        if PROCESSES in self.tally.wanted:
+            self._play(Sharing.INSTANCES, self.effort.instances)
+            self._play(Sharing.PROCESSES, self.effort.processes)
+            self._lock()
+            if self.effort.overtaken and self.able.history and not self.alone.wrong:
+                overtake(self.bench, self.able, self.record)
+        if self.tally.checked[PROCESSES]:
+            self.tally.unknown.pop(PROCESSES, None)
+        self.tally.handed += self.flaws.found.values()
+
+    def _rehearse(self) -> bool:
+        """Whether the saver answers one caller alone at all; what is wrong is looked into."""
+        plan = self.bench.plan
+        script = rehearsal(f"{plan.seed}:{plan.api}", self.able, self.effort)
+        played = play(self.bench, script)
+        quick = plan.facts.get("call_ms", 0.0) < SLOW_CALL_MS
+        self.apart = played.in_files and quick and not plan.facts.get("on_server", False)
+        why = played.trouble or played.hung or played.slow or played.died
+        if why:
+            alone = "it does not answer one caller alone"
+            self.tally.unknown |= dict.fromkeys(HISTORIES, f"{alone}: {why}"[:600])
+            return False
+        self.alone = OneCaller.rehearsed(played.events)
+        if self.alone.wrong:
+            self.record.saw_alone(self.alone.wrong, self.flaws.look_into(script))
+        return True
+
+    # --- with many -------------------------------------------------------------------------
+
+    def _play(self, sharing: Sharing, number: int) -> None:
+        contract_of_loss = THREADS if sharing is Sharing.SHARED else PROCESSES
+        broken = judged = slow = 0
+        why = ""
+        name = f"{self.bench.plan.seed}:{self.bench.plan.api}"
+        scripts = [script_of(sharing, n, name, self.able, self.effort) for n in range(number)]
+        at_once = AT_ONCE[sharing] if self.apart else 1
+        batches = list(batched(scripts, at_once))
+        batch_of = f"batches of {at_once} " if at_once > 1 else ""
+        left_out = f"{batch_of}histories by {sharing.value}"
+        for batch in self.tally.budget.within(batches, left_out, _SHARES[sharing]):
+            all_played = play_at_once(self.bench, batch)
+            self.tally.beat()
+            for played in all_played:
+                self.record.scenes[sharing.value] += 1
+                if not ended(played) and (played.trouble or played.slow):
+                    why = played.trouble or played.slow
+                    slow += bool(played.slow)
+                    self.tally.note(f"{sharing.value}: {why}"[:300])
+                    continue
+                judged += 1
+                problems = self._judged(played)
+                self.record.saw(problems, {"scene": "history", **played.script.to_json()})
+                broken += bool(problems)
+            # What hangs or dies costs its watchdog, once.
+            over = any(played.hung or played.died for played in all_played)
+            if over or slow >= _TOO_SLOW or broken >= ENOUGH:
+                break
+        if number and not judged and not self.tally.checked[contract_of_loss]:
+            self.tally.unknown.setdefault(contract_of_loss, f"no history was recorded: {why}"[:600])
+
+    def _judged(self, played: Played) -> list[Problem]:
+        """What is wrong with how a history ended, or with its answers, because of its callers."""
+        shared = played.script.sharing is Sharing.SHARED
+        judgement = judge_history(
+            played.events, shared=shared, semantics=self.alone.semantics, known=self.alone.known
+        )
+        self._count(judgement, THREADS if shared else PROCESSES)
+        if problems := ended(played):
+            return problems
+        self.record.saw_alone(judgement.known, self.flaws.known)
+        problems = self.of_callers(judgement.problems)
+        if not problems:
+            return []
+        parts = divided(self.bench, played, problems, self.alone)
+        if parts.of_one:
+            self.record.saw_alone(parts.of_one, self.flaws.look_into(parts.calls))
+        return parts.of_callers
+
+    def _lock(self) -> None:
+        played = locked(self.bench, self.effort.hold_s, self.able)
+        if played is None or played.trouble or played.slow:
+            return
+        self.record.scenes[Sharing.LOCKED.value] += 1
+        scene = {"scene": "lock held", "hold_s": self.effort.hold_s}
+        self.record.saw(self._judged(played), scene)
+
+    def _count(self, judgement: Judgement, name: str) -> None:
+        tally = self.tally
+        tally.operations += judgement.acknowledged + judgement.raised
+        tally.agreed(name, judgement.acknowledged)
+        tally.agreed(TORN, judgement.reads)
+        tally.agreed(ORDER, judgement.keys)
+        if judgement.cut_off:
+            tally.unknown[ORDER] = CUT_OFF
+        if name == PROCESSES:
+            self.record.raised.update(error[:120] for error in judgement.errors)
+
+    def of_callers(self, problems: Sequence[Problem]) -> list[Problem]:
+        """Without those that say no more than what is known of listings."""
+        known = self.record.found.get(ITERATION)
+        if known is None or "raised" not in known.problem.observed:
+            return [*problems]
+        error = known.problem.observed.rpartition("raised ")[2].partition(":")[0]
+        return [problem for problem in problems if not _is_of_a_listing(problem, error)]
+
+
+def _is_of_a_listing(problem: Problem, error: str) -> bool:
+    """Whether it is that a listing raised this, whatever was called meanwhile."""
+    if problem.contract not in (THREADS, TORN) or not problem.events:
+        return False
+    last = problem.events[-1]
+    return last.operation.kind is CallKind.LIST and (last.error or "").startswith(error)

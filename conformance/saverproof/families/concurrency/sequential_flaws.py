@@ -1,0 +1,99 @@
+"""What is wrong with calls that one caller makes, as the functional families see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from saverproof.capability import Capability
+from saverproof.families.concurrency.calling import CHANNELS, MOST_NUMBERS
+from saverproof.families.concurrency.histories import CallPlan
+from saverproof.families.concurrency.records import PLACES, CallKind, Operation
+from saverproof.families.concurrency.workload import KNOWN
+from saverproof.items import Finding, ItemPlan
+from saverproof.machines.findings import finding
+from saverproof.machines.search import ProgramSearch
+from saverproof.machines.trials import Trials
+from saverproof.programs.small import TASK_PATH
+from saverproof.steps.definitions import (
+    DeleteThread,
+    GetTuple,
+    ListTuples,
+    Program,
+    Put,
+    PutWrites,
+    Step,
+)
+from saverproof.targets.event_loop import loop_for
+from saverproof.targets.target import Target
+from saverproof.values import Value
+
+_MOST_LOOKS = 3
+"""Histories that are looked into: what more of them show is mostly the same."""
+
+
+@dataclass(slots=True)
+class SequentialFlaws:
+    """Violations of other families' contracts by calls that nobody disturbed, shortened."""
+
+    plan: ItemPlan
+    target: Target
+    found: dict[str, Finding] = field(default_factory=dict)
+    known: set[str] = field(default_factory=set)
+    """The contracts that are known to be broken, by a finding or by a known mistake that predicts
+    the answers.
+    """
+    _looks: int = 0
+
+    def look_into(self, calls: CallPlan) -> frozenset[str]:
+        """The contracts that these calls, by one caller, are known to break."""
+        if self._looks < _MOST_LOOKS:
+            self._looks += 1
+            self._search(program_of(calls))
+        return frozenset(self.known)
+
+    def _search(self, program: Program) -> None:
+        plan = self.plan
+        with loop_for(plan.api) as loop:
+            shallow = Capability.HISTORY not in plan.facts["capabilities"]
+            trials = Trials(self.target, Path(plan.folder), loop, (plan.api,), shallow=shallow)
+            # Whatever contract is broken is another family's.
+            search = ProgramSearch(trials, frozenset())
+            search.follow_up(trials.replay(program, thorough=False))
+            search.settle_the_rest()
+            shown = [finding(self.target, plan.api, one) for one in search.others]
+        for one in shown:
+            self.found.setdefault(one.contract, one)
+        self.known |= self.found.keys() | {behind[0] for behind in search.ledger.elsewhere}
+
+
+def program_of(calls: CallPlan) -> Program:
+    """The calls of one caller as a program."""
+    (made,) = calls.callers
+    return tuple(map(_step, (*calls.before, *made, *calls.after)))
+
+
+def _step(operation: Operation) -> Step:
+    thread, namespace = PLACES[operation.place]
+    number = operation.place * MOST_NUMBERS + operation.number
+    match operation.kind:
+        case CallKind.PUT:
+            parent = operation.place * MOST_NUMBERS + KNOWN[0]
+            changes = [(name, Value("text", f"p{operation.tag}")) for name in CHANNELS]
+            own = None if number == parent else parent
+            return Put(thread, namespace, number, own, tuple(changes))
+        case CallKind.WRITES:
+            writes = (
+                (CHANNELS[at % len(CHANNELS)], Value("text", f"w{operation.tag}.{at}"))
+                for at in range(operation.count)
+            )
+            task = operation.task
+            return PutWrites(thread, namespace, number, task, tuple(writes), TASK_PATH)
+        case CallKind.GET:
+            return GetTuple(thread, namespace, number)
+        case CallKind.LATEST:
+            return GetTuple(thread, namespace)
+        case CallKind.LIST:
+            return ListTuples(thread, namespace)
+        case CallKind.DELETE:
+            return DeleteThread(thread)
