@@ -261,3 +261,16 @@ def test_a_graph_that_did_not_run_to_its_end_says_nothing_of_nodes_that_run_twic
     view = View(value, DiedBy.FINISHED, None, 0, None, 0.0, "", "")
     show = Show(SCENARIOS[0], "sync", {"result": "{}"}, Counter(), 1)
     assert Resumed(show, 1, (), (), frozenset(), Counter(), view).finished is finished
+
+
+def test_what_a_deletion_left_in_part_may_be_lost_work() -> None:
+    place = KillPlace(PlaceKind.ACKNOWLEDGED, 1)
+    lost = KillTrial(RUN, (), place, 2, False, KillVerdict(KillOutcome.LOST, (1,)))
+    in_part = KillTrial(
+        RUN, (), place, 2, True, KillVerdict(KillOutcome.TORN, torn=(ONE,), doubtful=True)
+    )
+    assert record_of(in_part).found.keys() == {ATOMIC}
+    record = record_of(lost, in_part)
+    assert record.found.keys() == {SURVIVES}
+    assert record.tally.differences.seen == {SURVIVES: 2}
+    assert f"{SURVIVES} stands in the way" in record.tally.outcome().unexercised[ATOMIC]

@@ -126,6 +126,8 @@ class KillRecord:
     _given_up: Counter[str] = field(default_factory=Counter)
     """How many kills each contract was not judged by, since the store could not be used."""
     _doubtful: dict[str, KillTrial] = field(default_factory=dict)
+    _doubted: Counter[str] = field(default_factory=Counter)
+    """How many trials show a contract broken, unless work is lost."""
     _killed: dict[str, set[tuple[int, KillPlace]]] = field(default_factory=dict)
     """Where they were killed, by operation."""
     _fixed: list[KilledRun] = field(default_factory=list)
@@ -155,16 +157,24 @@ class KillRecord:
             self.tally.agreed(contract)
         self._given_up.update(trial.given_up)
         for contract in trial.blamed:
-            self.tally.differences.note(contract)
-            kept = self._doubtful if trial.verdict.doubtful else self.found
-            keep_plainest(kept, contract, trial)
+            if trial.verdict.doubtful:
+                self._doubted[contract] += 1
+                keep_plainest(self._doubtful, contract, trial)
+            else:
+                self.tally.differences.note(contract)
+                keep_plainest(self.found, contract, trial)
 
     def settle(self) -> None:
         """All kills were tried: what a deletion left in part is no loss, unless losses were seen
         where nothing was deleted, which then explain it.
         """
-        if SURVIVES not in self.found:
-            for contract, trial in self._doubtful.items():
+        lost = SURVIVES in self.found
+        for contract, trial in self._doubtful.items():
+            self.tally.differences.note(SURVIVES if lost else contract, self._doubted[contract])
+            if lost:
+                why = "what a deletion left in part may have been lost before"
+                self.tally.not_exercised([contract], hidden(why, SURVIVES))
+            else:
                 keep_plainest(self.found, contract, trial)
         # The kill in the middle is the one that tells: those around it are not enough.
         for contract, times in self._given_up.items():
