@@ -26,6 +26,7 @@ from tests.right_savers import (
     refuses_what_is_empty,
     shielded_writer,
     stores_any_object,
+    switches_to_its_log_unguarded,
     temporary_file,
     writer_behind_queue,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "refuses_what_is_empty",
     "shielded_writer",
     "stores_any_object",
+    "switches_to_its_log_unguarded",
     "temporary_file",
     "writer_behind_queue",
 ]
