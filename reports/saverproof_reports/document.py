@@ -8,6 +8,7 @@ from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.markup import block, code, folded, linked, plain, prose, table, web
+from saverproof_reports.mending import AS_IF, FIX, MATTERS, fix_of, mistakes
 from saverproof_reports.summary import VERDICTS
 from saverproof_reports.unsettled import DO, MEANS, excuse_phrase, groups, heading
 from saverproof_reports.wording import (
@@ -118,13 +119,24 @@ def _contract(contract: Mapping[str, Any], judged: Mapping[str, Any]) -> str:
         for e in also_broken(judged, contract["id"])
     ]
     cause += [f"Same cause as {code(root)}"] if root else []
-    lines = "".join(f"\n\n{line}" for line in cause)
+    lines = "".join(f"\n\n{line}" for line in [*_advice(contract, judged), *cause])
     title = "####" if root else "###"
     return (
         f"{title} {MARKS[contract['verdict']]} {code(contract['id'])}{advice}\n\n"
         f"{contract['level']}: {linked(contract['statement'])}  \n"
         f"source: {_source(contract)}{reason}{lines}"
     )
+
+
+def _advice(contract: Mapping[str, Any], judged: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the finding means to users of an agent, and how to mend it."""
+    if contract.get("matters"):
+        yield f"**{MATTERS}:** {linked(contract['matters'])}"
+    if fix := fix_of(judged, contract):
+        page = web(contract.get("page"))
+        more = f" [More of this contract](<{page}>)" if page else ""
+        yield f"**{FIX}:** {linked(fix)}{more}"
+    yield from (f"{AS_IF}: {prose(one)}" for one in mistakes(contract))
 
 
 def _source(contract: Mapping[str, Any]) -> str:

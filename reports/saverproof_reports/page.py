@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from saverproof_reports import charts, drawing, fault_words, markup, unsettled, wording
+from saverproof_reports import charts, drawing, fault_words, markup, mending, unsettled, wording
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
@@ -68,6 +68,7 @@ def _templates() -> Environment:
         "script": Markup(script),
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
         "verdicts": VERDICTS,
+        "mending": mending,
         "charts": charts,
         "drawing": drawing,
         "fault_words": fault_words,

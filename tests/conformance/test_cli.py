@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from click import Context
 from click.testing import CliRunner
+from markdown.extensions import toc
 
 from saverproof.cli import main
-from saverproof.contracts.registry import contracts
+from saverproof.contracts.advice import page_of
+from saverproof.contracts.registry import contract, contracts
 from saverproof.errors import JudgeError
 from saverproof.plugin.options import SUITE_OPTIONS
 
@@ -58,6 +60,38 @@ def test_only_an_answer_ends_with_status_1(
     assert said in run("list", "targets")[1]
 
 
+def test_explain_tells_all_that_is_known_of_a_contract() -> None:
+    status, output = run("explain", "upsert/put-replaces")
+    promised = contract("upsert/put-replaces")
+    assert status == 0
+    for said in (
+        "upsert/put-replaces (must)",
+        promised.statement,
+        promised.matters,
+        promised.wrong,
+        "ON CONFLICT DO NOTHING",
+        promised.fix,
+        "https://saverproof.github.io/saverproof/contracts/#upsertput-replaces",
+    ):
+        assert said in output
+
+
+def test_explain_offers_the_nearest_contracts() -> None:
+    status, output = run("explain", "upsert/put-replace")
+    assert status == 2
+    assert output.splitlines()[-1].startswith(
+        "Error: Invalid value for CONTRACT: no contract 'upsert/put-replace'; nearest: upsert/put-r"
+    )
+
+
+def test_the_page_of_each_contract_is_a_heading_of_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "contracts.md").read_text()
+    headings = {line.removeprefix("### ") for line in page.splitlines() if line[:4] == "### "}
+    anchors = {toc.slugify(heading, "-") for heading in headings}
+    for one in contracts():
+        assert (page_of(one) or "").partition("#")[2] in anchors
+
+
 def test_list_targets_names_the_bundled_ones() -> None:
     status, output = run("list", "targets")
     assert status == 0
@@ -67,8 +101,8 @@ def test_list_targets_names_the_bundled_ones() -> None:
 def test_list_contracts_shows_each_once_on_a_line() -> None:
     status, output = run("list", "contracts")
     assert status == 0
-    for contract in contracts():
-        assert sum(contract.id in line.split() for line in output.splitlines()) == 1
+    for one in contracts():
+        assert sum(one.id in line.split() for line in output.splitlines()) == 1
 
 
 def test_list_contracts_of_one_family() -> None:

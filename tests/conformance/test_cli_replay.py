@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.conformance.plugin_support import Project, Result
 
+from saverproof.contracts.registry import contract
 from saverproof.steps.codec import to_json
 from saverproof.steps.definitions import ListTuples, Put
 from saverproof.steps.identifiers import mint
@@ -115,6 +116,7 @@ def test_what_still_fails_is_shown(project: Project) -> None:
         f"  observed  ['{oldest}', '{newest}']",
         "  steps     1. put 1",
         "            2. put 2",
+        f"  fix       {contract('ordering/list-newest-first').fix}",
     ):
         assert line in result.output.splitlines()
 

@@ -81,6 +81,7 @@ def test_each_contract_is_told_once_with_its_script(screen: Result) -> None:
         if contract != ROOTS[0]:
             assert f"python .saverproof/reproducers/toy-{contract.replace('/', '-')}" in line
     assert screen.output.count("  promise ") == 1, "the details of one"
+    assert screen.output.count("  matters ") == screen.output.count("  fix ") == 1
     for own in ("= FAILURES =", "short test summary", "FAILED"):
         assert own not in screen.output
 

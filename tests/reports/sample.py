@@ -109,6 +109,9 @@ def contracts(inapplicable: Mapping[str, str] | None = None) -> list[Data]:
             "statement": STATEMENTS.get(identity, f"a saver keeps {name.lstrip('?')} in {family}"),
             "source": "langgraph.checkpoint.base: BaseCheckpointSaver",
             "link": "https://github.com/langchain-ai/langgraph/tree/main/libs/checkpoint",
+            "matters": f"An agent suffers where {name.lstrip('?')} is broken.",
+            "fix": f"Mend {name.lstrip('?')} with `commit()`.",
+            "page": f"https://saverproof.github.io/saverproof/contracts/#{family}{name.lstrip('?')}",
             "reason": reasons.get(identity) or reasons.get(family),
         }
         for family, names in CONTRACTS.items()

@@ -39,6 +39,8 @@ def test_a_violation_shows_all_that_is_needed_to_believe_it() -> None:
         "### ✗ `atomicity/all-or-nothing`",
         "must: an operation that raised left nothing, whoever looks",
         "source: [langgraph.checkpoint.base: BaseCheckpointSaver](<https://github.com/langchain-ai/",
+        "**What happens to agents:** An agent suffers where all-or-nothing is broken.",
+        "**How to fix it:** Mend all-or-nothing with `commit()`. [More of this contract](<https://",
         "3. `fail before row 3 of INSERT INTO writes`",
         "-writes of task 1: ('messages', 'hello'), ('branch:to:b', None)\n",
         "\n+writes of task 1: nothing\n",

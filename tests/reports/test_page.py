@@ -145,6 +145,22 @@ def test_the_page_tells_a_newcomer_everything() -> None:
         assert said in text
 
 
+def test_a_finding_says_why_it_matters_and_how_to_fix_it() -> None:
+    page = html(comparison_report())
+    assert "<dd>An agent suffers where all-or-nothing is broken.</dd>" in page
+    assert "Mend all-or-nothing with <code>commit()</code>." in page
+    assert 'contracts/#atomicityall-or-nothing" rel="noreferrer">More of this contract</a>' in page
+
+
+def test_a_finding_that_a_mistake_of_another_contract_shows_is_mended_there() -> None:
+    found = finding("upsert/put-replaces", mistake="no key", mistake_of="upsert/put-is-idempotent")
+    report = report_of([run_event(), *saver_events("x", [found]), {"event": "end"}])
+    for text in (html(report), markdown(report)):
+        assert "shows the very same: no key" in text
+        assert "Mend put-is-idempotent" in text
+        assert "Mend put-replaces" not in text
+
+
 def test_every_violation_is_on_the_page() -> None:
     report = comparison_report()
     page = html(report)

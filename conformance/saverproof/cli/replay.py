@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from saverproof.cli._console import told, working
+from saverproof.contracts.advice import advice
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.registry import UnknownContract, contract
 from saverproof.facts import Facts
@@ -137,3 +138,5 @@ def _tell_more(promised: Contract, answer: ReplayAnswer, steps: Iterable[str]) -
             told(f"            {line}")
     for number, step in enumerate(steps, 1):
         told(f"  {'steps' if number == 1 else '':<8}  {number}. {one_line(step, 1_000)}")
+    for name, text in advice(promised.id):
+        told(f"  {name:<8}  {text}")

@@ -17,3 +17,16 @@ def why_inapplicable(contract: Contract, facts: Facts) -> str | None:
         if capability not in facts["capabilities"]:
             return f"{capability}: {facts['absent'].get(capability, 'absent')}"
     return None
+
+
+def conditions(contract: Contract) -> str:
+    """What a contract asks of a saver and of the installed release; "" if it always applies."""
+    found = []
+    if contract.since is not None:
+        before = f" (before: {contract.before_since})" if contract.before_since else ""
+        found.append(f"langgraph-checkpoint {contract.since} and newer{before}")
+    if contract.durable:
+        found.append("durable savers")
+    if contract.needs:
+        found.append(f"savers with {', '.join(sorted(contract.needs))}")
+    return "; ".join(found)

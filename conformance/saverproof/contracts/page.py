@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from saverproof.contracts.applicability import conditions
 from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.registry import TABLES
 from saverproof_reports.markup import links
@@ -59,26 +60,14 @@ def _entry(contract: Contract) -> str:
     if contract.fix:
         lines.append(f"- **How to fix it:** {contract.fix}")
     lines.append(f"- **Source:** {with_links(contract.source)}")
-    if conditions := _conditions(contract):
-        lines.append(f"- **Applies:** {conditions}")
+    if applies := conditions(contract):
+        lines.append(f"- **Applies:** {applies}")
     return "\n".join(lines) + "\n"
 
 
 def with_links(source: str) -> str:
     """A source as Markdown, the issues and advisories that it names as links."""
     return "".join(f"[{part}]({link})" if link else part for part, link in links(source))
-
-
-def _conditions(contract: Contract) -> str:
-    conditions = []
-    if contract.since is not None:
-        before = f" (before: {contract.before_since})" if contract.before_since else ""
-        conditions.append(f"langgraph-checkpoint {contract.since} and newer{before}")
-    if contract.durable:
-        conditions.append("durable savers")
-    if contract.needs:
-        conditions.append(f"savers with {', '.join(sorted(contract.needs))}")
-    return "; ".join(conditions)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from saverproof.contracts.advice import advice
 from saverproof.facts import Facts
 from saverproof.machines.telling import detail_lines, field
 from saverproof.plugin.run import Run
@@ -43,6 +44,8 @@ def finding_lines(finding: Mapping[str, Any], saver: str, run: Run) -> list[str]
     """One violated contract: summary, statement, source, expected, observed, steps, reproducer."""
     how = f"{finding['api']}, {finding['phase']}"
     lines = [f"{finding['contract']} ({how}): {finding['summary']}", *detail_lines(finding)]
+    for name, text in advice(finding["contract"], finding.get("mistake_of", "")):
+        lines += field(name, text)
     if finding["reproducer"]:
         lines += field("reproduce", f"python {reproducer_path(finding, saver, run)}")
     return lines

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from saverproof.machines.telling import detail_lines
+from saverproof.contracts.advice import advice
+from saverproof.machines.telling import detail_lines, field
 from saverproof.plugin.failures import unsettled_lines
 from saverproof.plugin.run import Run
 from saverproof.targets.reference import TargetRef
@@ -77,8 +78,11 @@ class Screen:
         script = self._command(root, "reproducer")
         if in_full:
             self._line(_sentence(root), root)
-            for line in detail_lines({"contract": root["id"], **root["violations"][0]}):
+            first = root["violations"][0]
+            for line in detail_lines({"contract": root["id"], **first}):
                 self.terminal.line(line)
+            for name, text in advice(root["id"], first.get("mistake_of", "")):
+                self.terminal.line(*field(name, text))
             for found in root["violations"]:
                 command = _command(found, self.run, "reproducer")
                 # What the other API shows is alike.

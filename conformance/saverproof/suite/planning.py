@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from saverproof.capability import Capability
+from saverproof.contracts.advice import page_of
 from saverproof.contracts.applicability import why_inapplicable
 from saverproof.contracts.contract import Contract
 from saverproof.contracts.links import link_of
@@ -87,6 +88,9 @@ def saver_event(
                 "statement": contract.statement,
                 "source": contract.source,
                 "link": link_of(contract.source),
+                "matters": contract.matters,
+                "fix": contract.fix,
+                "page": page_of(contract),
                 "reason": why_inapplicable(contract, facts),
                 "selected": selected is None or contract.id in selected,
                 **({"apis": [api]} if (api := only_api(contract)) else {}),

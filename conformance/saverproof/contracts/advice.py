@@ -1,0 +1,34 @@
+"""What a broken contract means to users of an agent, and how its saver is mended."""
+
+from __future__ import annotations
+
+from saverproof.contracts.contract import Contract
+from saverproof.contracts.registry import TABLES, UnknownContract, contract
+
+_PAGE = "https://saverproof.github.io/saverproof/contracts/"
+
+
+def page_of(promised: Contract) -> str | None:
+    """Where the documentation speaks of a contract; None if another distribution adds it."""
+    ours = any(promised.id == one.id for table in TABLES for one in table.contracts)
+    # The site's headings lose the slash in their anchors.
+    return f"{_PAGE}#{promised.id.replace('/', '')}" if ours else None
+
+
+def advice(id: str, mistake_of: str = "") -> list[tuple[str, str]]:
+    """What to say beside a finding, each text with a name of one word.
+
+    ``mistake_of`` is the contract that the finding's known mistake breaks: to mend this one mends
+    the finding. A contract that is in no table has no advice.
+    """
+    try:
+        promised = contract(id)
+        cause = contract(mistake_of or id)
+    except UnknownContract:
+        return []
+    said = [
+        ("matters", promised.matters),
+        ("fix", cause.fix or promised.fix),
+        ("more", page_of(promised) or ""),
+    ]
+    return [(name, text) for name, text in said if text]
