@@ -107,6 +107,31 @@ def power_bars(by_lost: Mapping[str, int]) -> list[Bar]:
     ]
 
 
+def power_outcomes(power: Mapping[str, Any]) -> Bar:
+    """Return a bar of all disk images by what they hold."""
+    by_lost = power.get("by_lost", {})
+    counts = {
+        "whole": by_lost.get("0", 0),
+        "lost": sum(count for lost, count in by_lost.items() if lost != "0"),
+        "torn": power.get("torn", 0),
+        "gap": power.get("reordered", 0),
+        "unopened": power["corrupt"],
+    }
+    return composition("disk images", counts, counts)
+
+
+def scene_outcomes(callers: Mapping[str, Any]) -> list[Bar]:
+    """Return a bar for each contract that a scene showed broken: in how many, and in how many not.
+
+    A scene may show several broken.
+    """
+    scenes = sum(callers["scenes"].values())
+    return [
+        composition(contract, {"broken": count, "kept": max(0, scenes - count)}, ("broken", "kept"))
+        for contract, count in callers["broken_in"].items()
+    ]
+
+
 def _length(label: str, count: int, name: str, counts: Iterable[int]) -> Bar:
     share = max(100 * count / max(counts), LEAST_SHARE)
     return Bar(label, f"{count:,}", (Segment(name, count, round(share, 3)),))

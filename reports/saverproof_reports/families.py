@@ -24,12 +24,14 @@ def tally(judged: Mapping[str, Any], family: str) -> Counter[str]:
     A violated ``should`` counts as ``advice``.
     """
     return Counter(
-        "advice"
-        if contract["level"] == "should" and contract["verdict"] == "violated"
-        else contract["verdict"]
-        for contract in judged["contracts"]
-        if contract["family"] == family
+        counted_as(contract) for contract in judged["contracts"] if contract["family"] == family
     )
+
+
+def counted_as(contract: Mapping[str, Any]) -> str:
+    """Return the verdict under which a table counts a contract."""
+    verdict: str = contract["verdict"]
+    return "advice" if contract["level"] == "should" and verdict == "violated" else verdict
 
 
 def with_verdict(judged: Mapping[str, Any], *verdicts: str) -> list[Mapping[str, Any]]:
@@ -46,6 +48,17 @@ class ContractRow:
     level: str
     statement: str
     cells: tuple[tuple[Mapping[str, Any], Mapping[str, Any] | None], ...]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The verdicts of the savers, as ``tally`` counts them."""
+        return list(dict.fromkeys(counted_as(one) for _, one in self.cells if one is not None))
+
+    @property
+    def apis(self) -> list[str]:
+        """The APIs through which any of the savers was judged."""
+        judged = (one["checked"] for _, one in self.cells if one is not None)
+        return list(dict.fromkeys(api for checked in judged for api in checked if checked[api]))
 
 
 def contract_rows(savers: Sequence[Mapping[str, Any]], family: str) -> list[ContractRow]:

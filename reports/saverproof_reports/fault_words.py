@@ -47,6 +47,15 @@ KILL_LETTERS = {
 }
 """The letter of an outcome among the kills, for readers who cannot tell its colours apart."""
 
+POWER_OUTCOMES = {
+    "whole": "everything that had been acknowledged is there",
+    "lost": "acknowledged operations are gone, the last ones first",
+    "torn": "an operation is only partly there",
+    "gap": "a later operation survived without an earlier one",
+    "unopened": "the store did not open, or failed its check",
+}
+"""The meaning of what a disk holds after a power cut."""
+
 KILL_OUTCOMES = {
     "absent": "the operation in flight is not there at all",
     "whole": "the operation in flight is there whole",

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from saverproof_reports import charts, drawing, fault_words, markup, mending, unsettled, wording
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
+from saverproof_reports.entries import entries
 from saverproof_reports.families import contract_rows, families, tally, titles, with_verdict
 from saverproof_reports.summary import VERDICTS
 from saverproof_reports.text import slug
@@ -78,6 +79,9 @@ def _templates() -> Environment:
         "tally": tally,
         "with_verdict": with_verdict,
         "broken": _broken,
+        "entries": entries,
+        "found": _found,
+        "under_faults": _under_faults,
         "finding_of": _finding_of,
         "also_broken": also_broken,
         "cause_of": cause_of,
@@ -125,6 +129,17 @@ def _linked(text: str) -> Markup:
 def _broken(judged: Mapping[str, Any], verdict: str, level: str | None) -> list[Mapping[str, Any]]:
     found = [one for one in with_verdict(judged, verdict) if level is None or one["level"] == level]
     return by_cause(judged, found)
+
+
+def _found(judged: Mapping[str, Any]) -> bool:
+    """Return whether there is a finding to show of a saver."""
+    return any(one["violations"] or "unsettled" in one for one in judged["contracts"])
+
+
+def _under_faults(judged: Mapping[str, Any]) -> bool:
+    """Return whether faults, kills, power cuts or several callers have something to show."""
+    figures = (judged["faults"]["points"], judged["crash"]["trials"], judged["power"]["images"])
+    return any(figures) or bool(judged.get("concurrency", {}).get("scenes"))
 
 
 def _finding_of(judged: Mapping[str, Any], place: Mapping[str, Any]) -> Mapping[str, Any] | None:

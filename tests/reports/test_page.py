@@ -170,6 +170,55 @@ def test_every_violation_is_on_the_page() -> None:
                 assert escape(violation["reproducer"]) in page
 
 
+def test_what_a_saver_breaks_comes_before_the_table_of_families() -> None:
+    page = html(many_violations())
+    assert (
+        page.index("What it breaks: 17")
+        < page.index('id="contracts"')
+        < page.index('id="x--faults"')
+    )
+    compared = html(comparison_report())
+    assert compared.index('id="contracts"') < compared.index("What it breaks"), (
+        "savers side by side"
+    )
+
+
+def test_what_both_apis_show_is_told_once() -> None:
+    found = [finding("upsert/put-replaces", api=api) for api in ("sync", "async")]
+    page = html(report_of([run_event(), *saver_events("x", found), {"event": "end"}]))
+    text = " ".join(Page(page).text.split())
+    assert "two rows of a failed batch of five came back (sync, async, functional)" in text
+    assert text.count("put_writes task 1: messages='hello'") == 1
+    for api in ("sync", "async"):
+        assert f"See it again through {api} calls" in text
+
+
+def test_what_the_other_api_shows_otherwise_is_folded_into_the_same_entry() -> None:
+    found = [finding("upsert/put-replaces", api=api) for api in ("sync", "async")]
+    found[1]["steps"] = [*found[1]["steps"], "list everything"]
+    page = html(report_of([run_event(), *saver_events("x", found), {"event": "end"}]))
+    assert page.count('<div class="violation">') == 1
+    assert "Async calls show it by another program: two rows of a failed" in page
+    assert "list everything" in page
+
+
+def test_power_cuts_and_callers_are_told_by_what_came_of_them() -> None:
+    power = {
+        "images": 9,
+        "lost_acknowledged_max": 1,
+        "corrupt": 2,
+        "torn": 1,
+        "by_lost": {"0": 5, "1": 1},
+    }
+    callers = {"scenes": {"iteration": 4, "race": 6}, "operations": 70, "broken_in": {"a/b": 3}}
+    sections = {"power": power, "concurrency": callers}
+    page = html(report_of([run_event(), *saver_events("x", sections=sections), {"event": "end"}]))
+    text = " ".join(Page(page).text.split()).replace("\xa0", " ")
+    assert "disk images: 5 whole, 1 lost, 1 torn, 2 unopened" in text
+    assert "a/b: 3 broken, 7 kept" in text
+    assert "None of them showed a contract broken." not in text
+
+
 def test_every_failed_place_is_a_square() -> None:
     squares = [
         attributes["class"]
@@ -254,6 +303,21 @@ def test_what_was_wrong_is_red_on_the_page_and_on_github() -> None:
 FRAMES = """<!doctype html><title>frames</title><body><script>
 const pages = {pages};
 const seen = [];
+// How many findings a page shows, of one contract and then of one verdict, and how many it unfolds.
+function filtered(page) {{
+  const tools = page.getElementById("tools");
+  if (!tools) return null;
+  const count = (which) => page.querySelectorAll(".finding" + which).length;
+  const set = (name, value) => {{
+    tools.querySelector(`[name=${{name}}]`).value = value;
+    tools.dispatchEvent(new Event("input"));
+    return count(":not([hidden])");
+  }};
+  const counts = [set("words", "upsert/put-replaces"), set("words", ""), set("verdict", "advice")];
+  set("verdict", "");
+  tools.querySelector("[data-unfold]").click();
+  return [...counts, count("[open]"), tools.querySelector("output").textContent];
+}}
 for (const [name, page] of Object.entries(pages)) for (const width of [390, 850, 1280]) {{
   const frame = document.createElement("iframe");
   frame.style.cssText = `border:0;height:900px;width:${{width}}px`;
@@ -267,7 +331,8 @@ for (const [name, page] of Object.entries(pages)) for (const width of [390, 850,
       return inner.left < outer.left - 1 || inner.right > outer.right + 1;
     }});
     seen.push([name, width, root.scrollWidth, frame.contentDocument.title,
-      Math.min(99, ...sizes), cut.map((text) => text.textContent)]);
+      filtered(frame.contentDocument), Math.min(99, ...sizes),
+      cut.map((text) => text.textContent)]);
     document.title = JSON.stringify(seen);
   }};
   frame.srcdoc = page;
@@ -295,7 +360,9 @@ def test_a_real_browser_shows_every_page_without_complaint(tmp_path: Path) -> No
     seen = json.loads(title)
     assert len(seen) == 3 * len(pages)
     assert {smallest for *_, smallest, _ in seen} > {99}
-    for name, width, scroll_width, inner_title, smallest, cut in seen:
+    counts = {name: filtered for name, _, _, _, filtered, *_ in seen}
+    assert counts["twenty violations"] == [1, 20, 3, 20, ""]
+    for name, width, scroll_width, inner_title, _, smallest, cut in seen:
         assert scroll_width <= width, f"{name} is {scroll_width} wide on a screen of {width}"
         assert inner_title.startswith("saverproof"), name
         assert smallest >= 11, f"{name} has text of {smallest} pixels on a screen of {width}"

@@ -26,3 +26,37 @@ addEventListener("load", unfold);
 addEventListener("beforeprint", () => {
   for (const part of document.querySelectorAll("details")) part.open = true;
 });
+// Filters findings and the contracts of the table of families. Without scripts everything is there.
+const tools = document.getElementById("tools");
+if (tools) {
+  const entries = [...document.querySelectorAll("main [data-family]")];
+  const texts = entries.map((entry) => entry.textContent.toLowerCase());
+  const words = tools.querySelector("input");
+  const choices = [...tools.querySelectorAll("select")];
+  const unfolding = tools.querySelector("[data-unfold]");
+  const isFinding = (entry) => entry.classList.contains("finding");
+  const findings = entries.filter(isFinding);
+  function filter() {
+    const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    entries.forEach((entry, number) => {
+      entry.hidden = !(wanted.every((word) => texts[number].includes(word)) && choices.every(
+        (choice) => !choice.value || entry.dataset[choice.name].split(" ").includes(choice.value)));
+    });
+    const filtered = wanted.length > 0 || choices.some((choice) => choice.value);
+    for (const family of document.querySelectorAll(".matrix details")) {
+      family.hidden = !family.querySelector("[data-family]:not([hidden])");
+      family.open = filtered && !family.hidden;
+    }
+    const [shown, rows] = [true, false].map((kind) =>
+      entries.filter((entry) => isFinding(entry) === kind && !entry.hidden).length);
+    tools.querySelector("output").textContent = filtered
+      ? `${shown} of ${findings.length} findings, ${rows} of ${entries.length - findings.length} contracts` : "";
+  }
+  tools.addEventListener("input", filter);
+  unfolding.addEventListener("click", () => {
+    const open = unfolding.textContent === "Expand all";
+    for (const part of document.querySelectorAll("main .finding, .matrix details")) part.open = open;
+    unfolding.textContent = open ? "Fold all" : "Expand all";
+  });
+  tools.hidden = false;
+}

@@ -1,0 +1,42 @@
+"""Put together what several APIs show of one broken contract, so that a reader reads it once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Violation = Mapping[str, Any]
+_READ = ("summary", "steps", "expected", "observed", "stacks")
+"""What a reader is shown of a violation, its files aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The violations of one contract in one phase.
+
+    Attributes:
+        shown: the one with the fewest steps, which is shown in full.
+        alike: those that a reader could not tell from it, itself among them.
+        others: those whose program or answer differs.
+    """
+
+    shown: Violation
+    alike: tuple[Violation, ...]
+    others: tuple[Violation, ...]
+
+    @property
+    def apis(self) -> list[str]:
+        """The APIs that show it, the one in full first."""
+        return list(dict.fromkeys(one["api"] for one in (*self.alike, *self.others)))
+
+
+def entries(violations: Sequence[Violation]) -> Iterator[Entry]:
+    """Yield the violations of one contract, those of one phase together."""
+    for phase in dict.fromkeys(one["phase"] for one in violations):
+        found = [one for one in violations if one["phase"] == phase]
+        shown = min(found, key=lambda one: len(one["steps"]))
+        alike = tuple(one for one in found if _read(one) == _read(shown))
+        yield Entry(shown, alike, tuple(one for one in found if _read(one) != _read(shown)))
+
+
+def _read(violation: Violation) -> list[Any]:
+    return [violation.get(part) for part in _READ]
