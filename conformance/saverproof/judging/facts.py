@@ -258,13 +258,18 @@ nothing beside it, or the contract that a scene is about."""
 
 
 class FactLog:
-    """Collects what agreed, as counts, and what differed; ``look`` is what shows it."""
+    """Collects what agreed, as counts, and what differed; ``look`` is what shows it.
 
-    __slots__ = ("differences", "judged", "look")
+    ``masked`` are differences where something is known to be wrong already: they say nothing of
+    another flaw, unless what is wrong does not predict them.
+    """
+
+    __slots__ = ("differences", "judged", "look", "masked")
 
     def __init__(self, look: Look | None = None, joins: FactLog | None = None) -> None:
         self.judged: Counter[Judged] = Counter() if joins is None else joins.judged
         self.differences: list[Difference] = [] if joins is None else joins.differences
+        self.masked: list[Difference] = [] if joins is None else joins.masked
         self.look = look
 
     def by(self, look: Look) -> FactLog:
@@ -282,6 +287,14 @@ class FactLog:
         difference = Difference(fact, address, expected, observed, **{"look": self.look, **known})
         self.differences.append(difference)
         return difference
+
+    def mask(
+        self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
+    ) -> None:
+        """Note a difference where something is known to be wrong; like :meth:`differ`."""
+        self.masked.append(
+            Difference(fact, address, expected, observed, **{"look": self.look, **known})
+        )
 
     def compare(
         self, fact: Fact, address: Address | None, expected: Any, observed: Any, **known: Any
@@ -308,3 +321,4 @@ class FactLog:
         """Take over what another log has."""
         self.judged.update(other.judged)
         self.differences += other.differences
+        self.masked += other.masked

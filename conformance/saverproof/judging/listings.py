@@ -134,6 +134,7 @@ def _look_by_id(context: Context, address: Address) -> Difference | None:
     observed = look.ask(context)
     judge_read(context, log, address, observed)
     context.facts.differences += log.differences
+    context.facts.masked += log.masked
     if isinstance(observed, Raised):
         return context.unreadable[address]
     return log.differences[-1] if observed is None else None
@@ -150,7 +151,7 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
     log = FactLog(InListing(step, address))
     judge_tuple(log, context.model, address, item, context.real(address[0]))
     if not log.differences:
-        context.facts.judged.update(log.judged)
+        context.facts.merge(log)
         context.facts.agree(facts.LISTED_ALIKE)
         return
     # The doubts are only due to the listing so far: look by id with an open mind.
@@ -166,8 +167,10 @@ def judge_listed(context: Context, step: ListTuples, address: Address, item: Any
     judge_read(context, straight, address, by_id.ask(context))
     if straight.differences:
         context.facts.differences += straight.differences
+        context.facts.masked += (*straight.masked, *log.masked)
         straight.differences[0].explains += log.differences
         return
+    context.facts.masked += log.masked
     for difference in log.differences:
         difference.cause = difference.cause or Cause.LISTING_ALONE
         context.facts.differences.append(difference)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from saverproof.judging import facts
 from saverproof.judging.facts import Difference, FactLog
@@ -16,18 +16,22 @@ from saverproof.scripts.writer import ScriptWriter
 from saverproof.steps.identifiers import task_id
 from saverproof.values import Value, same
 
+Note: TypeAlias = Callable[..., object]
+"""Notes a difference: :meth:`FactLog.differ`, or :meth:`FactLog.mask`."""
+
 
 def judge_writes(log: FactLog, model: Model, address: Address, observed: Any) -> None:
     """Compare all writes of one checkpoint: which there are, their values, their order."""
-    expected = model.pending(address)
+    expected, doubted = model.pending(address), address in model.doubted_writes
     shown = list(observed) if isinstance(observed, Sequence) else []
     if len(expected) == len(shown) and all(map(_matches, expected, shown)):
-        for write in expected:
+        for write in () if doubted else expected:
             log.agree(facts.WRITE)
             for mark in write.marks:
                 log.agree(mark)
-        log.agree(facts.WRITES_SCOPED)
-        if len(expected) > 1:
+        if not doubted:
+            log.agree(facts.WRITES_SCOPED)
+        if len(expected) > 1 and not doubted:
             log.agree(facts.WRITE_ORDER)
         return
     _judge_unequal(log, model, address, expected, shown)
@@ -53,30 +57,30 @@ def _judge_unequal(
     shown: list[Any],
 ) -> None:
     places, missing, extra = _pair_up(expected, shown)
-    found_in_order = [write for _, write in sorted(places, key=lambda place: place[0])]
+    all_doubted = address in model.doubted_writes
     for write in missing:
-        if write.doubted:
-            continue
+        note = log.mask if write.doubted or all_doubted else log.differ
         write.doubted = True
-        instead = _instead(write, extra)
-        if instead is None:
+        place = next((p for p, item in extra.items() if _same_slot(write, item)), None)
+        if place is None:
             fact, found = facts.WRITE_MISSING, shown
         else:
-            extra.remove(instead)
-            fact, found = facts.WRITE_VALUE, instead
-        log.differ(fact, address, as_shown(write), found, write=write, part=OneWrite(write))
-    for item in extra:
-        if not any(write.doubted and _same_slot(write, item) for write in expected):
+            fact, found = facts.WRITE_VALUE, extra.pop(place)
+            places.append((place, write))
+        note(fact, address, as_shown(write), found, write=write, part=OneWrite(write))
+    for item in extra.values():
+        if all_doubted or any(write.doubted and _same_slot(write, item) for write in expected):
+            _tell_extra(log.mask, model, address, item, shown)
+        else:
             _judge_extra(log, model, address, item, shown)
             model.doubted_writes.add(address)
-    if not missing:
-        # A write that shows another's value may be taken for it, and seem out of place.
-        _judge_order(log, address, found_in_order, shown)
+    # A write that shows another's value may be taken for it, and seem out of place.
+    _judge_order(log.mask if missing or all_doubted else log.differ, log, address, places, shown)
 
 
 def _pair_up(
     expected: list[PendingWrite], shown: list[Any]
-) -> tuple[list[tuple[int, PendingWrite]], list[PendingWrite], list[Any]]:
+) -> tuple[list[tuple[int, PendingWrite]], list[PendingWrite], dict[int, Any]]:
     """Pair each expected write with a shown one: where it stands, what is missing, what is over."""
     free = dict(enumerate(shown))
     places: list[tuple[int, PendingWrite]] = []
@@ -88,7 +92,7 @@ def _pair_up(
         else:
             places.append((place, write))
             del free[place]
-    return places, missing, list(free.values())
+    return places, missing, free
 
 
 def _same_slot(write: PendingWrite, shown: Any) -> bool:
@@ -99,24 +103,30 @@ def _same_slot(write: PendingWrite, shown: Any) -> bool:
     return bool(task_id(write.task) == task and write.channel == channel)
 
 
-def _instead(write: PendingWrite, extra: list[Any]) -> Any:
-    return next((item for item in extra if _same_slot(write, item)), None)
-
-
 def _judge_extra(log: FactLog, model: Model, address: Address, item: Any, shown: list[Any]) -> None:
     """A write is shown that should not be: another checkpoint's, an older one, or one too many."""
+    twin = _tell_extra(log.differ, model, address, item, shown)
+    if twin is not None:
+        twin.doubted = True
+
+
+def _tell_extra(
+    note: Note, model: Model, address: Address, item: Any, shown: list[Any]
+) -> PendingWrite | None:
+    """Note a write too many; gives the one that it repeats, if it is no other checkpoint's."""
     expected = model.pending(address)
     twin = next((write for write in expected if _same_slot(write, item)), None)
     replaced = twin is not None and any(_is(value, item) for value in twin.earlier)
-    if not replaced and _stored_elsewhere(model, address, item):
+    foreign = not replaced and _stored_elsewhere(model, address, item)
+    if foreign:
         fact = facts.WRITE_FOREIGN
     elif twin is None:
         fact = facts.WRITE_EXTRA
     else:
         fact = facts.WRITE_TWICE
-        twin.doubted = True
     wanted = [as_shown(write) for write in expected]
-    log.differ(fact, address, wanted, shown, write=twin, item=item, part=ALL_WRITES)
+    note(fact, address, wanted, shown, write=twin, item=item, part=ALL_WRITES)
+    return None if foreign else twin
 
 
 def _is(value: Value, item: Any) -> bool:
@@ -133,15 +143,19 @@ def _stored_elsewhere(model: Model, address: Address, item: Any) -> bool:
 
 
 def _judge_order(
-    log: FactLog, address: Address, found: list[PendingWrite], shown: list[Any]
+    note: Note,
+    log: FactLog,
+    address: Address,
+    places: list[tuple[int, PendingWrite]],
+    shown: list[Any],
 ) -> None:
+    found = [write for _, write in sorted(places, key=lambda place: place[0])]
     ordered = sorted(found, key=sort_key)
-    if [sort_key(w) for w in found] == [sort_key(w) for w in ordered]:
-        if len(found) > 1:
-            log.agree(facts.WRITE_ORDER)
-        return
-    expected = [as_shown(write) for write in ordered]
-    log.differ(facts.WRITE_ORDER, address, expected, shown, part=ORDER)
+    if [sort_key(w) for w in found] != [sort_key(w) for w in ordered]:
+        expected = [as_shown(write) for write in ordered]
+        note(facts.WRITE_ORDER, address, expected, shown, part=ORDER)
+    elif len(found) > 1 and note == log.differ:
+        log.agree(facts.WRITE_ORDER)
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:

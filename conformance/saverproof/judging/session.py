@@ -78,6 +78,8 @@ class Session(Context):
         super().__init__(store, **how)
         self.on_step = on_step
         self.breaches: list[Breach] = []
+        self.masked: list[Breach] = []
+        """What differs where something is known to be wrong: it is no breach by itself."""
         self.refused: set[str] = set()
         """Hostile threads and namespaces that the saver refused, and that are left alone then."""
         self.touched: Counter[Touched] = Counter()
@@ -99,15 +101,15 @@ class Session(Context):
             return []
         if self.on_step is not None:
             self.on_step(step, len(self.taken))
-        known, diverged = len(self.facts.differences), self.model.diverged
+        known, diverged = self._known, self.model.diverged
         new_to_it = self._unknown_hostile(step)
         self._touch(step)
         self.taken.append(step)
         take(step, self)
         look_at_invariants(self)
-        if new_to_it and self._was_refused(step, known):
+        if new_to_it and self._was_refused(step, known[0]):
             self.refused |= new_to_it
-            del self.facts.differences[known:]
+            del self.facts.differences[known[0] :], self.facts.masked[known[1] :]
             self.facts.agree(facts.HOSTILE_REFUSED)
         return self._attributed(step, known, diverged=diverged)
 
@@ -153,25 +155,27 @@ class Session(Context):
 
     def finish(self) -> list[Breach]:
         """Look at everything once more at the end of a program."""
-        known, diverged = len(self.facts.differences), self.model.diverged
+        known, diverged = self._known, self.model.diverged
         if self.taken:
             check_store(self)
             if len(self.store.drivers) > 1:
                 compare_apis(self)
         return self._attributed(self.last_change or Step(), known, diverged=diverged)
 
-    def _attributed(self, step: Step, known: int, *, diverged: bool) -> list[Breach]:
-        fresh = [
-            Breach(
-                attribution.attribute(difference, _acting(step, difference), self.model),
-                difference,
-                len(self.taken),
-                step,
-                diverged,
-            )
-            for difference in self.facts.differences[known:]
-        ]
+    @property
+    def _known(self) -> tuple[int, int]:
+        """How many differences are known so far, and how many masked ones."""
+        return len(self.facts.differences), len(self.facts.masked)
+
+    def _attributed(self, step: Step, known: tuple[int, int], *, diverged: bool) -> list[Breach]:
+        def attributed(difference: Difference) -> Breach:
+            acting = _acting(step, difference)
+            contract = attribution.attribute(difference, acting, self.model)
+            return Breach(contract, difference, len(self.taken), step, diverged)
+
+        fresh = [*map(attributed, self.facts.differences[known[0] :])]
         self.breaches += fresh
+        self.masked += map(attributed, self.facts.masked[known[1] :])
         return fresh
 
 

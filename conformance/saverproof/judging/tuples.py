@@ -22,7 +22,7 @@ from saverproof.judging.fields import (
     value_agrees,
     values_of,
 )
-from saverproof.judging.pending_writes import judge_writes
+from saverproof.judging.pending_writes import Note, judge_writes
 from saverproof.model.metadata import equal
 from saverproof.model.records import Address, Provenance, Record
 from saverproof.model.store import Model
@@ -90,7 +90,7 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
     if len(log.differences) > known and _is_of_another_thread(model, address, observed.checkpoint):
         for difference in log.differences[known:]:
             difference.cause = Cause.OTHER_THREAD
-    elif address not in model.doubted_writes:
+    else:
         judge_writes(log, model, address, field_of(observed, "pending_writes"))
     for mark in record.marks:
         log.agree(mark)
@@ -99,22 +99,21 @@ def judge_tuple(log: FactLog, model: Model, address: Address, observed: Any, thr
 def _judge(
     log: FactLog, fact: Fact, fields: Iterable[Field], address: Address, shown: Shown
 ) -> None:
-    """Compare fields of one kind; those that differ are doubted, and not compared again."""
+    """Compare fields of one kind; those that differ are doubted, and masked from then on."""
     doubts, agreed = shown.record.doubts, 0
     for field in fields:
-        if doubts and fact.of(field.detail) in doubts:
-            continue
-        if field.agrees(field.expected(shown), field.observed(shown)):
-            agreed += 1
-        else:
-            _differ(log, fact, field, address, shown)
+        doubted = bool(doubts) and fact.of(field.detail) in doubts
+        if not field.agrees(field.expected(shown), field.observed(shown)):
+            _tell(log.mask if doubted else log.differ, fact, field, address, shown)
             doubts.add(fact.of(field.detail))
+        elif not doubted:
+            agreed += 1
     if agreed:
         log.agree(fact, agreed)
 
 
-def _differ(log: FactLog, fact: Fact, field: Field, address: Address, shown: Shown) -> None:
-    log.differ(
+def _tell(note: Note, fact: Fact, field: Field, address: Address, shown: Shown) -> None:
+    note(
         fact,
         address,
         field.told(field.expected(shown)),
@@ -128,7 +127,7 @@ def _judge_address(log: FactLog, address: Address, shown: Shown) -> None:
     if OWN_ADDRESS.agrees(OWN_ADDRESS.expected(shown), OWN_ADDRESS.observed(shown)):
         log.agree(facts.ADDRESS)
     else:
-        _differ(log, facts.ADDRESS, OWN_ADDRESS, address, shown)
+        _tell(log.differ, facts.ADDRESS, OWN_ADDRESS, address, shown)
 
 
 def _judge_metadata(log: FactLog, address: Address, shown: Shown) -> None:
@@ -148,17 +147,19 @@ def _judge_values(log: FactLog, model: Model, address: Address, shown: Shown) ->
     record, there = shown.record, values_of(shown.found)
     thread, namespace, _ = address
     for name, channel in record.channels.items():
-        if (thread, namespace, name, channel.version) in model.doubted_values:
-            continue
+        version = (thread, namespace, name, channel.version)
+        doubted = version in model.doubted_values
         if value_agrees(channel, name, there):
-            log.agree(facts.VALUES[channel.provenance])
+            if not doubted:
+                log.agree(facts.VALUES[channel.provenance])
             continue
-        model.doubted_values.add((thread, namespace, name, channel.version))
+        model.doubted_values.add(version)
         optional = channel.optional and name in there
         fact = facts.VALUES[Provenance.DROPPED if optional else channel.provenance]
-        _differ(log, fact, ChannelValue(name), address, shown)
+        _tell(log.mask if doubted else log.differ, fact, ChannelValue(name), address, shown)
     for name in there:
-        if name not in record.channels and f"value:{name}" not in record.doubts:
+        if name not in record.channels:
+            doubted = f"value:{name}" in record.doubts
             record.doubts.add(f"value:{name}")
-            fact = facts.VALUES[Provenance.DROPPED]
-            _differ(log, fact, ChannelValue(name), address, shown)
+            note, fact = log.mask if doubted else log.differ, facts.VALUES[Provenance.DROPPED]
+            _tell(note, fact, ChannelValue(name), address, shown)

@@ -26,6 +26,10 @@ class Entry:
     left: tuple[Breach, ...]
     told: list[Breach] = field(default_factory=list)
     """What findings show, or what another contract is behind."""
+    counted: set[int] = field(default_factory=set)
+    """Which differences are counted, by the identity of the breach: masked ones are once they
+    are seen to differ from what was predicted.
+    """
 
     @property
     def named(self) -> list[tuple[str, Breach]]:
@@ -52,7 +56,7 @@ class Ledger(Differences):
     def enter(self, run: ProgramRun) -> Entry:
         """Count all that a run showed."""
         entry = Entry(run, run.breaches)
-        self.total += _times(run.breaches)
+        self._count(entry, run.breaches)
         self.names.update(breach.contract for breach in run.breaches)
         self.open.append(entry)
         return entry
@@ -61,8 +65,14 @@ class Ledger(Differences):
         """What of a run is not proved to come from what was found."""
         told = set(map(id, entry.told))
         entry.left = tuple(breach for breach in left if id(breach) not in told)
+        self._count(entry, entry.left)
         if not entry.left and entry in self.open:
             self.open.remove(entry)
+
+    def _count(self, entry: Entry, breaches: Iterable[Breach]) -> None:
+        fresh = [breach for breach in breaches if id(breach) not in entry.counted]
+        entry.counted.update(map(id, fresh))
+        self.total += _times(fresh)
 
     def tell(self, entry: Entry, breach: Breach, behind: tuple[str, ...]) -> None:
         """A finding shows a difference of a run; or one of the contracts ``behind`` is broken."""

@@ -42,9 +42,18 @@ def signature(breach: Breach) -> Signature:
 
 def signatures(run: ProgramRun) -> list[Signature]:
     """What each breach of a run says: asked for many times of one run."""
-    if "signatures" not in run.notes:
-        run.notes["signatures"] = [*map(signature, run.breaches)]
-    said: list[Signature] = run.notes["signatures"]
+    return _noted(run, "signatures", run.breaches)
+
+
+def _masked(run: ProgramRun) -> list[Signature]:
+    """What each masked breach of a run says."""
+    return _noted(run, "masked", run.masked)
+
+
+def _noted(run: ProgramRun, name: str, breaches: Iterable[Breach]) -> list[Signature]:
+    if name not in run.notes:
+        run.notes[name] = [*map(signature, breaches)]
+    said: list[Signature] = run.notes[name]
     return said
 
 
@@ -94,16 +103,39 @@ class Compared:
 
 
 def compare(run: ProgramRun, prediction: ProgramRun | None) -> Compared:
-    """Hold what a run showed against a prediction; None predicts that nothing differs."""
-    expected = Counter(() if prediction is None else signatures(prediction))
+    """Hold what a run showed against a prediction; None predicts that nothing differs.
+
+    What is masked is held against it where all else of the checkpoint was predicted: it is another
+    flaw if it is not what those mistakes show there.
+    """
+    if prediction is None:
+        return Compared((), run.breaches, 0)
+    expected = Counter(signatures(prediction))
+    predicted, left = _divided(zip(run.breaches, signatures(run), strict=True), expected)
+    if run.masked and predicted:
+        unclear = {breach.difference.address for breach in left}
+        clear = [
+            (breach, said)
+            for breach, said in zip(run.masked, _masked(run), strict=True)
+            if breach.difference.address not in unclear
+        ]
+        behind, also_left = _divided(clear, Counter(_masked(prediction)))
+        predicted, left = [*predicted, *behind], [*left, *also_left]
+    return Compared(tuple(predicted), tuple(left), expected.total())
+
+
+def _divided(
+    said: Iterable[tuple[Breach, Signature]], expected: Counter[Signature]
+) -> tuple[list[Breach], list[Breach]]:
+    """The breaches that are expected, which are taken from those, and the others."""
     predicted, left = [], []
-    for breach, said in zip(run.breaches, signatures(run), strict=True):
-        if expected[said] > 0:
-            expected[said] -= 1
+    for breach, signed in said:
+        if expected[signed] > 0:
+            expected[signed] -= 1
             predicted.append(breach)
         else:
             left.append(breach)
-    return Compared(tuple(predicted), tuple(left), expected.total())
+    return predicted, left
 
 
 @dataclass(slots=True)

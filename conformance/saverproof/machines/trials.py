@@ -27,13 +27,15 @@ from saverproof.targets.target import Target
 class ProgramRun:
     """One program that was run: the steps that were legal, and what they showed.
 
-    The rest says how it was run, for whoever runs it again on another saver: whether everything was
-    looked at after each step, whether arguments were watched, whether it came to its end, and
-    through which APIs (none: those of the trials).
+    ``masked`` is what they showed where something was known to be wrong. The rest says how it was
+    run, for whoever runs it again on another saver: whether everything was looked at after each
+    step, whether arguments were watched, whether it came to its end, and through which APIs (none:
+    those of the trials).
     """
 
     program: Program
     breaches: tuple[Breach, ...]
+    masked: tuple[Breach, ...] = ()
     thorough: bool = False
     watch_inputs: bool = False
     finished: bool = True
@@ -207,6 +209,7 @@ def run_of(session: Session, *, finished: bool = True, apis: tuple[str, ...] = (
     return ProgramRun(
         tuple(session.taken),
         tuple(session.breaches),
+        tuple(session.masked),
         session.thorough,
         session.watch_inputs,
         finished,
