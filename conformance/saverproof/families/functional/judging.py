@@ -32,6 +32,7 @@ from saverproof.families.tally import Tally
 from saverproof.items import Finding, ItemPlan
 from saverproof.judging.attribution.features import of_family
 from saverproof.machines.findings import finding
+from saverproof.machines.hiding import Hiding
 from saverproof.machines.patience import Patience
 from saverproof.machines.prediction import versions_like
 from saverproof.machines.registry import MACHINES
@@ -39,7 +40,7 @@ from saverproof.machines.search import ProgramSearch
 from saverproof.machines.signatures import judge_standing
 from saverproof.machines.suiting import able_of, suited, suited_program
 from saverproof.machines.trials import ProgramRun, Trials, programs
-from saverproof.mistakes import MISTAKES
+from saverproof.mistakes import MISTAKES, Mistake
 from saverproof.mistakes.programs import programs as programs_of_mistakes
 from saverproof.programs.axes.crossing import crossing
 from saverproof.programs.axes.table import CROSSED
@@ -76,6 +77,7 @@ class FunctionalJudging:
     heavy: bool = False
     able: frozenset[str] = frozenset()
     kept: dict[str, Finding] = field(default_factory=dict)
+    tried: list[tuple[Mistake, ProgramRun]] = field(default_factory=list)
 
     def run(self) -> None:
         """Run the programs of every theme, follow up what they show, and tell the tally."""
@@ -143,6 +145,11 @@ class FunctionalJudging:
             hidden = (name for name in tally.wanted & ledger.names if not tally.checked[name])
             why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
             tally.not_exercised(hidden, why)
+        for mistake in self._not_ruled_out(search):
+            del tally.checked[mistake.breaks]
+            what = f"whether {mistake.note} cannot be seen"
+            why = f"{what}, by what {', '.join(behind or sorted(ledger.names))} shows there"
+            tally.not_exercised([mistake.breaks], f"{why}: mend that first")
 
     def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
         plan = self.plan
@@ -252,9 +259,19 @@ class FunctionalJudging:
             program = from_json(programs_of_mistakes()[mistake.name])
             taken = suited_program(program, self.able, self.serde)
             run = trials.replay(taken, watch_inputs=True, count=True)
+            self.tried.append((mistake, run))
             self._follow_up(trials, search, DIRECTED, run)
             if self.until in search.found:
                 return
+
+    def _not_ruled_out(self, search: ProgramSearch) -> Iterator[Mistake]:
+        """The known mistakes that the saver might make, for all that was seen of it."""
+        hiding = Hiding(search.diagnosis)
+        for mistake, run in self.tried:
+            name = mistake.breaks
+            settled = name in search.found or name in self.tally.unsettled
+            if not settled and self.tally.checked[name] and hiding.hides(mistake, run):
+                yield mistake
 
     def _take_bulk(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         """Take the programs last that a saver may not survive: all else is settled by then."""

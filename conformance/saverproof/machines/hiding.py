@@ -1,0 +1,84 @@
+"""Which known mistakes a saver might make for all that was seen of it.
+
+A saver that is wrong in one way may hide that it is wrong in another: where a listing raises, its
+order is not seen. A mistake is ruled out by a program that would show it, and in which what it
+would change was looked at and was as it should be. One that no program rules out keeps its contract
+from being held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from saverproof.judging import facts
+from saverproof.judging.facts import OF_WRITES
+from saverproof.judging.session import Breach
+from saverproof.machines.diagnosis import Diagnosis
+from saverproof.machines.prediction import signature, signatures
+from saverproof.machines.trials import ProgramRun
+from saverproof.mistakes import Mistake
+
+_MOST_STEPS = 20_000
+"""Steps that may be taken to rule mistakes out: two or three seconds."""
+_OF_ALL = frozenset(
+    {facts.MISSING, facts.EXTRA, facts.UNREADABLE, facts.MALFORMED, facts.ADDRESS, facts.LATEST}
+)
+"""Facts of a whole answer: where one of them differs, nothing else of the answer is compared."""
+
+
+@dataclass(slots=True)
+class Hiding:
+    """Asks of mistakes whether anything that was run rules them out."""
+
+    diagnosis: Diagnosis
+    _spent: int = 0
+
+    def hides(self, mistake: Mistake, own: ProgramRun) -> bool:
+        """Whether nothing rules out a mistake: neither the run of its ``own`` program, nor another
+        one that was kept. A mistake that would show nothing here is no question.
+        """
+        alone = self._alone(own, mistake)
+        if alone is None or not alone.breaches or self._tells(own, alone):
+            return False
+        return not any(self._tells(run, self._alone(run, mistake)) for run in self._kept())
+
+    def _kept(self) -> Iterator[ProgramRun]:
+        for run in (*self.diagnosis.right, *self.diagnosis.wrong):
+            if self._spent > _MOST_STEPS:
+                return
+            yield run
+
+    def _alone(self, run: ProgramRun, mistake: Mistake) -> ProgramRun | None:
+        """What a saver with this mistake and no other would show in a run."""
+        predictor = self.diagnosis.predictor
+        before = predictor.steps
+        alone = predictor.predict(run, [mistake])
+        self._spent += predictor.steps - before
+        # These steps are no part of the search for mistakes.
+        predictor.steps = before
+        return alone
+
+    @staticmethod
+    def _tells(run: ProgramRun, alone: ProgramRun | None) -> bool:
+        """Whether a run shows what a mistake would, or has looked at it and found it right."""
+        if alone is None:
+            return False
+        seen = [*run.breaches, *run.masked]
+        said = {*signatures(run), *map(signature, run.masked)}
+        return any(
+            signature(breach) in said or not any(_spoils(other, breach) for other in seen)
+            for breach in alone.breaches
+        )
+
+
+def _spoils(other: Breach, breach: Breach) -> bool:
+    """Whether nothing is known of a breach that might be, where another is."""
+    one, two = other.difference, breach.difference
+    if other.position > breach.position:
+        return False
+    if one.address != two.address:
+        return other.position == breach.position and None in (one.address, two.address)
+    if one.address is None:
+        return other.position == breach.position
+    return one.kind in _OF_ALL or one.fact == two.fact or {one.kind, two.kind} <= OF_WRITES
