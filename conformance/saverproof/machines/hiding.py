@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from saverproof.judging import facts
-from saverproof.judging.facts import OF_WRITES
+from saverproof.judging.facts import OF_WRITES, Raised
 from saverproof.judging.session import Breach
 from saverproof.machines.diagnosis import Diagnosis
 from saverproof.machines.prediction import signature, signatures
@@ -77,8 +77,10 @@ def _spoils(other: Breach, breach: Breach) -> bool:
     one, two = other.difference, breach.difference
     if other.position > breach.position:
         return False
-    if one.address != two.address:
-        return other.position == breach.position and None in (one.address, two.address)
-    if one.address is None:
-        return other.position == breach.position
-    return one.kind in _OF_ALL or one.fact == two.fact or {one.kind, two.kind} <= OF_WRITES
+    places = (one.address, two.address)
+    if None in places and other.position < breach.position:
+        return False
+    if None not in places and one.address != two.address:
+        return False
+    alike = one.fact == two.fact or {one.kind, two.kind} <= OF_WRITES
+    return alike or one.kind in _OF_ALL or isinstance(one.observed, Raised)
