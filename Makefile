@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full right-on-servers oldest bench lock wheel release clean
+.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds right-on-servers oldest bench lock wheel release clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -78,7 +78,7 @@ tests: $(VENV)/ready
 mistakes: $(VENV)/ready
 	$(BIN)/python -m tests.conformance.mistake_programs
 
-nightly: check oldest selftest-full right-on-servers tests bench
+nightly: check oldest selftest-full crowds right-on-servers tests bench
 
 # Right savers on real servers are accused of nothing, in any family.
 right-on-servers: $(VENV)/ready
@@ -89,6 +89,11 @@ selftest-full: $(VENV)/ready
 	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
 		tests/conformance/test_right_savers.py tests/conformance/test_prune_among_the_rest.py \
 		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py
+
+# Savers with many flaws: no flaw is held or lost, and mending in the order of the report ends.
+crowds: $(VENV)/ready
+	$(BIN)/python -m tests.crowds.measure --pairs --fives --tens --jobs $(WORKERS)
+	$(BIN)/python -m tests.crowds.measure --first --mend --jobs $(WORKERS)
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest

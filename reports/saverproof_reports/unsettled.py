@@ -45,9 +45,11 @@ def _left_by(item: Data, verdicts: Mapping[str, str]) -> Iterator[tuple[Sequence
     """Yield what an item left open: the contracts in question, and what was seen."""
     for name, seen in item.get("unsettled", {}).items():
         yield [name], seen
-    # Items name the contracts that may be behind a difference, including those of other families.
+    # Items name the contracts that may be behind a difference, including those of other families,
+    # unless they show themselves that one of them is broken.
+    shown = {found["contract"]: "violated" for found in item.get("handed", ())}
     for left in (item.get("extra") or {}).get("differences", {}).get("elsewhere", ()):
-        if not settles(left, verdicts):
+        if not settles(left, {**verdicts, **shown}):
             yield left["contracts"], {"why": _ELSEWHERE, **left}
 
 

@@ -86,9 +86,13 @@ class Crowd:
     def stands(self) -> bool:
         """Whether each of its mistakes shows beside the others."""
         try:
-            return bool(self.saver) and all(map(self.shows, self.mistakes))
+            return bool(self.saver) and all(map(_is_steady, self.mistakes)) and self._all_show
         except TypeError:
             return False
+
+    @property
+    def _all_show(self) -> bool:
+        return all(map(self.shows, self.mistakes))
 
     def shows(self, mistake: Mistake) -> bool:
         """Whether a mistake of it shows beside the others."""
@@ -101,6 +105,13 @@ class Crowd:
 def said(crowd: Crowd, broken: str) -> Any:
     """What a saver answers in the scene of a contract."""
     return asked(crowd, broken)
+
+
+@lru_cache(1_000)
+def _is_steady(mistake: Mistake) -> bool:
+    """Whether the scene of a mistake is answered alike each time."""
+    alone = Crowd((mistake,))
+    return bool(said(alone, mistake.breaks) == asked(alone, mistake.breaks))
 
 
 def asked(crowd: Crowd, broken: str) -> Any:

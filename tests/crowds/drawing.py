@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from random import Random
 
+from saverproof.contracts.registry import contract
 from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.mistakes.programs import programs
 from tests.crowds.composing import Crowd, composed, grown
-from tests.crowds.programs import recorded
 
 WITHIN = ("ordering", "upsert", "identity", "filter", "deletion")
 """Families whose mistakes are tried with each other."""
@@ -25,12 +26,18 @@ OF_WRITES = frozenset(
 
 
 def candidates() -> list[Mistake]:
-    """The known mistakes of which crowds are made: those that a quick run finds alone.
+    """The known mistakes of which crowds are made: those that a short program shows alone.
 
-    Left out are also those that hang, that take seconds to reach, that take an operation away (the
-    probe finds those), and those whose scene answers otherwise each time.
+    Left out are those that hang, that take seconds to reach, that only the other API has, and that
+    take an operation away (the probe finds those).
     """
-    return [mistake for mistake in MISTAKES if recorded().get(mistake.name) is not None]
+    return [mistake for mistake in MISTAKES if mistake.name in programs() and _can_be_met(mistake)]
+
+
+def _can_be_met(mistake: Mistake) -> bool:
+    family = contract(mistake.breaks).family
+    there = family == "parity" or "sync" in mistake.apis
+    return there and family != "interface" and not (mistake.hangs or mistake.heavy)
 
 
 def pairs(seed: int | None = None) -> list[tuple[Mistake, Mistake]]:

@@ -7,10 +7,8 @@ from itertools import islice
 import pytest
 
 from saverproof.mistakes import MISTAKES, Mistake
-from saverproof.steps.codec import from_json
 from tests.crowds.composing import Crowd, composed
 from tests.crowds.drawing import candidates, sets
-from tests.crowds.programs import recorded
 
 
 def named(*names: str) -> list[Mistake]:
@@ -62,15 +60,6 @@ def test_sets_are_drawn_by_seed_and_all_of_a_set_show(size: int) -> None:
     assert len(first.mistakes) == size
     assert first.stands
     assert [*islice(sets(size, seed=4), 1)] != [first]
-
-
-def test_each_mistake_is_recorded() -> None:
-    assert recorded().keys() == {mistake.name for mistake in MISTAKES}
-
-
-def test_each_recorded_program_can_be_read() -> None:
-    for mistake in candidates():
-        from_json(recorded()[mistake.name])
 
 
 def test_hardly_a_mistake_is_in_no_crowd() -> None:
