@@ -28,6 +28,8 @@ import saverproof
 from saverproof import Capability, Workspace
 from saverproof.cli import main
 from saverproof.known.reading import read_known
+from saverproof.plugin.project_options import project_options
+from saverproof.plugin.project_table import project_table
 from saverproof.targets.target import Target
 from saverproof_reports import write_report
 from saverproof_savers.__main__ import import_command
@@ -179,6 +181,13 @@ def test_settings_are_right(block: Block, tmp_path: Path) -> None:
         file.write_text(block.code)
         (entry,) = read_known(file)
         assert entry.reason
+    elif "tool" in data:
+        (tmp_path / "pyproject.toml").write_text(block.code)
+        (tmp_path / "tests").mkdir()
+        (tmp_path / "tests" / "saverproof_target.py").write_text("@target\ndef my_saver(at): ...\n")
+        table = project_table(tmp_path)
+        assert table is not None
+        assert len(project_options(table, tmp_path)) == len(data["tool"]["saverproof"])
     else:
         assert data["project"]
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from saverproof.plugin import options, suite_only
+from saverproof.plugin import options, project_table, suite_only
 
 if TYPE_CHECKING:
+    from saverproof.running import Report
     from saverproof.targets.target import Target
     from saverproof.workspace import Workspace
 
@@ -26,14 +27,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> None:
-    """With ``--saver`` and no files on the command line, collect the packaged suite alone."""
+    """With ``--saver`` and no files on the command line, collect the packaged suite alone.
+
+    Without ``--saver`` the project's own table ``[tool.saverproof]`` counts, if it has one.
+    """
     if options.given(early_config.known_args_namespace):
         suite_only.redirect(early_config, parser, args)
+        return
+    table = project_table.project_table(early_config.invocation_params.dir)
+    if table is not None:
+        from saverproof.plugin.project_options import add_project_options
+
+        add_project_options(table, early_config, parser, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Get to know the targets, once a run."""
-    config.addinivalue_line("markers", "saverproof: an item of the suite that judges savers")
+    config.addinivalue_line(
+        "markers",
+        "saverproof(target, **options): what the fixture saverproof_report judges, with options "
+        "of saverproof.judge; items of the suite bear it, too",
+    )
     if config.option.help or config.option.version:
         return
     if options.given(config.option):
@@ -88,3 +102,11 @@ def saverproof_saver(
 
     with saver_of(saverproof_target, saverproof_workspace) as saver:
         yield saver
+
+
+@pytest.fixture
+def saverproof_report(request: pytest.FixtureRequest) -> "Report":
+    """What judging the saver found that the test's marker ``saverproof`` names, or the project."""
+    from saverproof.plugin.marked import judged_for
+
+    return judged_for(request)

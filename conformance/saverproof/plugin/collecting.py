@@ -74,10 +74,15 @@ class Collecting:
         return collected
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Deselect what ``--saver-families`` and node ids of contracts leave out. With xdist, put
-        the longest first.
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> None:
+        """Put the suite beside the project's own tests, if its table asks for that. Deselect what
+        ``--saver-families`` and node ids of contracts leave out. With xdist, put the longest first.
         """
+        if self._config.stash[RUN].beside_tests:
+            suite: SuiteFile = SuiteFile.from_parent(session, path=SUITE, nodeid=NODE)
+            items.extend(suite.collect())
         if hasattr(self._config, "workerinput"):
             # What begins last ends last: the short ones fill what the long ones leave.
             items.sort(key=_is_short)

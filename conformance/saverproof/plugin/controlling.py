@@ -214,6 +214,10 @@ class Controlling:
         self._results.add({"event": "run", "run": {"duration_s": duration}})
         if not broken_off:
             self._results.add({"event": "end"})
+        if self._run.by_project and not self._results.items:
+            # Some of the project's tests were run, and none of the suite: there is nothing to say.
+            self._results.finish(self._results.report())
+            return
         self._report = report = self._results.report()
         stale_fails = self._add_stale(report)
         late_fails = not broken_off and self._report_late(report)

@@ -74,7 +74,7 @@ def _add_effort(group: pytest.OptionGroup) -> None:
     )
     group.addoption(
         "--saver-budget",
-        type=_duration,
+        type=duration,
         metavar="TIME",
         help="how long the run may take (90s, 10m, 2h): what there is no time for is left out, "
         "except for a minimum, and the report names it (default: a few minutes for slow savers, "
@@ -168,7 +168,12 @@ def workers(config: pytest.Config) -> int:
 _UNITS_S = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
-def _duration(text: str) -> float:
+def duration(text: str) -> float:
+    """The seconds that a time such as 90s, 10m or 2h stands for.
+
+    Raises:
+        argparse.ArgumentTypeError: it is no such time.
+    """
     number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS_S else (text, "s")
     try:
         return _seconds(number) * _UNITS_S[unit]

@@ -55,6 +55,11 @@ class Results:
         """Take in one event that came as JSON."""
         self.add(json.loads(text))
 
+    @property
+    def items(self) -> int:
+        """How many items were judged so far."""
+        return sum(event["event"] == "item" for event in self._events)
+
     def families(self, saver: str) -> set[str]:
         """The families that were judged for ``saver`` so far, through whatever API."""
         return {

@@ -50,6 +50,10 @@ class Run:
     """For each saver's name, how long its items take, and may take; see ``timed``."""
     baseline: dict[str, dict[str, Any]] | None = None
     """What an earlier report excuses (``saverproof_reports.Baseline``); None: there is none."""
+    by_project: bool = False
+    """Whether the project's own table asks for the run, not the command line."""
+    beside_tests: bool = False
+    """Whether the suite is collected beside the project's own tests, none of which were named."""
     baseline_file: str | None = None
     """The path of that report, as the user gave it."""
 

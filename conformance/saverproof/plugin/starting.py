@@ -25,6 +25,7 @@ from saverproof.plugin.controlling import WORKER_INPUT, Controlling
 from saverproof.plugin.first_screen import wants_tracebacks
 from saverproof.plugin.judging import KEPT_JUDGE, Judge
 from saverproof.plugin.progress import FIGURES, FIGURES_INPUT, Progress
+from saverproof.plugin.project_options import BY_PROJECT
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.plugin.suite_only import ASKED
 from saverproof.process.client import JudgeProcess
@@ -120,6 +121,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         selected, items = left.contracts, left.items
     report = config.getoption("saver_report")
     known = {facts["name"]: _known(facts, shared) for facts in savers}
+    by_project = config.stash.get(BY_PROJECT, False)
     _check_examples(known, folder / (report or FOLDER))
     _check_pinned(savers, folder / (report or FOLDER))
     return Run(
@@ -141,6 +143,8 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         budget_s=config.getoption("saver_budget"),
         baseline=None if earlier is None else _baseline(earlier, savers),
         baseline_file=config.getoption("saver_baseline"),
+        by_project=by_project,
+        beside_tests=by_project and config.args_source is not config.ArgsSource.ARGS,
     )
 
 

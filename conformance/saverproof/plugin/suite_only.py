@@ -45,8 +45,7 @@ def redirect(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> N
     ``--saver…`` options do. Node ids of the suite (``saverproof::…``) may stand for files; that of
     a contract stands for the items of its family.
     """
-    typed = [str(argument) for argument in config.invocation_params.args]
-    named = parser.parse_known_args(typed, namespace=copy.copy(config.option)).file_or_dir
+    named = typed_files(config, parser)
     _note_contracts(config, named)
     args[:] = _with_items(args, named)
     if any(not _is_node(argument) for argument in named):
@@ -62,6 +61,15 @@ def redirect(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> N
     # No folder above the suite is collected, so that nothing in it can have a say.
     config.known_args_namespace.confcutdir = str(SUITE)
     config.stash[ALONE] = True
+
+
+def typed_files(config: pytest.Config, parser: pytest.Parser) -> list[str]:
+    """The files, folders and node ids on the command line."""
+    typed = [str(argument) for argument in config.invocation_params.args]
+    named: list[str] = parser.parse_known_args(
+        typed, namespace=copy.copy(config.option)
+    ).file_or_dir
+    return named
 
 
 def _note_contracts(config: pytest.Config, named: list[str]) -> None:
