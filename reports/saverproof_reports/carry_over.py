@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from saverproof_reports.artefacts import read_artefact
 from saverproof_reports.assembly import assemble
 from saverproof_reports.errors import ReportError
-from saverproof_reports.storage import read_report, violations
+from saverproof_reports.side_files import with_artefacts
+from saverproof_reports.storage import read_report
 from saverproof_reports.unsettled import with_unsettled, without_unsettled
 
 Data = Mapping[str, Any]
@@ -30,17 +30,9 @@ _FIGURES = {
 def earlier_report(folder: Path) -> dict[str, Any] | None:
     """Return the report in a folder, with the artefacts beside it; None if there is none."""
     try:
-        report = read_report(folder)
+        return with_artefacts(read_report(folder), folder)
     except ReportError:
         return None
-    for violation in violations(report):
-        if path := violation["artefact"]:
-            try:
-                violation["artefact_data"] = read_artefact(folder / path)
-            except ReportError:
-                # The file was moved or changed: the finding stays, and cannot be replayed.
-                violation["artefact"] = None
-    return report
 
 
 def continued(report: Data, earlier: Data) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.reports.sample import finding, run_event, saver_events
 
 from saverproof.cli import main
 from saverproof.known.reading import read_known
-from saverproof_reports import Spool, read_report, report_of, write_report
+from saverproof_reports import Spool, read_artefact, read_report, report_of, write_report
 
 TILE, TWICE, FILTER = "ordering/pages-tile", "upsert/put-replaces", "filter/equality"
 
@@ -124,6 +124,33 @@ def test_one_saver_of_several_runs_is_told_apart(tmp_path: Path) -> None:
     assert run("report", *runs, "--folder", tmp_path / "all").exit_code == 0
     names = [one["saver"]["name"] for one in read_report(tmp_path / "all")["savers"]]
     assert names == ["sqlite, default", "sqlite, run 2", "sqlite, run 3"]
+
+
+def test_artefacts_and_scripts_go_with_a_report(tmp_path: Path) -> None:
+    runs = [
+        written(tmp_path / "one", finding(TILE)),
+        written(tmp_path / "two", finding(TILE, program=[{"step": "other"}]), profile="deep"),
+    ]
+    assert run("report", *runs, "--folder", tmp_path / "all").exit_code == 0
+    found = [
+        violation
+        for judged in read_report(tmp_path / "all")["savers"]
+        for contract in judged["contracts"]
+        for violation in contract["violations"]
+    ]
+    programs = [read_artefact(tmp_path / "all" / one["artefact"])["program"] for one in found]
+    assert len(programs) == 2
+    assert programs[0] != programs[1], "each has its own"
+    assert all((tmp_path / "all" / one["reproducer"]).is_file() for one in found)
+
+
+def test_a_finding_whose_artefact_is_gone_is_shown_without(tmp_path: Path) -> None:
+    one = written(tmp_path / "one", finding(TILE))
+    for file in (tmp_path / "one" / "artefacts").iterdir():
+        file.unlink()
+    result = run("report", one, "--folder", tmp_path / "all")
+    assert result.exit_code == 0
+    assert "saverproof replay" not in (tmp_path / "all" / "report.md").read_text()
 
 
 def test_what_a_killed_run_had_finished_is_shown(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from tests.conformance.shared_forks import share_forks
 
 from saverproof.cli import main
 from saverproof.known.reading import read_known
+from saverproof.scripts.opening import opening_of
+from saverproof.targets.target import Target
 
 SAVERS = '''
 import contextlib
@@ -81,6 +84,22 @@ class InTheWorkingFolder(SqliteSaver):
         super().__init__(sqlite3.connect(conn_string, check_same_thread=False))
 
 
+class ByEngine(SqliteSaver):
+    """Made with an engine, as those over SQLAlchemy are; it opens the file in its address."""
+
+    from_conn_string = None
+
+    def __init__(self, engine) -> None:
+        super().__init__(sqlite3.connect(engine.url.database, check_same_thread=False))
+
+
+class Refuses(SqliteSaver):
+    from_conn_string = None
+
+    def __init__(self, path: str) -> None:
+        raise PermissionError("no licence for " + type(self).__name__)
+
+
 class NoSaver:
     pass
 '''
@@ -105,6 +124,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr("saverproof.cli.init.subprocess.run", run)
+    monkeypatch.setattr("saverproof.cli.judge.subprocess.run", run)
     return commands
 
 
@@ -117,6 +137,7 @@ def init(*arguments: str, answers: str | None = None) -> tuple[int, str]:
     ("name", "opens"),
     [
         ("OfAFolder", "saver = OfAFolder(workspace.path)"),
+        ("ByEngine", 'ByEngine(create_engine(f"sqlite:///{workspace.path}/checkpoints.db"))'),
         ("ByConnString", "with ByConnString.from_conn_string(str(workspace.path /"),
         ("AsyncOnly", "connection = await aiosqlite.connect(workspace.path /"),
     ],
@@ -128,8 +149,14 @@ def test_a_saver_never_seen_is_opened(name: str, opens: str, judged: list[list[s
     assert opens in text
     assert "    # durable=False" in text
     (command,) = judged
-    function = text.partition("def ")[2].partition("(")[0]
+    function = text.rpartition("def ")[2].partition("(")[0]
     assert f"--saver=saverproof_target.py:{function}" in command
+    source = importlib.import_module("saverproof_target")
+    (found,) = (one for one in vars(source).values() if isinstance(one, Target))
+    opening = opening_of(found)
+    assert opening is not None
+    assert "saverproof" not in " ".join((*opening.imports, *opening.local, *opening.before))
+    del sys.modules["saverproof_target"]
 
 
 def test_the_authors_own_store_is_left_alone(judged: list[list[str]]) -> None:
@@ -183,6 +210,7 @@ def test_files_that_are_there_stay(judged: list[list[str]]) -> None:
 def test_what_nobody_can_guess_is_one_edit_away(judged: list[list[str]]) -> None:
     status, output = init("invented_savers:OnAServer", "--yes")
     assert status == 2
+    assert "What it needs could not be guessed" in output
     assert "make saverproof_target.py open it, then run: pytest --saver=" in output
     text = Path("saverproof_target.py").read_text()
     assert (
@@ -190,6 +218,79 @@ def test_what_nobody_can_guess_is_one_edit_away(judged: list[list[str]]) -> None
         in text
     )
     assert not judged
+
+
+def test_the_terminal_says_why_nothing_opened(judged: list[list[str]]) -> None:
+    status, output = init("invented_savers:Refuses", "--yes")
+    assert status == 2
+    assert "  Refuses(str(workspace.path)): " in output
+    assert output.count("no licence for Refuses") > 2
+
+
+def test_a_package_hands_its_savers_on(judged: list[list[str]]) -> None:
+    package = Path("handing")
+    package.mkdir()
+    (package / "__init__.py").write_text("from handing.store import MySaver\n")
+    (package / "store.py").write_text(
+        "from langgraph.checkpoint.memory import InMemorySaver\n"
+        "class MySaver(InMemorySaver):\n    pass\n"
+    )
+    assert "handing has no 'Your'; its savers: MySaver" in init("handing:Your", "--yes")[1]
+
+
+def judge(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["judge", *arguments])
+    return result.exit_code, result.output
+
+
+def test_a_class_is_judged_and_nothing_but_the_folder_of_results_is_written(
+    judged: list[list[str]],
+) -> None:
+    before = {path.name for path in Path().iterdir()}
+    status, output = judge("invented_savers:ByConnString", "--saver-families=upsert", "-n", "2")
+    assert status == 0, output
+    file = ".saverproof/targets/by_conn_string.py"
+    assert judged[0][3:] == [
+        *("-p", "no:cacheprovider", f"--saver={file}:by_conn_string", "--saver-profile=quick"),
+        *("--saver-families=upsert", "-n", "2"),
+    ]
+    assert {path.name for path in Path().iterdir()} == before | {".saverproof"}
+    assert "    # known=" in Path(file).read_text()
+    assert Path(file).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("saver", ["memory", "a/file.py:mine", "saverproof_savers.targets:memory"])
+def test_what_pytest_takes_is_handed_on(saver: str, judged: list[list[str]]) -> None:
+    status, output = judge(saver, "--saver-profile=deep")
+    assert status == 0, output
+    assert judged[0][5:] == [f"--saver={saver}", "--saver-profile=deep"]
+
+
+def test_without_a_saver_the_project_says_what_is_judged(judged: list[list[str]]) -> None:
+    status, output = judge("-x")
+    assert status == 2
+    assert "SAVER: found none, and no [tool.saverproof] in pyproject.toml" in output
+    Path("pyproject.toml").write_text('[tool.saverproof]\nsaver = "memory"\nprofile = "default"\n')
+    assert judge("-x")[0] == 0
+    assert judged[0][5:] == ["--saver=memory", "--saver-profile=default", "-x"]
+
+
+@pytest.mark.parametrize(
+    ("saver", "said"),
+    [
+        (
+            "invented_savers:Refuses",
+            "Nothing that was tried opens it; saverproof init invented_sav",
+        ),
+        ("no_such_module:Saver", "no_such_module does not import: ModuleNotFoundError"),
+        ("invented_savers:NoSaver", "is a class without put and get_tuple"),
+    ],
+)
+def test_what_cannot_be_judged_is_told_in_one_line(saver: str, said: str) -> None:
+    status, output = judge(saver)
+    assert status == 2
+    assert said in output.splitlines()[-1]
+    assert "Traceback" not in output
 
 
 def test_the_savers_of_the_project_are_found(judged: list[list[str]]) -> None:

@@ -29,7 +29,8 @@ def test_without_saver_nothing_heavy_is_imported(project: Project) -> None:
         "def test_light():\n"
         "    ours = {name for name in sys.modules if name.startswith('saverproof')}\n"
         "    assert ours == {'saverproof', 'saverproof.plugin', 'saverproof.plugin.suite_only',"
-        " 'saverproof.plugin.options', 'saverproof.plugin.project_table'}\n"
+        " 'saverproof.plugin.options', 'saverproof.project', 'saverproof.project.choices',"
+        " 'saverproof.project.table'}\n"
         "    heavy = ('langgraph', 'langchain_core', 'pydantic', 'click', 'rich', 'psutil')\n"
         "    assert not [name for name in heavy if name in sys.modules]\n",
     )

@@ -28,8 +28,8 @@ import saverproof
 from saverproof import Capability, Workspace
 from saverproof.cli import main
 from saverproof.known.reading import read_known
-from saverproof.plugin.project_options import project_options
-from saverproof.plugin.project_table import project_table
+from saverproof.project.options import project_options
+from saverproof.project.table import project_table
 from saverproof.targets.target import Target
 from saverproof_reports import write_report
 from saverproof_savers.__main__ import import_command

@@ -73,6 +73,8 @@ def command(
         _write(project / path, text)
     wanted = f"{folder / TARGET_FILE}:{function_name(kind)}"
     if facts is None:
+        for failure in opening.failures[1:]:
+            click.echo(f"  {failure}", err=True)
         raise TargetError(
             f"{one_line(kind.name, 80)}: {one_line(opening.failures[0].rstrip('.:'))}; "
             f"make {folder / TARGET_FILE} open it, then run: pytest --saver={wanted}"
@@ -127,9 +129,9 @@ def _judged(wanted: str, folder: Path) -> int:
     arguments = [f"--saver={wanted}", "--saver-profile=quick"]
     told(f"\npytest {' '.join(arguments)}\n", bold=True)
     status = subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode
-    told("\nnext", bold=True)
+    # Of a red run pytest has said what to do next; this goes on from there.
+    told("\nthen" if status == 1 else "\nnext", bold=True)
     if status == 1:
-        told("  read .saverproof/report.html; run a script that it names to see a flaw by itself")
         told(f"  saverproof known .saverproof -o {folder / KNOWN_FILE}   accept what must stay")
     told(f"  pytest --saver={wanted}          search longer, as CI does")
     told(f"  pytest --saver={wanted} --saver-profile=deep -n auto   before a release")

@@ -1,6 +1,7 @@
 """``saverproof report``: the report of one or several runs, as a page, as text, as a folder."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -8,6 +9,7 @@ from saverproof.cli._files import OUTPUT, write, writing
 from saverproof_reports import html as html_of
 from saverproof_reports import load_report, merged, write_report
 from saverproof_reports import markdown as markdown_of
+from saverproof_reports.side_files import files_apart, with_artefacts
 
 
 @click.command(name="report")
@@ -18,7 +20,8 @@ from saverproof_reports import markdown as markdown_of
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="write everything that a run leaves: report.json, report.html, report.md, reproducers",
+    help="write everything that a run leaves: report.json, report.html, report.md, reproducers, "
+    "artefacts",
 )
 def command(
     reports: tuple[Path, ...], html: Path | None, markdown: Path | None, folder: Path | None
@@ -38,7 +41,7 @@ def command(
         saverproof report job-1/ job-2/ job-3/ --folder whole
         saverproof report .saverproof --folder rescued
     """
-    report = merged([load_report(path) for path in reports])
+    report = merged(files_apart(_loaded(path) for path in reports))
     if html is not None:
         write(html, html_of(report))
     if markdown is not None or (html is None and folder is None):
@@ -46,3 +49,8 @@ def command(
     if folder is not None:
         with writing(folder):
             write_report(report, folder)
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    """A report with the artefacts beside it, so that what is replayed goes with it."""
+    return with_artefacts(load_report(path), path if path.is_dir() else path.parent)

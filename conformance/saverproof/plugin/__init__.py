@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from saverproof.plugin import options, project_table, suite_only
+from saverproof.plugin import options, suite_only
+from saverproof.project.table import project_table
 
 if TYPE_CHECKING:
     from saverproof.running import Report
@@ -34,9 +35,9 @@ def pytest_load_initial_conftests(
     if options.given(early_config.known_args_namespace):
         suite_only.redirect(early_config, parser, args)
         return
-    table = project_table.project_table(early_config.invocation_params.dir)
+    table = project_table(early_config.invocation_params.dir)
     if table is not None:
-        from saverproof.plugin.project_options import add_project_options
+        from saverproof.plugin.by_project import add_project_options
 
         add_project_options(table, early_config, parser, args)
 

@@ -19,6 +19,7 @@ from saverproof.plugin.judging import KEPT_JUDGE, Judged
 from saverproof.plugin.known_examples import pinned, run_examples
 from saverproof.plugin.progress import Figures
 from saverproof.plugin.run import FOLDER, RUN, Run
+from saverproof.plugin.script_paths import from_its_place
 from saverproof.process.scratch import in_memory, scratch_folder
 from saverproof_reports import Baseline
 from saverproof_reports.junit import item_properties
@@ -140,6 +141,9 @@ class FamilyItem(pytest.Item):
         )
         return {
             **asdict(finding),
+            "reproducer": from_its_place(
+                finding.reproducer, run.folder, run.report / "reproducers"
+            ),
             "summary": harmless(finding.summary, _CUT),
             "expected": harmless(finding.expected, _CUT),
             "observed": harmless(finding.observed, _CUT),

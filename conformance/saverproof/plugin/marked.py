@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import pytest
 
 from saverproof.errors import SaverproofError
-from saverproof.plugin.project_table import project_table
+from saverproof.project.table import project_table
 from saverproof.running import Report, judge
 
 _OPTIONS = [name for name in inspect.signature(judge).parameters if name != "target"]

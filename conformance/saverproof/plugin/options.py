@@ -1,12 +1,11 @@
 """The command-line options, and what can be said of them without knowing a target."""
 
-import argparse
 from typing import Any
 
 import pytest
 
-PROFILES = ("quick", "default", "deep")
-APIS = ("both", "sync", "async")
+from saverproof.project.choices import APIS, PROFILES, duration, seconds
+
 SUITE_OPTIONS: dict[str, Any] = {
     "saver_profile": "default",
     "saver_api": "both",
@@ -133,7 +132,7 @@ def _add_processes(group: pytest.OptionGroup) -> None:
     )
     group.addoption(
         "--saver-watchdog",
-        type=_seconds,
+        type=seconds,
         default=SUITE_OPTIONS["saver_watchdog"],
         metavar="SECONDS",
         help="how long a call may stay unanswered while nothing moves before the saver counts as "
@@ -163,31 +162,3 @@ def workers(config: pytest.Config) -> int:
     if getattr(config.option, "dist", "no") == "no":
         return 1
     return max(1, len(getattr(config.option, "tx", None) or []))
-
-
-_UNITS_S = {"s": 1.0, "m": 60.0, "h": 3_600.0}
-
-
-def duration(text: str) -> float:
-    """The seconds that a time such as 90s, 10m or 2h stands for.
-
-    Raises:
-        argparse.ArgumentTypeError: it is no such time.
-    """
-    number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS_S else (text, "s")
-    try:
-        return _seconds(number) * _UNITS_S[unit]
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected a time above 0 such as 90s, 10m or 2h"
-        ) from None
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number of seconds above 0")
-    return seconds

@@ -20,12 +20,12 @@ from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
 from saverproof.plugin import options
 from saverproof.plugin.asked import narrowed
+from saverproof.plugin.by_project import BY_PROJECT
 from saverproof.plugin.collecting import Collecting
 from saverproof.plugin.controlling import WORKER_INPUT, Controlling
 from saverproof.plugin.first_screen import wants_tracebacks
 from saverproof.plugin.judging import KEPT_JUDGE, Judge
 from saverproof.plugin.progress import FIGURES, FIGURES_INPUT, Progress
-from saverproof.plugin.project_options import BY_PROJECT
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.plugin.suite_only import ASKED
 from saverproof.process.client import JudgeProcess

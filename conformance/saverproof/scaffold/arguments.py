@@ -12,10 +12,19 @@ FILE = 'workspace.path / "checkpoints.db"'
 ENVIRONMENT = "SAVER_DSN"
 """The variable that holds the address of a server, where the saver needs one."""
 
+_URLS = (
+    'f"sqlite:///{workspace.path}/checkpoints.db"',  # SQLAlchemy, peewee, dataset
+    'f"sqlite+aiosqlite:///{workspace.path}/checkpoints.db"',  # SQLAlchemy's async engines
+    'f"sqlite://{workspace.path}/checkpoints.db"',  # Tortoise: the slash is the path's own
+)
+"""A file as the address that object mappers take."""
+
 _FILES = re.compile(r"(^|_)(path|file|filename|db|database|location|store|storage)(_|$)")
 _FOLDERS = re.compile(r"(^|_)(dir|directory|folder|root)(_|$)")
 _ADDRESSES = re.compile(r"(^|_)(conn_string|connection_string|conninfo|dsn|url|uri)(_|$)")
 _CONNECTIONS = re.compile(r"^(conn|connection|db)$")
+_ENGINES = re.compile(r"(^|_)engine$")
+_CLIENTS = re.compile(r"(^|_)(client|mongo)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +74,13 @@ def _guesses(parameter: Parameter) -> Iterator[Argument]:
     elif "sqlite3" in annotation or (_CONNECTIONS.search(name) and "str" not in annotation):
         yield _connection(parameter, "sqlite3")
         yield _connection(parameter, "aiosqlite")
+    elif _ENGINES.search(name):
+        yield from _engines(parameter)
+    elif _CLIENTS.search(name) and "mongo" in f"{annotation} {name}".lower():
+        yield _mongo(parameter)
     if _ADDRESSES.search(name):
         yield Argument(parameter, f"str({FILE})")
-        yield Argument(parameter, 'f"sqlite:///{workspace.path}/checkpoints.db"')
+        yield from (Argument(parameter, url) for url in _URLS)
         yield from_environment(parameter)
     elif _FOLDERS.search(name):
         yield from _paths(parameter, "workspace.path")
@@ -79,6 +92,27 @@ def _guesses(parameter: Parameter) -> Iterator[Argument]:
 def from_environment(parameter: Parameter) -> Argument:
     """The address of a server, which only the author knows."""
     return Argument(parameter, f'os.environ["{ENVIRONMENT}"]', imports=("import os",))
+
+
+def _engines(parameter: Parameter) -> Iterator[Argument]:
+    """An engine of SQLAlchemy on a file, made for threads or for an event loop."""
+    plain, asynchronous, _ = _URLS
+    yield Argument(
+        parameter,
+        f"create_engine({plain})",
+        imports=("from sqlalchemy import create_engine",),
+    )
+    yield Argument(
+        parameter,
+        f"create_async_engine({asynchronous})",
+        imports=("from sqlalchemy.ext.asyncio import create_async_engine",),
+        on_loop=True,
+    )
+
+
+def _mongo(parameter: Parameter) -> Argument:
+    source = f'MongoClient(os.environ["{ENVIRONMENT}"])'
+    return Argument(parameter, source, imports=("import os", "from pymongo import MongoClient"))
 
 
 def _paths(parameter: Parameter, source: str) -> Iterator[Argument]:

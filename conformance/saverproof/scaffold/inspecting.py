@@ -9,7 +9,7 @@ from typing import Any
 from saverproof.errors import TargetError, describe
 from saverproof.process.requests import Progress
 from saverproof.scaffold.openings import call_to_fill_in, ways_to_open
-from saverproof.scaffold.requests import ClassName, SaverClass
+from saverproof.scaffold.requests import NO_CLASS, ClassName, SaverClass
 from saverproof.targets.distribution import distribution_of
 
 OPERATIONS = (("put", "get_tuple"), ("aput", "aget_tuple"))
@@ -44,7 +44,7 @@ def _imported(wanted: ClassName) -> type:
             raise TargetError(f"{wanted.module} has no {name!r}; its savers: {offered}")
         found = getattr(found, name)
     if not inspect.isclass(found) or not _is_saver(found):
-        kind = "a class without put and get_tuple" if inspect.isclass(found) else "no class"
+        kind = "a class without put and get_tuple" if inspect.isclass(found) else NO_CLASS
         raise TargetError(f"{wanted.module}:{wanted.name} is {kind}, expected a saver's class")
     return found
 
@@ -53,8 +53,13 @@ def _savers(module: Any) -> list[str]:
     return [
         name
         for name, value in vars(module).items()
-        if inspect.isclass(value) and _is_saver(value) and value.__module__ == module.__name__
+        if inspect.isclass(value) and _is_saver(value) and _is_of(value, module.__name__)
     ]
+
+
+def _is_of(kind: type, module: str) -> bool:
+    """Whether a class is defined in a module, or below it: packages hand on what they define."""
+    return kind.__module__ == module or kind.__module__.startswith(f"{module}.")
 
 
 def _is_saver(kind: type) -> bool:

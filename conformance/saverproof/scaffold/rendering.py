@@ -34,6 +34,11 @@ class TargetOpening:
     durable: bool = True
     failures: tuple[str, ...] = ()
 
+    @property
+    def works(self) -> bool:
+        """Whether it opens the saver, as far as was tried."""
+        return not self.failures
+
 
 def function_name(kind: SaverClass) -> str:
     """The name of the target's function: that of the class, as functions are spelled."""
@@ -41,8 +46,8 @@ def function_name(kind: SaverClass) -> str:
     return name.replace(".", "_").lower()
 
 
-def target_text(kind: SaverClass, opening: TargetOpening, name: str, folder: Path) -> str:
-    """A module with one target; ``folder`` is where it will lie, from where pytest is started."""
+def target_text(kind: SaverClass, opening: TargetOpening, name: str, file: Path) -> str:
+    """A module with one target; ``file`` is where it will lie, from where pytest is started."""
     way = opening.way
     manager = "asynccontextmanager" if way.runs_on_loop else "contextmanager"
     ours = [
@@ -52,7 +57,7 @@ def target_text(kind: SaverClass, opening: TargetOpening, name: str, folder: Pat
     modules = {line for line in way.imports if "aiosqlite" not in line}
     text = _TEMPLATES.get_template("target.py.j2").render(
         name=name,
-        saver=f"{folder / TARGET_FILE}:{function_name(kind)}",
+        saver=f"{file}:{function_name(kind)}",
         known=KNOWN_FILE,
         standard_imports=[*sorted(modules), f"from contextlib import {manager}"],
         imports=[*sorted({*way.imports} - modules), *ours],
@@ -61,9 +66,33 @@ def target_text(kind: SaverClass, opening: TargetOpening, name: str, folder: Pat
         asynchronous=way.runs_on_loop,
         function=function_name(kind),
         failures=opening.failures,
+        opening=opening_text(kind, way) if opening.works else "",
         body=list(_body(way)),
     )
     return "\n".join(formatted([text])) + "\n"
+
+
+def opening_text(kind: SaverClass, way: WayToOpen) -> str:
+    """What a script opens the saver by, which then needs neither the target nor the kit."""
+    ours = f"from {kind.module} import {kind.name.partition('.')[0]}"
+    if way.manager and not way.before and not way.setup:
+        lines = [*way.imports, ours, way.expression]
+    else:
+        manager = "asynccontextmanager" if way.runs_on_loop else "contextmanager"
+        head = "async def" if way.runs_on_loop else "def"
+        lines = [
+            "import contextlib",
+            *way.imports,
+            ours,
+            f"@contextlib.{manager}",
+            f"{head} open_saver(path):",
+            *indented(_body(way)),
+            "open_saver(path)",
+        ]
+    text = "\n".join(lines)
+    text = text.replace('str(workspace.path / "checkpoints.db")', 'path + "/checkpoints.db"')
+    text = text.replace('workspace.path / "checkpoints.db"', 'path + "/checkpoints.db"')
+    return text.replace("str(workspace.path)", "path").replace("workspace.path", "path")
 
 
 def known_text(name: str, folder: Path) -> str:
@@ -87,7 +116,7 @@ def texts(
 ) -> Mapping[Path, str]:
     """Every file to write, relative to the project's folder."""
     return {
-        folder / TARGET_FILE: target_text(kind, opening, name, folder),
+        folder / TARGET_FILE: target_text(kind, opening, name, folder / TARGET_FILE),
         folder / KNOWN_FILE: known_text(name, folder),
         WORKFLOW: workflow_text(kind, folder, project),
     }

@@ -63,6 +63,9 @@ class SaverClass:
         return cls(**{**data, "ways": tuple(map(WayToOpen.from_json, data["ways"]))})
 
 
+NO_CLASS = "no class"
+"""In the message about what is not a class, perhaps a target."""
+
 INSPECTING = Service(f"{__package__}")
 """``python -m saverproof.scaffold``."""
 

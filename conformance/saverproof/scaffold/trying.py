@@ -19,7 +19,11 @@ from saverproof.targets.reference import TargetRef
 from saverproof.targets.requests import FORGETS
 
 _LIMIT_S = 30.0
-_LONGEST_FAILURE = 160
+_LONGEST_FAILURE = 300
+
+
+Tell = Callable[[str], None]
+"""Says what is being tried."""
 
 
 def look_at(wanted: ClassName, setting: Setting) -> SaverClass:
@@ -33,7 +37,7 @@ def look_at(wanted: ClassName, setting: Setting) -> SaverClass:
 
 
 def opening_of(
-    kind: SaverClass, setting: Setting, tell: Callable[[str], None]
+    kind: SaverClass, setting: Setting, tell: Tell
 ) -> tuple[TargetOpening, Facts | None]:
     """The best way to open the saver, with its facts: the first that gives each workspace a store
     of its own, else the first that keeps what it is given, else the first that opens it at all.
@@ -76,13 +80,18 @@ def _tried(kind: SaverClass, opening: TargetOpening, setting: Setting) -> Facts:
     # the working folder, is not the store that its author uses.
     with scratch_folder() as folder, Servers() as servers:
         file = folder / TARGET_FILE
-        text = target_text(kind, opening, "candidate", Path())
-        file.write_text(text.replace("    known=", "    # known="), encoding="utf-8")
+        text = target_text(kind, opening, "candidate", Path(TARGET_FILE))
+        file.write_text(without_known(text), encoding="utf-8")
         return probe(
             TargetRef("candidate", module=None, file=str(file), attribute=function_name(kind)),
             replace(setting, folder=str(folder)),
             servers,
         )
+
+
+def without_known(text: str) -> str:
+    """A target without its known-violations file, which is not there."""
+    return text.replace("    known=", "    # known=")
 
 
 def _reason(error: TargetError) -> str:

@@ -1,47 +1,21 @@
 """The options that ``[tool.saverproof]`` stands for, each value checked where it is written."""
 
 import argparse
-import copy
 import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from saverproof.contracts.registry import contracts, families
 from saverproof.errors import SaverproofError
-from saverproof.plugin import suite_only
-from saverproof.plugin.options import APIS, PROFILES, duration
-from saverproof.plugin.project_table import NAME, ProjectTable
+from saverproof.project.choices import APIS, PROFILES, duration
+from saverproof.project.table import NAME, ProjectTable
 from saverproof.targets.finding import find
-
-BY_PROJECT = pytest.StashKey[bool]()
-"""There if the project's table, not the command line, asks for the run."""
 
 
 class ProjectTableError(SaverproofError):
     """The table cannot be used; one line with file, line, key and what was expected."""
-
-
-def add_project_options(
-    table: ProjectTable, config: pytest.Config, parser: pytest.Parser, args: list[str]
-) -> None:
-    """Put the table's options before those that were typed, which count more.
-
-    Raises:
-        pytest.UsageError: the table cannot be used; one line.
-    """
-    try:
-        told = project_options(table, config.invocation_params.dir)
-    except ProjectTableError as error:
-        raise pytest.UsageError(error.message) from error
-    args[:0] = told
-    config.stash[BY_PROJECT] = True
-    config.known_args_namespace = parser.parse_known_args(args, namespace=copy.copy(config.option))
-    if suite_only.typed_files(config, parser):
-        suite_only.redirect(config, parser, args)
 
 
 def project_options(table: ProjectTable, folder: Path) -> list[str]:

@@ -1,0 +1,1 @@
+"""What a project says of the savers that it has judged: ``[tool.saverproof]`` in pyproject.toml."""
