@@ -53,6 +53,7 @@ lint: $(VENV)/ready
 	$(SCHEMA).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(SCHEMA).github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(SCHEMA).dependabot .github/dependabot.yml
+	$(SCHEMA).github-actions action.yml
 	$(SCHEMA).citation-file-format CITATION.cff
 
 types: $(VENV)/ready

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from saverproof_reports.artefacts import artefact, read_artefact, write_artefact
     from saverproof_reports.assembly import assemble
     from saverproof_reports.baseline import Baseline
+    from saverproof_reports.code_scanning import sarif
     from saverproof_reports.comparison import Comparison, compare
     from saverproof_reports.comparison_formats import (
         comparison_html,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from saverproof_reports.loading import load_report
     from saverproof_reports.merging import merged
     from saverproof_reports.page import html
+    from saverproof_reports.shields import badge
     from saverproof_reports.spool import Spool, read_spool
     from saverproof_reports.storage import read_report, write_report
     from saverproof_reports.validation import validate
@@ -33,6 +35,7 @@ __all__ = [
     "Spool",
     "artefact",
     "assemble",
+    "badge",
     "compare",
     "comparison_html",
     "comparison_markdown",
@@ -45,6 +48,7 @@ __all__ = [
     "read_report",
     "read_spool",
     "report_of",
+    "sarif",
     "validate",
     "write_artefact",
     "write_report",
@@ -59,6 +63,7 @@ _HOMES = {
     "Spool": "spool",
     "artefact": "artefacts",
     "assemble": "assembly",
+    "badge": "shields",
     "compare": "comparison",
     "comparison_html": "comparison_formats",
     "comparison_markdown": "comparison_formats",
@@ -71,6 +76,7 @@ _HOMES = {
     "read_report": "storage",
     "read_spool": "spool",
     "report_of": "events",
+    "sarif": "code_scanning",
     "validate": "validation",
     "write_artefact": "artefacts",
     "write_report": "storage",

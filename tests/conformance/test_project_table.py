@@ -167,7 +167,7 @@ def test_interface(saverproof_report):
     assert saverproof_report.passed, saverproof_report.output
     assert saverproof_report.contracts["interface/complete"]["verdict"] == "held"
 
-@pytest.mark.saverproof("toys.py:toy", famlies=["interface"])
+@pytest.mark.saverproof("toys.py:toy", profiles="quick")
 def test_misspelled(saverproof_report):
     pass
 
@@ -186,7 +186,7 @@ def test_a_marked_test_judges_by_itself(tmp_path: Path) -> None:
     result = project.pytest("--strict-markers", "test_marked.py")
     assert result.ran == {"passed": 1, "errors": 3}, result.output
     for line in (
-        "the marker saverproof: found 'famlies', expected one of profile, api, families, contrac",
+        "the marker saverproof: found 'profiles', expected one of profile, api, families, contrac",
         "the fixture saverproof_report: found no target in the marker saverproof and no one saver",
         "toys.py has no attribute 'nothing'",
     ):

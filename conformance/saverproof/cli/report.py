@@ -6,9 +6,11 @@ from typing import Any
 import click
 
 from saverproof.cli._files import OUTPUT, write, writing
+from saverproof_reports import badge as badge_of
 from saverproof_reports import html as html_of
 from saverproof_reports import load_report, merged, write_report
 from saverproof_reports import markdown as markdown_of
+from saverproof_reports import sarif as sarif_of
 from saverproof_reports.side_files import files_apart, with_artefacts
 
 
@@ -16,6 +18,8 @@ from saverproof_reports.side_files import files_apart, with_artefacts
 @click.argument("reports", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--html", type=OUTPUT, metavar="FILE", help="write one web page, - for the terminal")
 @click.option("--markdown", type=OUTPUT, metavar="FILE", help="write it as Markdown")
+@click.option("--sarif", type=OUTPUT, metavar="FILE", help="write findings for code scanning")
+@click.option("--badge", type=OUTPUT, metavar="FILE", help="write JSON for a badge of shields.io")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
@@ -24,7 +28,12 @@ from saverproof_reports.side_files import files_apart, with_artefacts
     "artefacts",
 )
 def command(
-    reports: tuple[Path, ...], html: Path | None, markdown: Path | None, folder: Path | None
+    reports: tuple[Path, ...],
+    html: Path | None,
+    markdown: Path | None,
+    sarif: Path | None,
+    badge: Path | None,
+    folder: Path | None,
 ) -> None:
     """Show the results of runs again, without judging anything.
 
@@ -40,12 +49,15 @@ def command(
         saverproof report sqlite/ postgres/ redis/ --html savers.html
         saverproof report job-1/ job-2/ job-3/ --folder whole
         saverproof report .saverproof --folder rescued
+        saverproof report .saverproof --sarif saverproof.sarif --badge saverproof-badge.json
     """
     report = merged(files_apart(_loaded(path) for path in reports))
-    if html is not None:
-        write(html, html_of(report))
-    if markdown is not None or (html is None and folder is None):
-        write(markdown or Path("-"), markdown_of(report))
+    wanted = ((html, html_of), (markdown, markdown_of), (sarif, sarif_of), (badge, badge_of))
+    for path, text_of in wanted:
+        if path is not None:
+            write(path, text_of(report))
+    if folder is None and not any(path for path, _ in wanted):
+        write(Path("-"), markdown_of(report))
     if folder is not None:
         with writing(folder):
             write_report(report, folder)

@@ -74,6 +74,7 @@ def saver_event(
             "class": facts["saver_class"],
             "distribution": facts["distribution"],
             "version": facts["version"],
+            "target": facts["ref"]["saver"],
         },
         "target": facts["ref"],
         "workspaces": shared_store(shares) if (shares := facts.get("shares")) else None,
