@@ -1,7 +1,7 @@
-"""Writes anew the shortest program that shows each known mistake.
+"""Writes anew the shortest program that shows each known mistake, and which facts it shows.
 
 ``python -m tests.conformance.mistake_programs`` hunts each mistake, and writes what it found to
-``saverproof/mistakes/programs.json``, one line a mistake.
+``programs.json`` and ``shown.json`` in ``saverproof/mistakes``, one line a mistake.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from typing import Any
 
 from tests.conformance.selftest_support import hunted
 
-from saverproof.mistakes import MISTAKES
-from saverproof.mistakes.programs import PROGRAMS_FILE
+from saverproof.machines.trials import Trials
+from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE
 from saverproof.scripts import verification
+from saverproof.steps.codec import from_json
+from saverproof.targets.event_loop import EventLoop, Loop
+from saverproof.targets.target import Target
 
 _LONGEST = 5_000
 """Characters of a program: the few that are longer show what takes many steps, and are left out."""
@@ -33,14 +37,34 @@ def program_of(name: str) -> tuple[str, Any]:
     return name, next(found, None) or None
 
 
+def facts_shown(mistake: Mistake, program: Any, loop: Loop, folder: Path) -> list[str]:
+    """The names of the facts that differ in a program on a saver with one mistake."""
+    apis = ("sync", "async") if mistake.breaks.startswith("parity/") else mistake.apis[:1]
+    trials = Trials(Target(name="wrong", open=mistake.make), folder, loop, apis)
+    runs = (
+        trials.replay(from_json(program), thorough=thorough, watch_inputs=watched)
+        for thorough in (True, False)
+        for watched in (True, False)
+    )
+    return sorted({breach.difference.kind.name for run in runs for breach in run.breaches})
+
+
 def main() -> None:
     """Hunt all of them, two at a time."""
     names = [each.name for each in MISTAKES if not each.hangs and not each.heavy]
     with ProcessPoolExecutor(2) as pool:
         found = {name: program for name, program in pool.map(program_of, names) if program}
     found = {name: p for name, p in found.items() if len(json.dumps(p)) <= _LONGEST}
+    _write(PROGRAMS_FILE, found)
+    mistakes = {each.name: each for each in MISTAKES}
+    with TemporaryDirectory() as folder, EventLoop() as loop:
+        shown = {n: facts_shown(mistakes[n], p, loop, Path(folder)) for n, p in found.items()}
+    _write(SHOWN_FILE, shown)
+
+
+def _write(file: Path, found: dict[str, Any]) -> None:
     lines = [f"{json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found)]
-    PROGRAMS_FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

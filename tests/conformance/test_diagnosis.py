@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from tests.conformance.mistake_programs import facts_shown
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
 from saverproof.families.registry import judged
@@ -20,7 +21,7 @@ from saverproof.machines.prediction import Predictor, compare, composed
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.mistakes import MISTAKES, Mistake
-from saverproof.mistakes.programs import programs
+from saverproof.mistakes.programs import programs, shown
 from saverproof.mistakes.registry import opener
 from saverproof.reference.saver import ReferenceSaver
 from saverproof.steps.codec import from_json
@@ -178,3 +179,12 @@ def test_the_program_of_a_mistake_shows_it(name: str, loop: EventLoop, tmp_path:
         trials.replay(program, thorough=thorough, watch_inputs=watched).breaches
         for thorough, watched in looks
     )
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_what_a_program_shows_is_recorded(name: str, loop: EventLoop, tmp_path: Path) -> None:
+    assert shown()[name] == facts_shown(BY_NAME[name], programs()[name], loop, tmp_path)
+
+
+def test_each_program_has_what_it_shows() -> None:
+    assert shown().keys() == programs().keys()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.driver import ApiDriver, driver_of
@@ -15,12 +16,16 @@ from saverproof.targets.opening import fresh_workspace, opened
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
 
+Places: TypeAlias = Callable[[Path, Target], AbstractContextManager[Workspace]]
+"""Makes a workspace below a folder for a target."""
+
 
 class Store:
     """A target opened on a workspace.
 
     ``drivers`` holds one driver for each API in use, the first of which is the usual one. Where
     workspaces share a store, ``ids`` are what the saver gets, by default those of the workspace.
+    ``places`` makes the workspace below the folder, and removes it.
     """
 
     def __init__(
@@ -30,12 +35,14 @@ class Store:
         loop: Loop,
         apis: tuple[str, ...],
         ids: OwnIds | None = None,
+        places: Places = fresh_workspace,
     ) -> None:
         self.target = target
         self.folder = folder
         self.loop = loop
         self.apis = apis
         self.ids = ids
+        self.places = places
         self.drivers: tuple[ApiDriver, ...] = ()
         self.saver: Any = None
         self.calls = 0
@@ -45,7 +52,7 @@ class Store:
         self.workspace: Workspace
 
     def __enter__(self) -> Self:
-        self.workspace = self._lasting.enter_context(fresh_workspace(self.folder, self.target))
+        self.workspace = self._lasting.enter_context(self.places(self.folder, self.target))
         self.ids = self.ids or ids_for(self.target, self.workspace)
         try:
             self.open()

@@ -16,9 +16,12 @@ from saverproof.judging.session import Breach
 from saverproof.machines.prediction import Compared, Predictor, Signature, compare, signature
 from saverproof.machines.trials import ProgramRun
 from saverproof.mistakes import MISTAKES, Mistake
+from saverproof.mistakes.programs import shown
 
-_MOST_STEPS = 40_000
-"""Steps that an item may take to choose mistakes: some seconds of them."""
+_MOST_STEPS = 20_000
+"""Steps that an item may take to choose mistakes: three seconds or so."""
+_MOST_UNLIKELY = 8_000
+"""Steps up to which mistakes are tried whose own programs show other facts: few of them fit."""
 _MOST_KEPT = 24
 """Runs that decide between mistakes which predict one program alike: more tell nothing new."""
 _MOST_ALIKE = 8
@@ -173,7 +176,7 @@ class Diagnosis:
             return None
         if all(run is not kept for kept in self.wrong):
             self.wrong.append(run)
-        for tier in self._tiers(run, blamed, wanted):
+        for tier in self._tiers(run, breach.difference.kind.name, blamed, wanted):
             fitting = [found for each in tier if (found := self._fitting(run, target, each))]
             if fitting and (chosen := self._choose(fitting)) is not None:
                 return chosen
@@ -225,9 +228,9 @@ class Diagnosis:
         return next(stands, mistake)
 
     def _tiers(
-        self, run: ProgramRun, blamed: str, wanted: Collection[str]
+        self, run: ProgramRun, fact: str, blamed: str, wanted: Collection[str]
     ) -> Iterator[list[Mistake]]:
-        """The mistakes that may be added, the likeliest first."""
+        """The mistakes that may be added to predict a fact, the likeliest first."""
         left = [each for each in self.pool if self._may_add(each)]
         if any(isinstance(step, Bulk) for step in run.program):
             # It takes seconds, and shows little but that much is too much.
@@ -235,7 +238,8 @@ class Diagnosis:
         for belongs in (
             lambda each: each.breaks == blamed,
             lambda each: blamed in each.also or each.breaks in wanted,
-            lambda _: True,
+            lambda each: fact in shown().get(each.name, ()),
+            lambda _: self.predictor.steps < _MOST_UNLIKELY,
         ):
             tier = [each for each in left if belongs(each)]
             left = [each for each in left if each not in tier]

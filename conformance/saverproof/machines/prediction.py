@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -22,6 +25,7 @@ from saverproof.reference.store import Store
 from saverproof.steps.definitions import OwnStep, Program
 from saverproof.targets.target import Target
 from saverproof.values import show
+from saverproof.workspace import Workspace
 
 Signature: TypeAlias = tuple[Any, ...]
 """All that a difference says, less what depends on the saver's own versions and messages."""
@@ -174,8 +178,15 @@ class Predictor:
         self.steps += calls_in(program) + _TO_OPEN
         like = self.like
         set_up = all(each.setup for each in mistakes)
-        target = Target(name="mistakes", open=opener(saver, setup=set_up), drop=_forget)
-        trials = Trials(target, like.folder, like.loop, apis or like.apis, shallow=like.shallow)
+        target = Target(name="mistakes", open=opener(saver, setup=set_up))
+        trials = Trials(
+            target,
+            like.folder,
+            like.loop,
+            apis or like.apis,
+            shallow=like.shallow,
+            places=_in_memory,
+        )
         try:
             return trials.replay(program, **how)
         except SaverproofError:
@@ -189,8 +200,15 @@ class Predictor:
         return self._classes[key]
 
 
-def _forget(workspace: Any) -> None:
-    Store.forget(workspace.path)
+@contextmanager
+def _in_memory(folder: Path, _: Target) -> Iterator[Workspace]:
+    """A workspace without a folder: the reference keeps nothing in files."""
+    name = f"sp_{secrets.token_hex(8)}"
+    workspace = Workspace(folder / name, name)
+    try:
+        yield workspace
+    finally:
+        Store.forget(workspace.path)
 
 
 def composed(

@@ -28,6 +28,8 @@ _MOST_FLAWS_A_RUN = 6
 """Flaws that one run is looked into for: what it shows beyond these, others show as well."""
 _LOOKS_IN_VAIN = 3
 """Looks that may come to nothing for the differences first blamed on one contract."""
+_LOOKS_WITHOUT_NEWS = 5
+"""Looks for one contract that may find what was found before: each takes hundreds of calls."""
 _LEAST_ALLOWANCE = 2_000
 """Calls that may be spent on follow-ups, however few the programs took."""
 _LAST_ALLOWANCE = 8_000
@@ -54,6 +56,8 @@ class ProgramSearch(Blaming):
     ledger: Ledger = field(default_factory=Ledger)
     in_vain: Counter[str] = field(default_factory=Counter)
     """Looks that came to nothing, by the contract that differences were first blamed on."""
+    without_news: Counter[str] = field(default_factory=Counter)
+    """Looks that only found again what was known, by the same."""
     spent: int = 0
     """Calls that follow-ups took, those that led to a contract of ``wanted`` aside."""
 
@@ -99,8 +103,9 @@ class ProgramSearch(Blaming):
             if breach is None:
                 break
             looked.add(breach.contract)
-            before, known = self.trials.calls, len(self.found)
+            before, known, news = self.trials.calls, len(self.found), self._news
             behind = self._look_into(entry.run, breach)
+            self.without_news[breach.contract] += self._news == news
             if behind is None:
                 self.in_vain[breach.contract] += 1
             else:
@@ -179,10 +184,17 @@ class ProgramSearch(Blaming):
             return False
         if name in looked or self.in_vain[name] >= _LOOKS_IN_VAIN:
             return False
+        if self.without_news[name] >= _LOOKS_WITHOUT_NEWS:
+            return False
         if name in self.found:
             return not self._exhausted and self._causes(name) < MOST_CAUSES
         known = name in self.handed or name in self.diagnosis.memory.told
         return name in self.wanted or not (known or self._exhausted)
+
+    @property
+    def _news(self) -> tuple[int, int]:
+        """How many violations and mistakes are known."""
+        return len(self.violations) + len(self.handed), len(self.diagnosis.found)
 
     def _causes(self, contract: str) -> int:
         return sum(violation.contract == contract for violation in self.violations)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from saverproof.execution.store import Store
+from saverproof.execution.store import Places, Store
 from saverproof.judging.attribution.feature import Feature
 from saverproof.judging.session import Breach, Session
 from saverproof.machines.patience import Patience
@@ -20,6 +20,7 @@ from saverproof.programs.generating import next_step
 from saverproof.programs.theme import Theme
 from saverproof.steps.definitions import Program, Step
 from saverproof.targets.event_loop import Loop
+from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 
 
@@ -71,7 +72,7 @@ class Trials:
     ``machine`` takes the steps. ``shared`` is a store that programs without a need for their own
     may use together: those that are made, and those that are given while ``sharing``. ``patience``
     ends what is followed up too long. ``axes`` are those of which it is kept which points met in a
-    program.
+    program. ``places`` makes the workspaces.
     """
 
     target: Target
@@ -88,6 +89,7 @@ class Trials:
     seconds: float = 0.0
     checked: dict[str, int] = field(default_factory=dict)
     axes: tuple[Axis, ...] = ()
+    places: Places = fresh_workspace
     touched: AxisLog = field(default_factory=AxisLog)
     _number: int = 0
     _sharing: bool = False
@@ -132,7 +134,10 @@ class Trials:
             with self._charged(self.shared):
                 yield self.shared, f"p{self._number}-"
             return
-        with Store(self.target, self.folder, self.loop, apis) as store, self._charged(store):
+        with (
+            Store(self.target, self.folder, self.loop, apis, places=self.places) as store,
+            self._charged(store),
+        ):
             yield store, ""
 
     @contextmanager

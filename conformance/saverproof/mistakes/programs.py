@@ -12,12 +12,23 @@ from pathlib import Path
 from typing import Any
 
 PROGRAMS_FILE = Path(__file__).with_name("programs.json")
+SHOWN_FILE = Path(__file__).with_name("shown.json")
 
 
 @cache
 def programs() -> dict[str, Any]:
     """The name of a mistake -> its program, as JSON; mistakes that no short program shows lack."""
-    if not PROGRAMS_FILE.exists():
+    return _read(PROGRAMS_FILE)
+
+
+@cache
+def shown() -> dict[str, list[str]]:
+    """The name of a mistake -> the names of the facts that its program shows to differ."""
+    return _read(SHOWN_FILE)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    if not file.exists():
         return {}
-    found: dict[str, Any] = json.loads(PROGRAMS_FILE.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
