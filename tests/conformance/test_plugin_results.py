@@ -180,7 +180,11 @@ def test_what_was_known_outlives_the_process(project: Project, act: str) -> None
     }  # fmt: skip
     settled = ["upsert/reput-keeps-writes"]
     checked = {"upsert/put-is-idempotent": 3, settled[0]: 70, "upsert/regular-write-first-wins": 9}
-    kept = {"findings": [found], "checked": checked, "settled": settled}
+    open_ = {"times": 2, "why": "nothing explains it", "steps": ["put b"], "program": []}
+    kept = {
+        "findings": [found], "checked": checked, "settled": settled,
+        "unsettled": {"upsert/special-write-last-wins": open_},
+    }  # fmt: skip
     project.script(upsert={"do": act, "kept": kept})
     result = project.judge(
         "--saver-families=upsert", "--saver-api=sync", "--saver-watchdog=0.5", "--saver-report=out"
@@ -193,6 +197,7 @@ def test_what_was_known_outlives_the_process(project: Project, act: str) -> None
     left = contracts["upsert/regular-write-first-wins"]
     assert left["verdict"] == "unknown"
     assert left["reason"].endswith("; before that it was judged 9 times")
+    assert contracts["upsert/special-write-last-wins"]["unsettled"]["times"] == 2
 
 
 def test_a_run_that_died_only_once_is_not_passed_over(project: Project) -> None:

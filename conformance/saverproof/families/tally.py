@@ -41,6 +41,13 @@ def hidden(why: str, behind: str) -> str:
     return f"{why}: {behind} stands in the way"
 
 
+def unsettled(times: int, steps: Sequence[str], program: Any, how: str = "") -> Unsettled:
+    """Differences that nothing explains; see :meth:`Tally.unsettle`."""
+    count = "1 difference was" if times == 1 else f"{times} differences were"
+    why = f"{count} seen that no finding explains" + (f": {how}" if how else "")
+    return Unsettled(times=times, why=why, steps=[*steps], program=program)
+
+
 def tell_nobody(figures: dict[str, Any]) -> None:
     """Progress that nobody waits for."""
 
@@ -118,9 +125,7 @@ class Tally:
         """Differences that may break a contract were seen, and nothing that was found predicts
         them; ``program``, in words ``steps``, is the shortest that shows one, ``how`` one in words.
         """
-        count = "1 difference was" if times == 1 else f"{times} differences were"
-        why = f"{count} seen that no finding explains" + (f": {how}" if how else "")
-        self.unsettled[contract] = Unsettled(times=times, why=why, steps=[*steps], program=program)
+        self.unsettled[contract] = unsettled(times, steps, program, how)
 
     def withdraw(self, contract: str, why: str) -> None:
         """Nothing can be said of a contract after all, whatever was judged."""
@@ -157,11 +162,16 @@ class Tally:
             self.progress({"operations": self.operations, **figures})
 
     def keep(
-        self, findings: Sequence[Finding], checked: Mapping[str, int], *, settled: Collection[str]
+        self,
+        findings: Sequence[Finding],
+        checked: Mapping[str, int],
+        *,
+        settled: Collection[str],
+        unsettled: Mapping[str, Unsettled],
     ) -> None:
         """Tell those who wait for the outcome what is known already, should this process not
-        survive the rest: findings, how often contracts were judged, and of which nothing more
-        will be asked.
+        survive the rest: findings, how often contracts were judged, of which nothing more will be
+        asked, and what nothing explains so far.
         """
         self.progress(
             {
@@ -169,6 +179,7 @@ class Tally:
                     "findings": [asdict(finding) for finding in findings],
                     "checked": dict(checked),
                     "settled": sorted(settled),
+                    "unsettled": dict(unsettled),
                 }
             }
         )
@@ -176,7 +187,7 @@ class Tally:
     def keep_settled(self, names: Collection[str]) -> None:
         """The same of all that is known so far, after a part that settles these contracts."""
         sure = self.checked.keys() & names - self.unknown.keys() - self._unexercised.keys()
-        self.keep(self.findings, self.checked, settled=sure)
+        self.keep(self.findings, self.checked, settled=sure, unsettled=self.unsettled)
 
     def outcome(self) -> Outcome:
         """What the item comes to: what was found outweighs what is unknown, that what could not be

@@ -147,7 +147,9 @@ class Judge:
         return Judged(self._left(plan, gone.reason), trouble, gone.output)
 
     def _left(self, plan: ItemPlan, why: str) -> Outcome:
-        """What is known where the judging came to no end: what was found, and what was settled."""
+        """What is known where the judging came to no end: what was found and settled, and what
+        nothing had explained by then.
+        """
         findings = tuple(Finding.from_json(found) for found in self._kept.get("findings", ()))
         known = {found.contract for found in findings} | {*self._kept.get("settled", ())}
         checked = self._kept.get("checked", {})
@@ -167,6 +169,7 @@ class Judge:
             operations=0,
             saver_s=0.0,
             total_s=0.0,
+            unsettled=dict(self._kept.get("unsettled", {})),
         )
 
     def _clean(self, plan: ItemPlan) -> None:

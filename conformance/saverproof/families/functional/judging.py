@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,8 +28,8 @@ from saverproof.families.functional.shares import (
     REMEMBERED,
     ProgramShares,
 )
-from saverproof.families.tally import Tally
-from saverproof.items import Finding, ItemPlan
+from saverproof.families.tally import Tally, unsettled
+from saverproof.items import Finding, ItemPlan, Unsettled
 from saverproof.judging.attribution.features import of_family
 from saverproof.machines.findings import finding
 from saverproof.machines.hiding import Hiding
@@ -135,12 +135,8 @@ class FunctionalJudging:
     def _settle(self, search: ProgramSearch) -> None:
         """A contract with a difference that nothing found predicts is not known to hold."""
         tally, ledger = self.tally, search.ledger
-        shortest = {name: entry.run.program for name, entry in ledger.shortest().items()}
-        ledger.examples |= {name: tuple(map(describe, p)) for name, p in shortest.items()}
         shown = [found.contract for found in tally.findings]
-        account = ledger.account(shown, tally.applicable)
-        for name, times in account.unknown.items():
-            tally.unsettle(name, times, ledger.examples[name], to_json(shortest[name]))
+        tally.unsettled |= self._unexplained(search, shown)
         if behind := sorted({*shown, *search.diagnosis.contracts}):
             hidden = (name for name in tally.wanted & ledger.names if not tally.checked[name])
             why = f"all that it speaks of comes out wrong, by {', '.join(behind)}: mend that first"
@@ -150,6 +146,17 @@ class FunctionalJudging:
             what = f"whether {mistake.note} cannot be seen"
             why = f"{what}, by what {', '.join(behind or sorted(ledger.names))} shows there"
             tally.not_exercised([mistake.breaks], f"{why}: mend that first")
+
+    def _unexplained(self, search: ProgramSearch, shown: Collection[str]) -> dict[str, Unsettled]:
+        """What nothing explains that was found, by contract, with the shortest program each."""
+        ledger = search.ledger
+        shortest = {name: entry.run.program for name, entry in ledger.shortest().items()}
+        ledger.examples |= {name: tuple(map(describe, p)) for name, p in shortest.items()}
+        account = ledger.account(shown, self.tally.applicable)
+        return {
+            name: unsettled(times, ledger.examples[name], to_json(shortest[name]))
+            for name, times in account.unknown.items()
+        }
 
     def _trials(self, loop: Loop, wanted: frozenset[str]) -> Trials:
         plan = self.plan
@@ -294,7 +301,8 @@ class FunctionalJudging:
                 self.kept[name] = finding(self.target, self.plan.api, one)
         doubtful = {*search.ledger.shortest(), LARGE}
         sure = {name for name in trials.checked if name not in doubtful} if settled else set()
-        self.tally.keep([*self.kept.values()], trials.checked, settled=sure)
+        open_ = self._unexplained(search, search.found) if settled else {}
+        self.tally.keep([*self.kept.values()], trials.checked, settled=sure, unsettled=open_)
 
     def _has_room_for_bulk(self) -> bool:
         """Whether one call for each of a thousand things is worth the time: it is advice."""
