@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from saverproof.capability import Capability as Capability
     from saverproof.contracts.contract import Contract as Contract
+    from saverproof.contracts.contract import Level as Level
+    from saverproof.contracts.family_table import FamilyTable as FamilyTable
     from saverproof.errors import SaverproofError as SaverproofError
     from saverproof.families.atomicity.fault_rules import fault_rule as fault_rule
     from saverproof.families.atomicity.machine import AtomicityMachine as AtomicityMachine
+    from saverproof.families.checks import CheckContext as CheckContext
+    from saverproof.families.checks import CheckFamily as CheckFamily
     from saverproof.machines.broken import ContractBroken as ContractBroken
     from saverproof.machines.draws import booleans as booleans
     from saverproof.machines.draws import checkpoints as checkpoints
@@ -65,7 +69,11 @@ _HOME = {
     "fault_rule": "saverproof.families.atomicity.fault_rules",
     "Capability": "saverproof.capability",
     "ChannelsMachine": "saverproof.machines.of_contents",
+    "CheckContext": "saverproof.families.checks",
+    "CheckFamily": "saverproof.families.checks",
     "Contract": "saverproof.contracts.contract",
+    "FamilyTable": "saverproof.contracts.family_table",
+    "Level": "saverproof.contracts.contract",
     "ContractBroken": "saverproof.machines.broken",
     "DeletionMachine": "saverproof.machines.of_stores",
     "DeltaHistoryMachine": "saverproof.machines.of_stores",
@@ -101,14 +109,18 @@ __all__ = [
     "AtomicityMachine",
     "Capability",
     "ChannelsMachine",
+    "CheckContext",
+    "CheckFamily",
     "Contract",
     "ContractBroken",
     "DeletionMachine",
     "DeltaHistoryMachine",
+    "FamilyTable",
     "FilterMachine",
     "IdentityMachine",
     "InterfaceMachine",
     "IsolationMachine",
+    "Level",
     "LifecycleMachine",
     "MariaDB",
     "OrderingMachine",

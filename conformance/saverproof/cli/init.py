@@ -13,6 +13,7 @@ from saverproof.errors import TargetError
 from saverproof.families.requests import JUDGING
 from saverproof.process.environment import Setting
 from saverproof.process.forks import forks_of
+from saverproof.scaffold.extension import extension_texts
 from saverproof.scaffold.rendering import KNOWN_FILE, TARGET_FILE, function_name, texts
 from saverproof.scaffold.requests import INSPECTING, ClassName, SaverClass
 from saverproof.scaffold.searching import savers_in
@@ -31,9 +32,19 @@ from saverproof_reports.text import one_line
     metavar="DIR",
     help="where the target goes (default: tests, if there is such a folder, else here)",
 )
+@click.option(
+    "--extension",
+    metavar="NAME",
+    help="write a distribution that adds a family of contracts called NAME instead",
+)
 @click.pass_context
 def command(
-    context: click.Context, saver: str | None, yes: bool, name: str | None, folder: Path | None
+    context: click.Context,
+    saver: str | None,
+    yes: bool,
+    name: str | None,
+    folder: Path | None,
+    extension: str | None,
 ) -> None:
     """Write a target for a saver, a known-violations file and a CI workflow, and judge it.
 
@@ -47,12 +58,16 @@ def command(
     \b
         saverproof init my_package.saver:MySaver
         saverproof init langgraph.checkpoint.sqlite:SqliteSaver --yes
+        saverproof init --extension labels
 
     \b
     exit status 0  everything that was judged held
     exit status 1  something is violated
     exit status 2  it cannot be opened yet: the file that was written says why
     """
+    if extension is not None:
+        _write_extension(extension, folder or Path())
+        return
     setting = Setting.current()
     setting.apply()
     # The run of pytest at the end has its children from there, too.
@@ -80,6 +95,19 @@ def command(
             f"make {folder / TARGET_FILE} open it, then run: pytest --saver={wanted}"
         )
     sys.exit(_judged(wanted, folder))
+
+
+def _write_extension(name: str, folder: Path) -> None:
+    """Write a distribution with a family of contracts; what is there already stays as it is."""
+    files = extension_texts(name)
+    top = folder / next(iter(files)).parts[0]
+    if top.exists():
+        raise TargetError(f"--extension: found {one_line(str(top))}, expected a new folder")
+    for path, text in files.items():
+        _write(folder / path, text)
+    told("\nnext", bold=True)
+    told(f"  pip install -e {top}")
+    told(f"  pytest --saver=memory --saver-families={name}")
 
 
 def _named(saver: str | None, project: Path, *, yes: bool) -> ClassName:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from saverproof.cli._console import told, working
+from saverproof.contracts.registry import families
 from saverproof.execution.sqlite_files import sqlite_files
 from saverproof.facts import Facts
 from saverproof.families.durability import child, graph_child
@@ -34,6 +35,9 @@ from saverproof_reports.text import harmless, one_line
 Said = tuple[bool | None, str]
 """Whether a scenario went well (None: it cannot be played here), and what was seen."""
 
+_LOOKED_AT = ("graph", "durability", "atomicity")
+"""The families of which the scenarios are examples."""
+
 _WORDS = {True: "ok", False: "FAILED", None: "skipped"}
 _COLOURS = {True: "green", False: "red", None: "yellow"}
 
@@ -44,7 +48,8 @@ def command(saver: str) -> None:
     """Try on SAVER, in seconds: a graph run, a crash, a failure inside an operation, raw SQL.
 
     SAVER is what pytest --saver takes. It proves nothing, but it takes seconds, and what it finds
-    is real; `pytest --saver` judges in full.
+    is real. It looks at a few examples of the families graph, durability and atomicity, and at no
+    other: `pytest --saver` judges in full.
 
     \b
     exit status 0  nothing failed
@@ -67,6 +72,8 @@ def _verify(ref: TargetRef, facts: Facts) -> None:
         plan = ItemPlan(ref.to_json(), facts, "durability", facts["apis"][0], "quick", 0, folder)
         with KillBench.of(plan, load(ref)) as bench:
             said = [_told(name, scenario(bench)) for name, scenario in _SCENARIOS]
+    left = ", ".join(family for family in families() if family not in _LOOKED_AT)
+    told(f"not looked at: {left}; saverproof judge {one_line(ref.saver, 80)} looks at all of it")
     if False in said:
         sys.exit(1)
 

@@ -16,7 +16,7 @@ TARGET_FILE = "saverproof_target.py"
 KNOWN_FILE = "saverproof_known.toml"
 WORKFLOW = Path(".github", "workflows", "saverproof.yml")
 
-_TEMPLATES = Environment(
+TEMPLATES = Environment(
     loader=PackageLoader(__package__),
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -55,7 +55,7 @@ def target_text(kind: SaverClass, opening: TargetOpening, name: str, file: Path)
         "from saverproof import Workspace, target",
     ]
     modules = {line for line in way.imports if "aiosqlite" not in line}
-    text = _TEMPLATES.get_template("target.py.j2").render(
+    text = TEMPLATES.get_template("target.py.j2").render(
         name=name,
         saver=f"{file}:{function_name(kind)}",
         known=KNOWN_FILE,
@@ -97,14 +97,14 @@ def opening_text(kind: SaverClass, way: WayToOpen) -> str:
 
 def known_text(name: str, folder: Path) -> str:
     """A known-violations file without an entry."""
-    template = _TEMPLATES.get_template("known.toml.j2")
+    template = TEMPLATES.get_template("known.toml.j2")
     return template.render(name=name, path=folder / KNOWN_FILE)
 
 
 def workflow_text(kind: SaverClass, folder: Path, project: Path) -> str:
     """A workflow of GitHub that judges the saver of the project."""
     own = (project / "pyproject.toml").is_file()
-    return _TEMPLATES.get_template("workflow.yml.j2").render(
+    return TEMPLATES.get_template("workflow.yml.j2").render(
         saver=f"{folder / TARGET_FILE}:{function_name(kind)}",
         requirement="." if own else kind.distribution or "YOUR-PACKAGE",
         requirements_file="pyproject.toml" if own else "",

@@ -3,7 +3,7 @@
 from langgraph.checkpoint.base import empty_checkpoint
 
 from invented.contracts import KEPT, RAISING, TABLE, UNUSED
-from saverproof.families.checks import CheckContext, CheckFamily
+from saverproof import CheckContext, CheckFamily
 from saverproof_faults import ClassDriver
 
 LABEL = "Invoice 7"

@@ -1,7 +1,6 @@
 """Contracts of an application that finds its checkpoints by a label in their metadata."""
 
-from saverproof.contracts.contract import Contract, Level
-from saverproof.contracts.family_table import FamilyTable
+from saverproof import Contract, FamilyTable, Level
 
 KEPT = Contract(
     id="labels/kept",
