@@ -6,6 +6,7 @@ tries five, and looks for false blame of every wrong saver in every family.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -28,24 +29,40 @@ from tests.wrong_savers import WRONG, WrongSaver
 from saverproof.contracts.registry import contracts
 from saverproof.items import Outcome
 from saverproof.judging.scenes import event_loop
+from saverproof.judging.session import Breach
+from saverproof.machines.ingredients import Ingredient
+from saverproof.machines.ledger import Entry
+from saverproof.machines.prediction import Predictor, compare
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun
 from saverproof.scripts import verification
+from saverproof.targets.event_loop import loop_for
 from saverproof.targets.loading import load
 
+PROVED_AGAIN = 5
+"""Runs of each wrong saver whose proofs are made again: the shortest."""
 MET_BY_ALL = {"no-first-version"}
 """Wrong savers whose mistake programs of every family meet; all the others have their night."""
 
 
+@dataclass
+class Followed:
+    """The search of a test, and the runs that it followed up: what they show is all there is."""
+
+    runs: list[ProgramRun] = field(default_factory=list)
+    search: ProgramSearch | None = None
+
+
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[ProgramRun]:
-    """The runs that are followed up in a test: what they show is all that is seen."""
-    followed: list[ProgramRun] = []
+def followed(monkeypatch: pytest.MonkeyPatch) -> Followed:
+    """What is followed up in a test."""
+    followed = Followed()
     follow_up = ProgramSearch.follow_up
 
     def watched(search: ProgramSearch, run: ProgramRun) -> None:
-        followed.append(run)
+        followed.search = search
+        followed.runs.append(run)
         follow_up(search, run)
 
     monkeypatch.setattr(ProgramSearch, "follow_up", watched)
@@ -60,24 +77,60 @@ REPLAYED = {wrong.name for wrong in replayed_by_programs()}
 def test_a_wrong_saver_is_caught_and_rightly_blamed(
     wrong: WrongSaver,
     seed: int,
-    runs: list[ProgramRun],
+    followed: Followed,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if seed > 0 or wrong.name not in REPLAYED:
         outcome = hunted(wrong, tmp_path, seed)
         assert_rightly_blamed(wrong, outcome)
-        assert_all_accounted_for(outcome, runs)
+        assert_all_accounted_for(outcome, followed.runs)
+        assert_proved_again(followed, tmp_path)
         return
     # A process for each script would take minutes; the tests of scripts have them.
     monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     plan = plan_for(wrong, tmp_path)
     outcome = hunt(plan, load(ref_to(wrong.name)), wrong.breaks, heavy=wrong.heavy)
     assert_rightly_blamed(wrong, outcome)
-    assert_all_accounted_for(outcome, runs)
+    assert_all_accounted_for(outcome, followed.runs)
+    assert_proved_again(followed, tmp_path)
     # To find it once more for a test of its own would cost as much as the rest of the self-test.
     found = next(one for one in outcome.findings if one.contract == wrong.breaks)
     assert_shown_until_mended(wrong, plan, found, tmp_path)
+
+
+def assert_proved_again(followed: Followed, folder: Path) -> None:
+    """What is proved to follow from what was found is so once more, by the proof of each."""
+    search = followed.search
+    if search is None:
+        return
+    with loop_for(search.trials.apis[0] if len(search.trials.apis) == 1 else "crossed") as loop:
+        search.trials.loop = loop
+        folder.mkdir(exist_ok=True)
+        settled = [entry for entry in search.ledger.entries if not entry.left]
+        for entry in sorted(settled, key=lambda entry: len(entry.run.program))[:PROVED_AGAIN]:
+            assert not unproved(search, entry)
+
+
+def unproved(search: ProgramSearch, entry: Entry) -> list[Breach]:
+    """What an entry shows that no finding tells, no mistake predicts, and nothing takes out."""
+    known = search.diagnosis
+    again = Predictor(search.trials, next_version=known.predictor.next_version)
+    prediction = again.predict(entry.run, known.mistakes) if known.mistakes else None
+    told = set(map(id, entry.told))
+    left = [b for b in compare(entry.run, prediction).left if id(b) not in told]
+    needs = [need for each in (*search.violations, *search.others) for need in each.needs]
+    return [
+        breach for breach in left if not any(_takes_out(search, entry, breach, n) for n in needs)
+    ]
+
+
+def _takes_out(search: ProgramSearch, entry: Entry, breach: Breach, need: Ingredient) -> bool:
+    program = need.without(entry.run.program)
+    if need.whole_step or program == entry.run.program:
+        return False
+    shown = search.trials.replay(program, thorough=False, watch_inputs=entry.run.watch_inputs)
+    return all(other.contract != breach.contract for other in shown.breaches)
 
 
 def assert_rightly_blamed(wrong: WrongSaver, outcome: Outcome) -> None:

@@ -42,8 +42,9 @@ class Entry:
 
 @dataclass(slots=True)
 class Ledger(Differences):
-    """Every run that showed something that is not settled."""
+    """Every run that showed something; ``open`` are those with something that is not settled."""
 
+    entries: list[Entry] = field(default_factory=list)
     open: list[Entry] = field(default_factory=list)
     total: int = 0
     names: set[str] = field(default_factory=set)
@@ -58,6 +59,7 @@ class Ledger(Differences):
         entry = Entry(run, run.breaches)
         self._count(entry, run.breaches)
         self.names.update(breach.contract for breach in run.breaches)
+        self.entries.append(entry)
         self.open.append(entry)
         return entry
 
