@@ -1,0 +1,1 @@
+"""LangGraph's own conformance suite (langgraph-checkpoint-conformance), run on any target."""

@@ -1,0 +1,47 @@
+"""A saver's sync API as an async one: LangGraph's suite calls the async API alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+_OPERATIONS = (
+    *("put", "put_writes", "get_tuple", "delete_thread"),
+    *("delete_for_runs", "copy_thread", "prune"),
+)
+
+
+def bridged(saver: Any, *, in_thread: bool) -> BaseCheckpointSaver[Any]:
+    """The saver with its sync operations behind the async ones, those alone that it has itself.
+
+    The suite detects a capability by the method that a class overrides, and so must find no
+    other. ``in_thread`` keeps calls off the event loop, on which an async saver lives.
+    """
+
+    async def call(function: Callable[[], Any]) -> Any:
+        return await asyncio.to_thread(function) if in_thread else function()
+
+    def forwarding(name: str) -> Any:
+        async def forward(self: Any, *given: Any, **named: Any) -> Any:
+            return await call(lambda: getattr(saver, name)(*given, **named))
+
+        return forward
+
+    async def alist(self: Any, *given: Any, **named: Any) -> AsyncIterator[Any]:
+        for found in await call(lambda: list(saver.list(*given, **named))):
+            yield found
+
+    own = {f"a{name}": forwarding(name) for name in _OPERATIONS if _has(saver, name)}
+    if _has(saver, "list"):
+        own["alist"] = alist
+    kind = type(f"{type(saver).__name__}OverSync", (BaseCheckpointSaver,), own)
+    made: BaseCheckpointSaver[Any] = kind(serde=saver.serde)
+    return made
+
+
+def _has(saver: Any, name: str) -> bool:
+    own = getattr(type(saver), name, None)
+    return own is not None and own is not getattr(BaseCheckpointSaver, name, None)
