@@ -6,6 +6,9 @@ from tests.reference.log_file import LogFileReference
 from tests.right_savers.registry import right
 
 
-@right("one file, to which lines are appended; what it says is kept in memory as well")
+@right(
+    "one file, to which lines are appended; what it says is kept in memory as well",
+    advice={"cost/space-given-back": "a log never gets shorter"},
+)
 class AppendOnlyLog(LogFileReference):
     pass

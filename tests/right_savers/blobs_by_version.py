@@ -6,7 +6,10 @@ from tests.reference.blobs import BlobReference, InlineScalars
 from tests.right_savers.registry import right
 
 
-@right("values lie in a table of their own, by channel and version")
+@right(
+    "values lie in a table of their own, by channel and version",
+    advice={"cost/space-given-back": "values stay until their thread is deleted"},
+)
 class BlobsByVersion(BlobReference):
     """Nothing but what its base does."""
 

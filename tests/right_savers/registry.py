@@ -15,6 +15,11 @@ SaverClass = TypeVar("SaverClass", bound=type)
 PLAIN = {
     "cost/put": "the plain savers store a checkpoint whole, with what has not changed",
     "cost/page": "the plain savers choose the checkpoints of a page in Python",
+    "cost/filter": "the plain savers filter in Python, by whole checkpoints",
+    "cost/delete": "the plain savers have no index of runs; those in memory have none of threads",
+    "cost/prune": "as for deleting",
+    "cost/copy": "as for deleting",
+    "cost/bytes-per-step": "as for putting",
 }
 """Advice that the savers do not follow which most of these are made of."""
 

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from saverproof.reference.saver import ReferenceSaver
 from saverproof.reference.store import CheckpointRow, WriteRow
-from tests.reference.blobs import WithBlobs
 from tests.reference.database import TABLES
-from tests.reference.paged import PagedReference, Place
+from tests.reference.paged import PagedReference, Place, WithRuns
 from tests.reference.sqlite import CheckpointRows, SqliteReference
 from tests.wrong_savers.concurrency import OneDocument
 from tests.wrong_savers.registry import wrong
@@ -21,14 +21,23 @@ LATEST = "cost/get-latest"
 PUT = "cost/put"
 WRITES = "cost/put-writes"
 PAGE = "cost/page"
+FILTER = "cost/filter"
+DELTA = "cost/delta-history"
+DELETE = "cost/delete"
+PRUNE = "cost/prune"
+COPY = "cost/copy"
+BYTES = "cost/bytes-per-step"
+SPACE = "cost/space-given-back"
 READS = {LATEST, PAGE}
-ALL = {BY_ID, LATEST, PUT, WRITES, PAGE}
+# The history of a delta channel is read by the ids of checkpoints, one after the other.
+READS_BY_ID = {BY_ID, DELTA}
+ALL = {*READS_BY_ID, LATEST, PUT, WRITES, PAGE, FILTER, DELETE, PRUNE, COPY}
 
 
 # -- get-by-id ----------------------------------------------------------------------------
 
 
-class WithoutIndex(WithBlobs):
+class WithoutIndex(WithRuns):
     def configure(self, connection: sqlite3.Connection) -> None:
         super().configure(connection)
         for table in TABLES:
@@ -49,7 +58,11 @@ class NoIndex(PagedReference):
         )
 
 
-@wrong(BY_ID, "an expression on the column, which no index serves: the engine scans the thread")
+@wrong(
+    BY_ID,
+    "an expression on the column, which no index serves: the engine scans the thread",
+    also=READS_BY_ID,
+)
 class ScanInTheEngine(PagedReference):
     def _find(self, config: Any) -> CheckpointRow | None:
         asked = self._asked_id(config)
@@ -60,7 +73,7 @@ class ScanInTheEngine(PagedReference):
         return rows[0] if rows else None
 
 
-@wrong(BY_ID, "the rows of the thread are gone through in Python")
+@wrong(BY_ID, "the rows of the thread are gone through in Python", also=READS_BY_ID)
 class ScanInPython(PagedReference):
     def _find(self, config: Any) -> CheckpointRow | None:
         asked = self._asked_id(config)
@@ -75,7 +88,7 @@ class ScanInPython(PagedReference):
         return None
 
 
-@wrong(BY_ID, "asks first whether the thread is among all that there are", also=READS)
+@wrong(BY_ID, "asks first whether the thread is among all that there are", also={DELTA, *READS})
 class AllThreadsFirst(PagedReference):
     def get_tuple(self, config: Any) -> Any:
         known = self.database.rows("SELECT DISTINCT thread FROM checkpoints")
@@ -108,10 +121,12 @@ class LatestOfAll(PagedReference):
 # -- put ----------------------------------------------------------------------------------
 
 
-@wrong(PUT, "every channel is stored with each checkpoint, changed or not")
+@wrong(PUT, "every channel is stored with each checkpoint, changed or not", also={FILTER, BYTES})
 class UnchangedChannelsAgain(PagedReference):
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        return SqliteReference.put(self, config, checkpoint, metadata, new_versions)
+        row = self._row_of(config, checkpoint, metadata)
+        self._store(row, {}, {})
+        return self._put_answer(config, row)
 
 
 @wrong(PUT, "counts the checkpoints of the thread to number the next")
@@ -121,7 +136,7 @@ class CountsBeforePutting(PagedReference):
         super()._insert_checkpoint(row)
 
 
-@wrong(PUT, "each checkpoint lists all of its ancestors", also={BY_ID, *READS})
+@wrong(PUT, "each checkpoint lists all of its ancestors", also={BY_ID, SPACE, *READS})
 class AncestorsInEachRow(PagedReference):
     def _row_of(self, config: Any, checkpoint: Any, metadata: Any) -> CheckpointRow:
         parent = self._parent_of(config)
@@ -165,6 +180,10 @@ class ThreadInOneRow(PagedReference):
             self.database.run("CREATE TABLE IF NOT EXISTS whole (thread PRIMARY KEY, state BLOB)")
             self.database.run("INSERT OR REPLACE INTO whole VALUES (?, ?)", thread, whole)
 
+    def _delete(self, thread: str) -> None:
+        super()._delete(thread)
+        self.database.run("DELETE FROM whole WHERE thread = ?", thread)
+
 
 # -- put-writes ---------------------------------------------------------------------------
 
@@ -190,3 +209,126 @@ class QueryForEachCheckpoint(PagedReference):
 class LimitAppliedLast(PagedReference):
     def _page_of(self, place: Place, bound: str, limit: int | None) -> CheckpointRows:
         return super()._page_of(place, bound, None)[:limit]
+
+
+# -- filter -------------------------------------------------------------------------------
+
+
+@wrong(FILTER, "whole rows are read to filter them, as in langchain-ai/deepagents#4005")
+class ValuesReadToFilter(PagedReference):
+    def _fitting(
+        self, place: Place, bound: str, limit: int | None, filter: dict[str, Any]
+    ) -> CheckpointRows:
+        rows = [row for row in self._page_of(place, bound, None) if self._fits(row, filter)]
+        return rows[:limit]
+
+    def _fits(self, row: CheckpointRow, filter: dict[str, Any]) -> bool:
+        return self._matches(self._load_metadata(row.metadata), filter)
+
+
+@wrong(FILTER, "the filter is applied to the store, and the thread then", also={PAGE})
+class ThreadAppliedLast(PagedReference):
+    def list(self, config: Any, **options: Any) -> Any:
+        self.database.rows("SELECT id FROM checkpoints WHERE metadata IS NOT NULL")
+        return super().list(config, **options)
+
+
+# -- delta-history ------------------------------------------------------------------------
+
+
+@wrong(DELTA, "pages from the newest checkpoint down to the old one: langchain-ai/langgraph#8448")
+class PagesFromTheNewest(PagedReference):
+    def get_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Any:
+        asked = config["configurable"]["checkpoint_id"]
+        with self.database.reading():
+            self.database.rows(
+                "SELECT id FROM checkpoints WHERE thread = ? AND ns = ? AND id >= ?",
+                *(self._thread_of(config), self._get_ns(config), asked),
+            )
+        return super().get_delta_channel_history(config=config, channels=channels)
+
+
+@wrong(DELTA, "the writes of the whole thread are read, as in langchain-ai/langgraph#8535")
+class WritesSinceTheFirst(PagedReference):
+    def get_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Any:
+        asked = config["configurable"]["checkpoint_id"]
+        with self.database.reading():
+            self.database.rows(
+                "SELECT id, channel, value FROM writes WHERE thread = ? AND id < ?",
+                *(self._thread_of(config), asked),
+            )
+        return super().get_delta_channel_history(config=config, channels=channels)
+
+
+# -- delete, prune and copy ---------------------------------------------------------------
+
+
+@wrong(DELETE, "runs are looked for in the metadata of the whole store")
+class RunsWithoutIndex(PagedReference):
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        self._selected_runs(run_ids)
+        super().delete_for_runs(run_ids)
+
+    def _selected_runs(self, run_ids: Sequence[str]) -> list[str]:
+        rows = SqliteReference._rows(self)
+        return [row.id for row in rows if self._load_metadata(row.metadata) in run_ids]
+
+
+@wrong(DELETE, "what belongs to the thread is looked for behind an index of ids alone")
+class DeletedByScan(PagedReference):
+    def _delete(self, thread: str) -> None:
+        super()._delete(thread)
+        self.database.run("DELETE FROM writes WHERE lower(thread) = ?", thread.lower())
+
+
+@wrong(PRUNE, "what nobody needs is looked for in the whole store", also={DELETE})
+class PruneLooksEverywhere(PagedReference):
+    def _drop_unused(self, thread: str) -> None:
+        super()._drop_unused(thread)
+        self.database.run("DELETE FROM blobs WHERE thread NOT IN (SELECT thread FROM checkpoints)")
+
+
+@wrong(COPY, "all threads are read to see that the new one is free")
+class CopyReadsAllThreads(PagedReference):
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        known = self.database.rows("SELECT DISTINCT thread FROM checkpoints")
+        assert (target_thread_id,) not in known
+        super().copy_thread(source_thread_id, target_thread_id)
+
+
+# -- what is kept -------------------------------------------------------------------------
+
+
+@wrong(BYTES, "the state of each step is kept in its metadata as well", also={PUT, FILTER})
+class StateKeptBesides(PagedReference):
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        told = {**metadata, "state": repr(checkpoint["channel_values"])}
+        return super().put(config, checkpoint, told, new_versions)
+
+
+@wrong(SPACE, "the values stay after prune: redis-developer/langgraph-redis#162")
+class ValuesStayAfterPrune(PagedReference):
+    def _keep_latest(self, thread: str) -> None:
+        SqliteReference._keep_latest(self, thread)
+
+
+@wrong(SPACE, "the values stay when a run is deleted")
+class ValuesStayAfterRuns(PagedReference):
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        with self.database.writing():
+            for run in run_ids:
+                found = self.database.rows("SELECT thread, ns, id FROM runs WHERE run = ?", run)
+                for thread, ns, id in found:
+                    self._delete_row(CheckpointRow(thread, ns, id, None, ("", b""), ("", b""), {}))
+                self.database.run("DELETE FROM runs WHERE run = ?", run)
+
+
+@wrong(
+    SPACE,
+    "deleted threads stay in memory: langchain-ai/langgraph#8054",
+    also={PAGE, DELETE, PRUNE, COPY},
+)
+class DeletedThreadsStayInMemory(ReferenceSaver):
+    def _delete_shelf(self, shelf: Any) -> None:
+        super()._delete_shelf(shelf)
+        self.store.extra.setdefault("deleted", []).append(shelf)

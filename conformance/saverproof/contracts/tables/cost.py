@@ -115,6 +115,125 @@ PAGE = Contract(
     needs=frozenset({Capability.HISTORY}),
 )
 
+FILTER = Contract(
+    id="cost/filter",
+    level=Level.SHOULD,
+    statement=(
+        "What `list` with a filter costs grows with the checkpoints of the thread at most: not "
+        "with other threads, nor with the values of the checkpoints that the filter leaves out."
+    ),
+    source=(
+        "advice; issue langchain-ai/deepagents#4005; the metadata that a filter looks at is no "
+        "part of the values (`langgraph.checkpoint.base.CheckpointMetadata`)"
+    ),
+    wrong="whole rows are read, values included, to look at their metadata",
+    matters="To find one checkpoint, gigabytes of values are read: a list took a minute.",
+    fix=(
+        "Keep values in a table of their own, or behind the metadata in the row; and let the "
+        "database filter."
+    ),
+    needs=frozenset({Capability.HISTORY}),
+)
+
+DELTA_HISTORY = Contract(
+    id="cost/delta-history",
+    level=Level.SHOULD,
+    statement=(
+        "What `get_delta_channel_history` costs grows with the checkpoints since the channel's "
+        "nearest stored value: not with those before it, nor with those after the checkpoint that "
+        "is asked for."
+    ),
+    source=(
+        "advice; `langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history` stops "
+        "at the nearest stored value; issues langchain-ai/langgraph#8448 and "
+        "langchain-ai/langgraph#8535"
+    ),
+    wrong="the whole thread is read, from its newest checkpoint or from its first one",
+    matters=(
+        "Each run begins with it: showing 20 states of a thread of 19,000 checkpoints took 38 "
+        "seconds."
+    ),
+    fix="Walk from parent to parent, and read no writes of checkpoints that the walk did not pass.",
+    since="4.1",
+    needs=frozenset({Capability.DELTA_HISTORY, Capability.HISTORY}),
+)
+
+DELETE = Contract(
+    id="cost/delete",
+    level=Level.SHOULD,
+    statement=(
+        "What `delete_thread` and `delete_for_runs` cost grows with what they remove, not with "
+        "other threads."
+    ),
+    source=(
+        "advice; the Agent Server rolls runs back by `delete_for_runs`, and deletes threads that "
+        "users give up"
+    ),
+    wrong="the run is looked for in the metadata of every checkpoint of the store",
+    matters="Deleting one conversation takes as long as reading all of them, and locks the store.",
+    fix="Begin each key with the thread, and index the run.",
+    needs=frozenset({Capability.DELETE_THREAD}),
+)
+
+PRUNE = Contract(
+    id="cost/prune",
+    level=Level.SHOULD,
+    statement="What `prune` costs grows with the threads that it is given, not with other threads.",
+    source="advice; the Agent Server prunes threads one by one when their time is over",
+    wrong="values that nobody needs any more are looked for in the whole store",
+    matters="A nightly clean-up of a store that has grown does not end until the morning.",
+    fix="Look for what can go by the thread's own keys.",
+    needs=frozenset({Capability.PRUNE}),
+)
+
+COPY = Contract(
+    id="cost/copy",
+    level=Level.SHOULD,
+    statement="What `copy_thread` costs grows with the thread that is copied, not with others.",
+    source="advice; the Agent Server copies a thread where a user branches off",
+    wrong="ids of the whole store are read to find free ones",
+    matters="Branching off a short conversation takes longer with each user of the server.",
+    fix="Copy by statements that select by the source thread.",
+    needs=frozenset({Capability.COPY_THREAD}),
+)
+
+BYTES_PER_STEP = Contract(
+    id="cost/bytes-per-step",
+    level=Level.SHOULD,
+    statement=(
+        "What a store keeps grows with what is new in each step: a channel that does not change is "
+        "kept once, a chat takes less than twice its new bytes, and a delta channel as much for "
+        "each step."
+    ),
+    source=(
+        "advice; `langgraph.checkpoint.base.BaseCheckpointSaver.put` is told what is new; "
+        "issue langchain-ai/langgraphjs#1138"
+    ),
+    wrong="an agent's list of tools is kept again with each of its steps",
+    matters="Databases of agents grow to gigabytes of copies, and so do their bills and back-ups.",
+    fix="Store the values of the channels in new_versions, each under its channel and version.",
+    durable=True,
+)
+
+SPACE_GIVEN_BACK = Contract(
+    id="cost/space-given-back",
+    level=Level.SHOULD,
+    statement=(
+        "After `delete_thread`, `delete_for_runs` and `prune` the store takes new data in place of "
+        "what was removed: however often that happens, it does not grow."
+    ),
+    source=("advice; issues langchain-ai/langgraph#8054 and redis-developer/langgraph-redis#162"),
+    wrong="the rows go and their values stay, under keys that nothing leads to any more",
+    matters=(
+        "Deleting conversations frees nothing, and what users asked to have deleted is still there."
+    ),
+    fix=(
+        "Delete the values with the checkpoints that were the last to need them; let the engine "
+        "use the space again (SQLite does, PostgreSQL after VACUUM)."
+    ),
+    needs=frozenset({Capability.DELETE_THREAD}),
+)
+
 TABLE = FamilyTable(
     name="cost",
     title="what operations cost as the store grows",

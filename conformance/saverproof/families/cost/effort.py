@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 from saverproof.capability import Capability
 from saverproof.facts import Facts
-from saverproof.families.cost.stores import GrowingStore, Limit, UnchangedValue
+from saverproof.families.cost import stores
+from saverproof.families.cost.stores import GrowingStore
 
 FIRST, FACTOR, FEWEST = 16, 4, 3
 """The smallest size, how much larger each next one is, and the fewest that a law can be told by.
@@ -22,9 +23,18 @@ _CALLS_FOR_EACH = 2
 _OF_THEIR_OWN: Mapping[type[GrowingStore], tuple[int, ...]] = MappingProxyType(
     {
         # Half a megabyte is what a page of a document or an image takes.
-        UnchangedValue: (1 << 10, 1 << 13, 1 << 16, 1 << 19),
+        stores.UnchangedValue: (1 << 10, 1 << 13, 1 << 16, 1 << 19),
+        stores.Agent: (1 << 10, 1 << 13, 1 << 16),
+        stores.LargeValues: (1 << 10, 1 << 13, 1 << 16),
         # From a screen to all of the thread.
-        Limit: (4, 16, 64),
+        stores.Limit: (4, 16, 64),
+        # Each is made anew for each time that it is asked.
+        stores.ThreadSize: (4, 16, 64),
+        # What is left of one round in sixteen is seen, and what a store takes more at first is not.
+        stores.Rounds: (1, 4, 16),
+        stores.RoundsOfRuns: (1, 4, 16),
+        stores.RoundsOfPruning: (1, 4, 16),
+        stores.Chat: (50, 100, 200),
     }
 )
 
@@ -35,12 +45,16 @@ _ONE_RECORD = (16, 32, 64)
 
 def sizes_of(store: type[GrowingStore], profile: str, facts: Facts) -> tuple[int, ...]:
     """The sizes at which a store is asked, of a saver of which the probe found ``facts``."""
+    one_record = Capability.SEPARATE_RECORDS not in facts["capabilities"]
     if store in _OF_THEIR_OWN:
-        return _OF_THEIR_OWN[store]
-    if Capability.SEPARATE_RECORDS not in facts["capabilities"]:
+        own = _OF_THEIR_OWN[store]
+        return tuple(size // 16 for size in own) if one_record and own[0] >= 1 << 10 else own
+    if one_record:
         return _ONE_RECORD
     sizes = [FIRST]
-    while sizes[-1] * FACTOR <= _LARGEST[profile]:
+    # A thread has thousands of checkpoints; of all else, what goes through it shows at a size less.
+    largest = _LARGEST[profile] // (1 if store is stores.Checkpoints else FACTOR)
+    while len(sizes) < FEWEST or sizes[-1] * FACTOR <= largest:
         sizes.append(sizes[-1] * FACTOR)
     seconds_for_each = _CALLS_FOR_EACH * facts.get("call_ms", 0.0) / 1_000
     while len(sizes) > FEWEST and sizes[-1] * seconds_for_each > _PATIENCE_S[profile]:

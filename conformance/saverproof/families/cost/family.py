@@ -15,7 +15,7 @@ from saverproof.families.answer import Blame, ReplayAnswer
 from saverproof.families.cost.effort import sizes_of
 from saverproof.families.cost.judging import Breach, breaches
 from saverproof.families.cost.measuring import Bench, Measurement
-from saverproof.families.cost.questions import QUESTIONS, STORES
+from saverproof.families.cost.questions import QUESTIONS, STORES, WHATEVER_THE_DESIGN, Question
 from saverproof.families.cost.replay import replay
 from saverproof.families.cost.reporting import finding, laws_as_data
 from saverproof.families.cost.stores import GrowingStore
@@ -59,10 +59,8 @@ class CostJudging:
     def run(self) -> None:
         """Let every store grow that a wanted contract speaks of."""
         self.bench.beat = self._beat
-        wanted = self.tally.wanted
-        stores = [
-            s for s in STORES if any(q.store is s and q.contract in wanted for q in QUESTIONS)
-        ]
+        asked_of = {question.store for question in self._questions()}
+        stores = [store for store in STORES if store in asked_of]
         for store in self.tally.budget.within(stores, "stores that grow"):
             self._measure(store)
         found = breaches(self._measured)
@@ -85,9 +83,17 @@ class CostJudging:
         wanted = self.tally.wanted
         return [contract.id for contract in TABLE.contracts if contract.id in wanted]
 
+    def _questions(self) -> list[Question]:
+        """What can be asked of the saver, and is to be."""
+        wanted, able = self.tally.wanted, self.plan.facts["operations"][self.plan.api]
+        return [
+            one
+            for one in QUESTIONS
+            if one.contract in wanted and (not one.needs or one.needs in able)
+        ]
+
     def _measure(self, store: type[GrowingStore]) -> None:
-        wanted = self.tally.wanted
-        questions = [one for one in QUESTIONS if one.store is store and one.contract in wanted]
+        questions = [question for question in self._questions() if question.store is store]
         if self.plan.journal is not None:
             line = {"store": store.__name__, "contract": questions[0].contract}
             with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
@@ -98,8 +104,8 @@ class CostJudging:
     def _judge(self, contract: str, broken: Sequence[Breach]) -> None:
         tally = self.tally
         asked = [one for one in self._measured if one.question.contract == contract]
-        planned = sum(question.contract == contract for question in QUESTIONS)
-        if broken and self.one_record:
+        planned = [one for one in self._questions() if one.contract == contract]
+        if broken and self.one_record and contract not in WHATEVER_THE_DESIGN:
             reason = f"{Capability.SEPARATE_RECORDS}: {self.one_record}"
             tally.rule_out(contract, f"{reason}; measured: {broken[0].summary}")
             return
@@ -112,10 +118,16 @@ class CostJudging:
         trouble = next((one.trouble for one in asked if one.trouble), "")
         if trouble:
             tally.unsure([contract], trouble)
-        elif self.bench.missing:
-            tally.not_exercised([contract], "; ".join(self.bench.missing))
-        elif len(asked) == planned:
+        elif missing := self._missing(asked):
+            tally.not_exercised([contract], "; ".join(missing))
+        elif asked and len(asked) == len(planned):
             tally.agreed(contract, sum(len(one.sizes) for one in asked))
+
+    def _missing(self, asked: Sequence[Measurement]) -> list[str]:
+        """What should have been counted for these measurements, and was not."""
+        of_answers = any(not one.question.counts_what_is_kept for one in asked)
+        missing = [one.missing for one in asked if one.missing]
+        return list(dict.fromkeys([*missing, *(self.bench.missing if of_answers else [])]))
 
     def _beat(self) -> None:
         self.tally.operations = self.bench.calls

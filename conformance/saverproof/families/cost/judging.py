@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from saverproof.families.cost.laws import Law, Order
 from saverproof.families.cost.measuring import Measurement
 from saverproof.families.cost.questions import Question
 from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.laws import Law, Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class Breach:
     question: Question
     witness: str
     law: Law
+    sizes: tuple[int, ...]
+    """To which the store was grown; the law has what came of that."""
 
     @property
     def summary(self) -> str:
@@ -47,7 +49,7 @@ def words(question: Question, witness: str, law: Law) -> str:
 def breaches(measurements: Iterable[Measurement]) -> list[Breach]:
     """What breaks contracts, the worst first; measurements that came to no end say nothing."""
     found = [
-        Breach(one.question, witness, law)
+        Breach(one.question, witness, law, tuple(one.sizes))
         for one in measurements
         if not one.trouble
         for witness, law in one.laws.items()

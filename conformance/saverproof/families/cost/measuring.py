@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median_low
 
 from saverproof.errors import OpeningError, describe
 from saverproof.execution.store import Store
-from saverproof.families.cost.asking import COUNTS_NOTHING, AskedSaver
+from saverproof.families.asked_saver import COUNTS_NOTHING, AskedSaver
+from saverproof.families.chain import Chain
 from saverproof.families.cost.effort import FEWEST
-from saverproof.families.cost.laws import Law, law_of
+from saverproof.families.cost.kept_bytes import KeptFiles, KeptMemory, NotCounted, memory_of
 from saverproof.families.cost.questions import GROWING, Question
-from saverproof.families.cost.stores import GrowingStore
-from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.cost.stores import Chat, GrowingStore, doom
+from saverproof.families.cost.witnesses import KEPT, WITNESSES
 from saverproof.families.drivers import declared, with_loaded
+from saverproof.families.laws import Law, law_of
 from saverproof.items import ItemPlan
 from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
 from saverproof_faults import WITHOUT_HOOKS
-from saverproof_faults.counters import Meter
+from saverproof_faults.counters import Counted, Meter
 
 TIMES = 3
 """So often a question is asked at each size; the middle count is taken. What a store does now and
@@ -34,13 +39,16 @@ then for many operations (a checkpoint of its journal, a larger table) is left o
 class Measurement:
     """What the answers to one question cost at ``sizes``: for each witness a count for each.
 
-    ``trouble`` says why it was not asked to the end.
+    ``extents`` are the sizes as the law has them, where those are only known when the store is
+    there. ``trouble`` says why it was not asked to the end, ``missing`` why nothing was counted.
     """
 
     question: Question
     sizes: list[int] = field(default_factory=list)
+    extents: list[int] = field(default_factory=list)
     counts: dict[str, list[int]] = field(default_factory=dict)
     trouble: str = ""
+    missing: str = ""
 
     @property
     def slows_growing(self) -> bool:
@@ -53,7 +61,7 @@ class Measurement:
     def laws(self) -> Mapping[str, Law]:
         """The law of each witness that counted anything."""
         return {
-            name: law_of(self.sizes, counts, WITNESSES[name].slack)
+            name: law_of(self.extents, counts, WITNESSES[name].slack)
             for name, counts in self.counts.items()
             if any(counts)
         }
@@ -97,13 +105,17 @@ class Bench:
         measurements = [Measurement(question) for question in questions]
         drivers = with_loaded(declared(self.target)[0])
         with (
+            _the_same_each_time(),
+            memory_of(self.target, questions) as in_memory,
             Meter(drivers, without=COUNTS_NOTHING) as meter,
             loop_for(self.plan.api) as loop,
             Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as opened,
         ):
             self._unavailable |= meter.unavailable
+            kept = KeptMemory() if in_memory else KeptFiles(opened)
+            asking = Asking(self, meter, kept)
             try:
-                self._grow(store, sizes, measurements, meter, AskedSaver(opened.drivers[0]))
+                asking.grow(store(AskedSaver(opened)), sizes, measurements)
             except OpeningError:
                 raise
             except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
@@ -113,45 +125,90 @@ class Bench:
             self.seconds += opened.total_seconds
         return measurements
 
-    def _grow(
-        self,
-        store: type[GrowingStore],
-        sizes: Sequence[int],
-        measurements: Sequence[Measurement],
-        meter: Meter,
-        saver: AskedSaver,
+    def saw(self, counted: Counted) -> None:
+        """Take note of how a saver works."""
+        self._seen.update(counted.counts, remote=counted.remote)
+
+
+@contextmanager
+def _the_same_each_time() -> Iterator[None]:
+    """Ids lie at the same places of an index in each run, and savers' versions take as much room:
+    `BaseCheckpointSaver.get_next_version` draws a part of them.
+    """
+    Chain.numbers = itertools.count(1)
+    before = random.getstate()
+    random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Asks a store that grows."""
+
+    bench: Bench
+    meter: Meter
+    kept: KeptMemory | KeptFiles
+
+    def grow(
+        self, store: GrowingStore, sizes: Sequence[int], measurements: Sequence[Measurement]
     ) -> None:
-        grown = store(saver)
+        """Let the store grow to each size, and ask there what is to be asked."""
         for size in sizes:
-            grown.grow(size)
+            store.grow(size)
             for measurement in measurements:
-                if not measurement.trouble:
-                    self._ask(measurement, grown, size, meter)
-                self.beat()
+                if not measurement.trouble and not measurement.missing:
+                    self._ask(measurement, store, size)
+                self.bench.beat()
             if any(one.slows_growing for one in measurements):
                 return
 
-    def _ask(self, measurement: Measurement, grown: GrowingStore, size: int, meter: Meter) -> None:
+    def _ask(self, measurement: Measurement, store: GrowingStore, size: int) -> None:
         question = measurement.question
-        counted = []
+        counted: Sequence[Mapping[str, int]]
         try:
-            # What is done once, such as compiling a statement, is not what an answer costs.
-            answer = question.ask(grown, size)
-            for _ in range(TIMES):
-                # Something has changed since the last answer, as in a store that is used.
-                grown.beside.write()
-                with meter.counting() as counting:
-                    question.ask(grown, size)
-                counted.append(counting.counts)
-                self._seen.update(counting.counts, remote=counting.remote)
+            if question.counts_what_is_kept:
+                counted = [{KEPT: self.kept.now()}]
+            else:
+                counted = self._counted(question, store, size)
+        except NotCounted as missing:
+            measurement.missing = str(missing)
+            return
+        except OpeningError:
+            raise
         except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
             measurement.trouble = f"{question.words}, {describe(error)}"
             return
-        if not question.answers(answer, size):
+        if not counted:
             measurement.trouble = f"{question.words} does not give what was put"
             return
         measurement.sizes.append(size)
+        measurement.extents.append(store.asked.new if isinstance(store, Chat) else size)
         for witness in counted[0].keys() & question.allowed.keys():
             grain = WITNESSES[witness].grain
             count = median_low(one[witness] for one in counted)
             measurement.counts.setdefault(witness, []).append(count // grain * grain)
+
+    def _counted(
+        self, question: Question, store: GrowingStore, size: int
+    ) -> list[Mapping[str, int]]:
+        """What the answers cost, one by one; nothing if they are none."""
+        counted = []
+        # What is done once, such as compiling a statement, is not what an answer costs. Threads
+        # that are made to be removed are as much alike as can be.
+        for turn in range(1 + (1 if question.removes else TIMES)):
+            if question.removes:
+                doom(store)
+            if not turn:
+                if not question.answers(question.ask(store, size), size):
+                    return []
+                continue
+            # Something has changed since the last answer, as in a store that is used.
+            store.beside.write()
+            with self.meter.counting() as counting:
+                question.ask(store, size)
+            self.bench.saw(counting)
+            counted.append(counting.counts)
+        return counted

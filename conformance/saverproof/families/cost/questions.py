@@ -9,15 +9,46 @@ from typing import Any
 
 from saverproof.contracts.tables import cost
 from saverproof.families.cost import stores
-from saverproof.families.cost.laws import Law, Order
 from saverproof.families.cost.stores import GrowingStore
-from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.cost.witnesses import KEPT, WITNESSES
+from saverproof.families.laws import Law, Order
 
 Ask = Callable[[GrowingStore, int], Any]
-FLAT = MappingProxyType(dict.fromkeys(WITNESSES, Order.LOGARITHMIC))
+Allowed = Mapping[str, Order]
+_ANSWERS = WITNESSES.keys() - {KEPT}
+FLAT: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS, Order.LOGARITHMIC))
 """As an index grows, or not at all."""
-_AS_ASKED = MappingProxyType(dict.fromkeys(WITNESSES.keys() - {"memory"}, Order.LINEAR))
-"""With how much is asked for; the answer itself is held in memory."""
+_LINEAR: Allowed = MappingProxyType(dict.fromkeys(_ANSWERS - {"memory"}, Order.LINEAR))
+"""With how much there is to do; what is read or written meanwhile may be held in memory."""
+_ROUND_TRIPS: Allowed = MappingProxyType(
+    {**_LINEAR, "calls": Order.LOGARITHMIC, "statements": Order.LOGARITHMIC}
+)
+_WRITTEN: Allowed = MappingProxyType({"written": Order.LOGARITHMIC})
+_KEPT: Allowed = MappingProxyType({KEPT: Order.LOGARITHMIC})
+_KEPT_FOR_EACH: Allowed = MappingProxyType({KEPT: Order.LINEAR})
+
+_ITEMS: Mapping[type[GrowingStore], str] = MappingProxyType(
+    {
+        stores.Checkpoints: "checkpoint in the thread",
+        stores.Threads: "other thread in the store",
+        stores.Namespaces: "other namespace in the thread",
+        stores.PendingWrites: "write that the checkpoint has",
+        stores.UnchangedValue: "byte of a channel that does not change",
+        stores.Limit: "checkpoint asked for",
+        stores.LargeValues: "byte of a value that the filter leaves out",
+        stores.BeforeSeed: "checkpoint before the channel's stored value",
+        stores.SinceSeed: "checkpoint since the channel's stored value",
+        stores.AfterTarget: "checkpoint after the one that is asked for",
+        stores.ThreadSize: "checkpoint in the thread",
+        stores.Rounds: "thread that was put and deleted",
+        stores.RoundsOfRuns: "run that was put and deleted",
+        stores.RoundsOfPruning: "time that the thread was pruned",
+        stores.Agent: "byte of a channel that does not change in 32 steps",
+        stores.Chat: "byte that is new in a chat",
+        stores.DeltaChat: "step of a chat in a delta channel",
+    }
+)
+"""What there is one more of when a store has grown by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +57,17 @@ class Question:
 
     ``answers`` says whether an answer is one at all: what a saver does not give costs nothing.
     ``allowed`` has for each witness the fastest growth that keeps the contract; one that is not
-    there is not looked at. Where one more of what grows adds less than ``tolerated`` of any, it
-    is as good as nothing.
+    there is not looked at. Where one more of what grows adds less than ``tolerated`` of any, it is
+    as good as nothing. ``needs`` is the operation without which nobody can ask.
     """
 
     contract: str
     store: type[GrowingStore]
     ask: Ask
     answers: Callable[[Any, int], bool] = lambda answer, size: True
-    allowed: Mapping[str, Order] = field(default_factory=lambda: FLAT)
+    allowed: Allowed = field(default_factory=lambda: FLAT)
     tolerated: float = 0.0
+    needs: str = ""
 
     @property
     def name(self) -> str:
@@ -50,7 +82,17 @@ class Question:
     @property
     def item(self) -> str:
         """What there is one more of when the store has grown by one."""
-        return str(self.store.__doc__)
+        return _ITEMS[self.store]
+
+    @property
+    def counts_what_is_kept(self) -> bool:
+        """Whether nothing is asked, and the store itself is looked at."""
+        return self.ask is stores.kept
+
+    @property
+    def removes(self) -> bool:
+        """Whether it is asked of a thread that is made for it."""
+        return self.ask in _OF_DOOMED
 
     def is_broken_by(self, witness: str, law: Law) -> bool:
         """Whether a count grows faster than the contract allows."""
@@ -72,17 +114,44 @@ def _is_page(answer: Any, size: int) -> bool:
     return len(answer) == 10
 
 
+def _is_one(answer: Any, size: int) -> bool:
+    return len(answer) == 1
+
+
 def _is_as_many(answer: Any, size: int) -> bool:
     return len(answer) == size
 
 
+def _has_seven(answer: Any, size: int) -> bool:
+    return len(answer["log"]["writes"]) == 7
+
+
+def _has_all_since(answer: Any, size: int) -> bool:
+    return len(answer["log"]["writes"]) == size - 1
+
+
 _ELSEWHERE = (stores.Checkpoints, stores.Threads, stores.Namespaces)
-_ROUND_TRIPS = MappingProxyType(
-    {**_AS_ASKED, "calls": Order.LOGARITHMIC, "statements": Order.LOGARITHMIC}
-)
 _IN_PAGES = 0.5
 """Of calls for each item: one or more is the N+1 query, one for eight or thirty-two a page."""
-_WRITTEN = MappingProxyType({"written": Order.LOGARITHMIC})
+_TWICE = 2.0
+"""Of bytes for each byte: kept once, with what an index and half-empty pages add, and not twice."""
+
+_A_REST = 16_384.0
+"""Of bytes for each round, in which eight times as many come and go: files grow in strides."""
+
+
+def _removing(contract: str, ask: Ask, needs: str) -> tuple[Question, ...]:
+    """What is done to a thread costs what the thread is worth, whatever there is beside it."""
+    return (
+        Question(contract, stores.Threads, ask, needs=needs),
+        Question(contract, stores.ThreadSize, ask, allowed=_LINEAR, needs=needs),
+    )
+
+
+def _given_back(store: type[GrowingStore], needs: str) -> Question:
+    contract = cost.SPACE_GIVEN_BACK.id
+    return Question(contract, store, stores.kept, allowed=_KEPT, tolerated=_A_REST, needs=needs)
+
 
 QUESTIONS: tuple[Question, ...] = (
     *(Question(cost.GET_BY_ID.id, store, stores.get_by_id, _are_two) for store in _ELSEWHERE),
@@ -93,19 +162,35 @@ QUESTIONS: tuple[Question, ...] = (
         Question(cost.PUT_WRITES.id, store, stores.put_writes)
         for store in (*_ELSEWHERE, stores.PendingWrites)
     ),
-    *(
-        Question(cost.PAGE.id, store, stores.page, _is_page)
-        for store in (stores.Checkpoints, stores.Threads)
-    ),
+    Question(cost.PAGE.id, stores.Checkpoints, stores.page, _is_page),
+    Question(cost.PAGE.id, stores.Threads, stores.page, _is_page),
+    Question(cost.PAGE.id, stores.Limit, stores.page_of_size, _is_as_many, _ROUND_TRIPS, _IN_PAGES),
+    # No index serves any key of any metadata: that a filter goes through a thread is told, and that
+    # it reads its values is a breach.
+    Question(cost.FILTER.id, stores.Checkpoints, stores.filtered, _is_one, _LINEAR),
+    Question(cost.FILTER.id, stores.Threads, stores.filtered, _is_one),
+    Question(cost.FILTER.id, stores.LargeValues, stores.filtered, _is_one),
+    Question(cost.DELTA_HISTORY.id, stores.BeforeSeed, stores.delta_history, _has_seven),
+    Question(cost.DELTA_HISTORY.id, stores.AfterTarget, stores.old_delta_history, _has_seven),
     Question(
-        cost.PAGE.id,
-        stores.Limit,
-        stores.page_of_size,
-        _is_as_many,
-        _ROUND_TRIPS,
-        _IN_PAGES,
+        cost.DELTA_HISTORY.id, stores.SinceSeed, stores.delta_history, _has_all_since, _LINEAR
     ),
+    *_removing(cost.DELETE.id, stores.delete_thread, "delete_thread"),
+    Question(cost.DELETE.id, stores.Threads, stores.delete_for_runs, needs="delete_for_runs"),
+    *_removing(cost.PRUNE.id, stores.prune, "prune"),
+    *_removing(cost.COPY.id, stores.copy_thread, "copy_thread"),
+    Question(cost.BYTES_PER_STEP.id, stores.Agent, stores.kept, allowed=_KEPT, tolerated=_TWICE),
+    Question(cost.BYTES_PER_STEP.id, stores.Chat, stores.kept, allowed=_KEPT, tolerated=_TWICE),
+    Question(cost.BYTES_PER_STEP.id, stores.DeltaChat, stores.kept, allowed=_KEPT_FOR_EACH),
+    _given_back(stores.Rounds, "delete_thread"),
+    _given_back(stores.RoundsOfRuns, "delete_for_runs"),
+    _given_back(stores.RoundsOfPruning, "prune"),
 )
+_OF_DOOMED = frozenset(
+    {stores.delete_thread, stores.delete_for_runs, stores.prune, stores.copy_thread}
+)
+WHATEVER_THE_DESIGN = frozenset({cost.SPACE_GIVEN_BACK.id})
+"""Contracts that a store of one record keeps as any other does."""
 GROWING = frozenset({stores.put, stores.put_writes})
 """What is done to let stores grow, too."""
 BY_NAME: Mapping[str, Question] = MappingProxyType({one.name: one for one in QUESTIONS})

@@ -7,10 +7,10 @@ from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.cost.judging import breaches, table, words
-from saverproof.families.cost.laws import law_of
 from saverproof.families.cost.measuring import Bench
 from saverproof.families.cost.questions import BY_NAME, Question
 from saverproof.families.cost.witnesses import WITNESSES
+from saverproof.families.laws import law_of
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
 
@@ -27,16 +27,16 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
     question, witness, sizes = _read(data)
     bench = Bench(plan, target)
     (measured,) = bench.measure(question.store, sizes, [question])
-    if measured.trouble:
-        return unclear(measured.trouble)
+    if measured.trouble or measured.missing:
+        return unclear(measured.trouble or measured.missing)
     if witness not in measured.counts:
         return unclear("; ".join(bench.missing) or f"nothing counts {WITNESSES[witness].unit} here")
     counts = measured.counts[witness]
-    law = law_of(measured.sizes, counts, WITNESSES[witness].slack)
+    law = law_of(measured.extents, counts, WITNESSES[witness].slack)
     observed = f"{question.words} {words(question, witness, law)}"
     if any(breach.witness == witness for breach in breaches([measured])):
-        expected = f"about as much at {sizes[-1]:,} as at {sizes[0]:,}"
-        return ReplayAnswer(Status.FAILING, observed, expected, table(sizes, counts))
+        expected = f"about as much at {law.sizes[-1]:,} as at {law.sizes[0]:,}"
+        return ReplayAnswer(Status.FAILING, observed, expected, table(law.sizes, counts))
     return ReplayAnswer(Status.FIXED, observed)
 
 

@@ -24,18 +24,20 @@ def finding(plan: ItemPlan, target: Target, broken: Sequence[Breach]) -> Finding
         api=plan.api,
         phase="cost",
         summary=worst.summary,
-        expected=(
-            f"{question.words} costs about as much at {law.sizes[-1]:,} as at {law.sizes[0]:,}"
-        ),
+        expected=(f"{_verb(worst)} about as much at {law.sizes[-1]:,} as at {law.sizes[0]:,}"),
         observed="\n".join(observed)[:_WIDTH],
         steps=(
-            f"let a store grow to {', '.join(f'{size:,}' for size in law.sizes)}, "
-            f"by one {question.item} at a time",
-            f"at each size, count what {question.words} costs",
+            f"{question.store.__doc__} Let there be {', '.join(f'{n:,}' for n in worst.sizes)}.",
+            f"Count what {_verb(worst)}, each time.",
         ),
         program=program(worst),
         reproducer=reproducer(target, broken, plan.api),
     )
+
+
+def _verb(breach: Breach) -> str:
+    kept = breach.question.counts_what_is_kept
+    return f"{breach.question.words} {'keeps' if kept else 'costs'}"
 
 
 def counts(breach: Breach) -> str:
@@ -48,7 +50,7 @@ def program(breach: Breach) -> dict[str, Any]:
     return {
         "question": breach.question.name,
         "witness": breach.witness,
-        "sizes": list(breach.law.sizes),
+        "sizes": list(breach.sizes),
         "counts": list(breach.law.counts),
     }
 

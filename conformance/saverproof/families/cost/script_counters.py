@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from saverproof.families.cost.witnesses import KEPT
+
 _LINES = """
 total, counting = 0, False
 def trace(frame, event, argument):
@@ -57,6 +59,10 @@ injector.__enter__()
 def counted(ask):
     return len(injector.count(ask).calls)
 """
+_KEPT = """
+def kept(path):
+    return sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
+"""
 COUNTERS: Mapping[str, str] = MappingProxyType(
     {
         "lines": _LINES,
@@ -67,5 +73,6 @@ COUNTERS: Mapping[str, str] = MappingProxyType(
         "steps": _IN_SQLITE.format(register="set_progress_handler(happened, 1)"),
         "statements": _IN_SQLITE.format(register="set_trace_callback(happened)"),
         "calls": _CALLS,
+        KEPT: _KEPT,
     }
 )

@@ -1,66 +1,27 @@
 """Stores that grow in one respect each.
 
-Scripts hold the source of these classes, so that they use nothing of the kit, and of this module
-nothing that does not stand in its imports.
+Scripts hold the source of these classes and of ``Chain``, so that they use nothing of the kit.
 """
 
 from __future__ import annotations
 
-import itertools
+import random
 from collections.abc import Callable
 from typing import Any
 
-from langgraph.checkpoint.base import empty_checkpoint
-
-
-class Chain:
-    """The checkpoints of one thread and namespace, each put below the one before."""
-
-    numbers = itertools.count(1)
-
-    def __init__(self, saver: Any, thread: str, namespace: str = "") -> None:
-        self.saver = saver
-        self.place = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
-        self.configs: list[Any] = []
-        self.values: dict[str, Any] = {}
-        self.versions: dict[str, Any] = {}
-        self.version = None
-
-    def put(self, **changed: Any) -> None:
-        """Put a checkpoint in which these channels have new values."""
-        self.version = self.saver.get_next_version(self.version, None)
-        new = dict.fromkeys(changed, self.version)
-        self.values |= changed
-        self.versions |= new
-        checkpoint = {
-            **empty_checkpoint(),
-            "id": f"{next(self.numbers):08x}-0000-6000-8000-02f1a6c4d8e0",
-            "ts": "2026-11-24T00:00:00+00:00",
-            "channel_values": dict(self.values),
-            "channel_versions": dict(self.versions),
-        }
-        parent = self.configs[-1] if self.configs else self.place
-        metadata = {"source": "loop", "step": len(self.configs), "parents": {}}
-        self.configs.append(self.saver.put(parent, checkpoint, metadata, new))
-
-    def write(self) -> None:
-        """Put a write of another task to the newest checkpoint."""
-        task = f"{next(self.numbers):08x}-5a1c-5e0f-9b2d-000000000000"
-        self.saver.put_writes(self.configs[-1], [("text", "a write")], task)
-
-    def step(self) -> None:
-        """Put a checkpoint and a write to it."""
-        self.put(text=f"step {len(self.configs):08}")
-        self.write()
+from saverproof.families.chain import Chain
 
 
 class GrowingStore:
     """``asked`` is the chain that questions are about, ``beside`` one that nobody asks about.
 
-    ``grow`` lets the store grow to a size.
+    ``grow`` lets the store grow to a size. ``doomed`` is a chain of ``doomed_size`` checkpoints
+    that the next question removes, prunes or copies.
     """
 
     grow: Callable[[int], None]
+    doomed: Chain
+    doomed_size = 8
 
     def __init__(self, saver: Any) -> None:
         self.saver = saver
@@ -72,7 +33,7 @@ class GrowingStore:
 
 
 class Checkpoints(GrowingStore):
-    """checkpoint in the thread"""
+    """There are ever more checkpoints in the thread that is asked for."""
 
     def grow(self, size: int) -> None:
         while len(self.asked.configs) < size:
@@ -80,7 +41,7 @@ class Checkpoints(GrowingStore):
 
 
 class Threads(GrowingStore):
-    """other thread in the store"""
+    """There are ever more other threads."""
 
     others = 0
 
@@ -92,7 +53,7 @@ class Threads(GrowingStore):
 
 
 class Namespaces(GrowingStore):
-    """other namespace in the thread"""
+    """The thread has ever more other namespaces."""
 
     others = 0
 
@@ -103,7 +64,7 @@ class Namespaces(GrowingStore):
 
 
 class PendingWrites(GrowingStore):
-    """write that the checkpoint has already"""
+    """The newest checkpoint has ever more writes."""
 
     writes = 0
 
@@ -114,18 +75,135 @@ class PendingWrites(GrowingStore):
 
 
 class UnchangedValue(GrowingStore):
-    """byte of a channel that does not change"""
+    """A channel that does not change is ever larger."""
 
     def grow(self, size: int) -> None:
-        self.asked.put(document="x" * size)
+        self.asked.put(document=random.Random(size).randbytes(size // 2).hex())
 
 
 class Limit(GrowingStore):
-    """checkpoint asked for"""
+    """Ever more checkpoints are asked for."""
 
     def grow(self, size: int) -> None:
         while len(self.asked.configs) < 80:
             self.asked.step()
+
+
+class LargeValues(GrowingStore):
+    """The checkpoints that a filter leaves out have ever larger values."""
+
+    def grow(self, size: int) -> None:
+        self.asked = Chain(self.saver, f"asked-{size:08}")
+        for _ in range(16):
+            self.asked.step()
+        for number in range(48):
+            self.asked.put(document=random.Random(number).randbytes(size // 2).hex())
+
+
+class BeforeSeed(GrowingStore):
+    """A delta channel has ever more history before its newest stored value."""
+
+    def grow(self, size: int) -> None:
+        while len(self.asked.configs) < size:
+            self.asked.delta()
+        self.asked.put(log=["what was stored"])
+        for _ in range(8):
+            self.asked.delta()
+
+
+class SinceSeed(GrowingStore):
+    """A delta channel has ever more history since its only stored value."""
+
+    def grow(self, size: int) -> None:
+        if "log" not in self.asked.values:
+            self.asked.put(log=["what was stored"])
+        while len(self.asked.configs) < size + 17:
+            self.asked.delta()
+
+
+class AfterTarget(SinceSeed):
+    """The delta channel of an old checkpoint is asked for, with ever more checkpoints after it."""
+
+
+class ThreadSize(GrowingStore):
+    """The thread that is removed, pruned or copied has ever more checkpoints."""
+
+    def grow(self, size: int) -> None:
+        self.doomed_size = size
+
+
+class Rounds(GrowingStore):
+    """Checkpoints come and go, in ever more rounds."""
+
+    rounds = 0
+
+    def grow(self, size: int) -> None:
+        while self.rounds < size:
+            self.rounds += 1
+            chain = self.filled()
+            self.remove(chain)
+
+    def filled(self) -> Chain:
+        """A chain of 16 checkpoints, each with a value of 8 KiB of its own and a write."""
+        chain = self.begun()
+        for number in range(16):
+            content = random.Random(16 * self.rounds + number).randbytes(4_096).hex()
+            chain.put(document=content)
+            chain.write()
+        return chain
+
+    def begun(self) -> Chain:
+        return Chain(self.saver, f"round-{self.rounds:08}")
+
+    def remove(self, chain: Chain) -> None:
+        self.saver.delete_thread(chain.thread)
+
+
+class RoundsOfRuns(Rounds):
+    """The same by runs."""
+
+    def remove(self, chain: Chain) -> None:
+        self.saver.delete_for_runs([f"run-{chain.thread}"])
+
+
+class RoundsOfPruning(Rounds):
+    """The same in one thread, which is pruned."""
+
+    def begun(self) -> Chain:
+        return self.beside
+
+    def remove(self, chain: Chain) -> None:
+        self.saver.prune([chain.thread], strategy="keep_latest")
+
+
+class Agent(GrowingStore):
+    """An agent takes 32 steps, with a list of tools that does not change and is ever larger."""
+
+    def grow(self, size: int) -> None:
+        chain = Chain(self.saver, f"agent-{size:08}")
+        chain.put(tools=random.Random(size).randbytes(size // 2).hex())
+        for _ in range(31):
+            chain.step()
+
+
+class Chat(GrowingStore):
+    """A chat takes ever more turns; all of its messages are one channel."""
+
+    def grow(self, size: int) -> None:
+        messages = self.asked.values.get("messages", [])
+        while len(messages) < size:
+            text = random.Random(len(messages)).randbytes(64).hex()
+            messages = [*messages, text]
+            self.asked.put(messages=messages)
+            self.asked.write("messages", text)
+
+
+class DeltaChat(GrowingStore):
+    """A chat takes ever more turns; its messages are a delta channel."""
+
+    def grow(self, size: int) -> None:
+        while len(self.asked.configs) < size:
+            self.asked.delta()
 
 
 # --- questions: each is asked of a store that has grown to a size -----------------------------
@@ -160,3 +238,49 @@ def page(store: GrowingStore, size: int) -> Any:
 def page_of_size(store: GrowingStore, size: int) -> Any:
     """list with a limit"""
     return list(store.saver.list(store.asked.place, limit=size))
+
+
+def filtered(store: GrowingStore, size: int) -> Any:
+    """list with a filter that one checkpoint fits"""
+    return list(store.saver.list(store.asked.place, filter={"step": 3}, limit=1))
+
+
+def delta_history(store: GrowingStore, size: int) -> Any:
+    """get_delta_channel_history of the latest checkpoint"""
+    return store.saver.get_delta_channel_history(config=store.asked.configs[-1], channels=["log"])
+
+
+def old_delta_history(store: GrowingStore, size: int) -> Any:
+    """get_delta_channel_history of an old checkpoint"""
+    return store.saver.get_delta_channel_history(config=store.asked.configs[24], channels=["log"])
+
+
+def delete_thread(store: GrowingStore, size: int) -> Any:
+    """delete_thread"""
+    store.saver.delete_thread(store.doomed.thread)
+
+
+def delete_for_runs(store: GrowingStore, size: int) -> Any:
+    """delete_for_runs of one run"""
+    store.saver.delete_for_runs([f"run-{store.doomed.thread}"])
+
+
+def prune(store: GrowingStore, size: int) -> Any:
+    """prune of one thread to its latest checkpoint"""
+    store.saver.prune([store.doomed.thread], strategy="keep_latest")
+
+
+def copy_thread(store: GrowingStore, size: int) -> Any:
+    """copy_thread"""
+    store.saver.copy_thread(store.doomed.thread, f"copy-of-{store.doomed.thread}")
+
+
+def kept(store: GrowingStore, size: int) -> Any:
+    """the store"""
+
+
+def doom(store: GrowingStore) -> None:
+    """Make another thread, to be removed, pruned or copied."""
+    store.doomed = Chain(store.saver, f"doomed-{next(Chain.numbers):08x}")
+    for _ in range(store.doomed_size):
+        store.doomed.step()

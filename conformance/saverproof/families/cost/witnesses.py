@@ -28,6 +28,7 @@ class Witness:
         return f"{self.verb} {told} {unit}{more}"
 
 
+KEPT = "kept"
 _PAGE_OF_MEMORY = 65_536
 _ALL = (
     # A page, or a batch of rows, may end just so that one more has to be asked for.
@@ -45,6 +46,8 @@ _ALL = (
     Witness("lines", "executes", "lines of Python", 60),
     # What Python's tables take depends a little on how texts are hashed, other in each process.
     Witness("memory", "holds", "bytes of memory at once", _PAGE_OF_MEMORY, _PAGE_OF_MEMORY),
+    # As for what is read and written.
+    Witness(KEPT, "keeps", "bytes", 12 * 4_096),
 )
 WITNESSES: Mapping[str, Witness] = MappingProxyType({one.name: one for one in _ALL})
 """By name; what tells the most to a person comes first."""

@@ -29,7 +29,7 @@ _SHAPES: Mapping[Order, Callable[[float], float]] = MappingProxyType(
     {Order.LOGARITHMIC: math.log, Order.LINEAR: lambda size: size}
 )
 
-_RELATIVE = 0.25
+RELATIVE = 0.25
 """Of the count at the smallest size: what lies within is no growth. Sizes grow by 64 in all, so
 that a law which matters at ten thousand has long left it.
 """
@@ -59,8 +59,11 @@ class Law:
         return (self.counts[-1] - self.counts[-2]) / (self.sizes[-1] - self.sizes[-2])
 
 
-def law_of(sizes: Sequence[int], counts: Sequence[int], slack: int) -> Law:
-    """The simplest law that fits. Differences up to ``slack`` are none.
+def law_of(
+    sizes: Sequence[int], counts: Sequence[int], slack: int, relative: float = RELATIVE
+) -> Law:
+    """The simplest law that fits. Differences up to ``slack``, or to a part of the first count, are
+    none.
 
     Raises:
         ValueError: there are fewer than three sizes, or not a count for each.
@@ -69,7 +72,8 @@ def law_of(sizes: Sequence[int], counts: Sequence[int], slack: int) -> Law:
         raise ValueError(
             f"found {len(sizes)} sizes and {len(counts)} counts, expected three or more of both"
         )
-    return Law(tuple(sizes), tuple(counts), _order(sizes, counts, slack))
+    none = max(slack, int(relative * counts[0]))
+    return Law(tuple(sizes), tuple(counts), _order(sizes, counts, none))
 
 
 _SQUARED = 0.5
@@ -77,7 +81,7 @@ _SQUARED = 0.5
 
 
 def _order(sizes: Sequence[int], counts: Sequence[int], slack: int) -> Order:
-    if max(counts) - counts[0] <= max(slack, _RELATIVE * counts[0]):
+    if max(counts) - counts[0] <= slack:
         return Order.CONSTANT
     if _exceeds_lines(sizes, counts, slack):
         return Order.MORE

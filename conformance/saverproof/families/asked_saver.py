@@ -1,0 +1,95 @@
+"""A saver as stores that grow call it: by the sync names, through the API that is judged."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from saverproof.execution.driver import ApiDriver
+from saverproof.execution.store import Store
+from saverproof.process import heartbeat
+
+COUNTS_NOTHING = frozenset(
+    {
+        "saverproof.execution",
+        "saverproof.families",
+        "saverproof.process",
+        "saverproof.targets",
+    }
+)
+"""Packages through which a call goes on its way to the saver, whose lines are not the saver's."""
+
+
+async def cancelled(method: Callable[..., Any], arguments: Any, turns: int) -> None:
+    """Cancel a call after so many turns of the event loop."""
+    task = asyncio.ensure_future(method(*arguments))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    task.cancel()
+    with suppress(asyncio.CancelledError, Exception):
+        await task
+
+
+class AskedSaver:
+    """The saver of a store, which may be opened again meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def _driver(self) -> ApiDriver:
+        return self._store.drivers[0]
+
+    def get_next_version(self, current: Any, channel: Any) -> Any:
+        return self._driver.saver.get_next_version(current, channel)
+
+    def put(self, *arguments: Any) -> Any:
+        return self._call("put", *arguments)
+
+    def put_writes(self, *arguments: Any) -> Any:
+        return self._call("put_writes", *arguments)
+
+    def get_tuple(self, config: Any) -> Any:
+        return self._call("get_tuple", config)
+
+    def list(self, config: Any, **options: Any) -> Any:
+        heartbeat.beat(0)
+        return self._driver.list_tuples(config, options)
+
+    def get_delta_channel_history(self, *, config: Any, channels: Any) -> Any:
+        heartbeat.beat(0)
+        return self._driver.delta_history(config, channels)
+
+    def delete_thread(self, thread: str) -> Any:
+        return self._call("delete_thread", thread)
+
+    def delete_for_runs(self, runs: Any) -> Any:
+        return self._call("delete_for_runs", runs)
+
+    def prune(self, threads: Any, *, strategy: str) -> Any:
+        heartbeat.beat(0)
+        return self._driver.invoke("prune", threads, strategy=strategy)
+
+    def copy_thread(self, source: str, target: str) -> Any:
+        return self._call("copy_thread", source, target)
+
+    def first(self, config: Any) -> Any:
+        """Take one item of a listing and leave it."""
+        heartbeat.beat(0)
+        return self._driver.first_listed(config)
+
+    def cancel(self, operation: str, arguments: tuple[Any, ...], turns: int) -> None:
+        """Call by the async API, and cancel after so many turns of the loop."""
+        heartbeat.beat(0)
+        method = getattr(self._driver.saver, f"a{operation}")
+        self._store.loop.run(cancelled(method, arguments, turns))
+
+    def reopen(self) -> None:
+        """Close the saver and open it again."""
+        self._store.reopen()
+
+    def _call(self, operation: str, *arguments: Any) -> Any:
+        heartbeat.beat(0)
+        return self._driver.invoke(operation, *arguments)

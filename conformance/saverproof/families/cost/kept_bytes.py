@@ -1,0 +1,84 @@
+"""How much a store keeps: in its files, or in memory."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from saverproof.execution.store import Store
+from saverproof.families.cost.questions import Question
+from saverproof.targets.target import Target
+
+_GRAIN = 32_768
+"""What Python's own tables and frames take differs by a few hundred bytes from run to run."""
+
+
+class NotCounted(Exception):  # noqa: N818 - named by what happened
+    """What the store keeps lies where nothing counts it; the text says so."""
+
+
+@contextmanager
+def memory_of(target: Target, questions: Iterable[Question]) -> Iterator[bool]:
+    """Follow what is allocated, where that is what the target keeps and a question is about it;
+    tells whether it is what it keeps.
+    """
+    asked = not target.durable and any(one.counts_what_is_kept for one in questions)
+    followed = asked and not tracemalloc.is_tracing()
+    if followed:
+        tracemalloc.start()
+    try:
+        yield not target.durable
+    finally:
+        if followed:
+            tracemalloc.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMemory:
+    """The bytes of memory that Python holds more than at first, in steps of ``_GRAIN``."""
+
+    first: int = field(default_factory=lambda: _traced())
+
+    def now(self) -> int:
+        """So many."""
+        return -((self.first - _traced()) // _GRAIN) * _GRAIN
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """The bytes of the files that a store keeps."""
+
+    store: Store
+
+    def now(self) -> int:
+        """So many; the store is closed for it, and opened again.
+
+        Raises:
+            NotCounted: they lie elsewhere.
+            OpeningError: closing or opening raised.
+        """
+        self.store.close()
+        try:
+            kept = sum(size_of(path) for path in self.store.workspace.path.rglob("*"))
+        finally:
+            self.store.open()
+        if not kept or self.store.target.server is not None:
+            raise NotCounted("what the store keeps lies outside of its workspace, uncounted")
+        return kept
+
+
+def _traced() -> int:
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 for what is none, or is gone again."""
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0
