@@ -45,7 +45,7 @@ class Finding:
     contract: str
     api: str
     phase: str
-    """"functional", "fault", "crash", "power", "concurrency", "graph" or "cost"."""
+    """"functional", "fault", "crash", "power", "concurrency", "graph", "cost" or "resources"."""
     summary: str
     expected: str
     observed: str

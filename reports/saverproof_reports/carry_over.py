@@ -23,6 +23,7 @@ _FIGURES = {
     "power": "images",
     "concurrency": "scenes",
     "cost": "laws",
+    "resources": "held",
 }
 """Sections of single families, each with a count that is zero if the family did not run."""
 

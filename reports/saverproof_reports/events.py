@@ -17,8 +17,8 @@ Events are plain dicts with ``event`` naming their kind; other kinds and fields 
            that nothing explains), ``excuses`` (contract id to ``known`` and ``baseline``, as
            findings have them, for what is unsettled), ``unknown``, ``unexercised`` and
            ``inapplicable`` (contract id to reason), ``operations``, ``saver_s``, ``total_s``,
-           ``extra`` (sections: faults, crash, power, concurrency, cost, programs, axes, budget,
-           differences) and ``stale``.
+           ``extra`` (sections: faults, crash, power, concurrency, cost, resources, programs, axes,
+           budget, differences) and ``stale``.
 ``earlier``  ``report``: that of an earlier run in the same folder (``carry_over``), of which stays
            what this run did not judge.
 ``end``    everything planned was judged.
@@ -44,6 +44,7 @@ from saverproof_reports.sections import (
     merge_faults,
     merge_power,
     merge_programs,
+    merge_resources,
 )
 from saverproof_reports.steadiness import is_steady
 from saverproof_reports.unsettled import unsettled, with_unsettled
@@ -162,6 +163,7 @@ def _judged(
         "power": merge_power(extra["power"] for extra in extras if extra.get("power")),
         **_optional(extras, "concurrency", merge_concurrency),
         **_optional(extras, "cost", merge_costs),
+        **_optional(extras, "resources", merge_resources),
         **_optional(extras, "programs", merge_programs),
         **_optional(extras, "axes", merge_axes),
         **({"differences": merge_differences(differences, verdicts)} if differences else {}),

@@ -14,6 +14,7 @@ from saverproof_reports.sections import (
     merge_faults,
     merge_power,
     merge_programs,
+    merge_resources,
 )
 from saverproof_reports.summary import summarise
 from saverproof_reports.unsettled import joined_unsettled, with_unsettled, without_unsettled
@@ -26,6 +27,7 @@ _SECTIONS: Mapping[str, Callable[[Iterable[Data]], dict[str, Any]]] = {
     "power": merge_power,
     "concurrency": merge_concurrency,
     "cost": merge_costs,
+    "resources": merge_resources,
     "programs": merge_programs,
     "axes": merge_axes,
 }

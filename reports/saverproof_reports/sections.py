@@ -59,6 +59,11 @@ def merge_costs(sections: Iterable[Section]) -> dict[str, Any]:
     return _merged(sections, {"laws": []})
 
 
+def merge_resources(sections: Iterable[Section]) -> dict[str, Any]:
+    """The ``resources`` sections as one: what was held one after the other."""
+    return _merged(sections, {"held": []})
+
+
 def merge_programs(sections: Iterable[Section]) -> dict[str, Any]:
     """Merge the ``programs`` sections of items: programs and steps are added."""
     return _merged(sections, {})

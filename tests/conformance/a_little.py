@@ -14,6 +14,7 @@ from saverproof.families.functional import effort as functional
 from saverproof.families.functional import judging as functional_judging
 from saverproof.families.graph import family as graphs
 from saverproof.families.graph.scenarios import SCENARIOS
+from saverproof.families.resources import effort as resources
 from saverproof.items import Outcome
 from saverproof.machines.registry import MACHINES
 from saverproof.programs.axes.crossing import crossing
@@ -42,6 +43,8 @@ def judge_a_little(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(costs._LARGEST, "quick", 64)
     # Advice that is not followed needs no script.
     monkeypatch.setattr(reporting, "reproducer", lambda target, broken, api: "")
+    monkeypatch.setitem(resources._TIMES, "quick", (10, 20, 40))
+    monkeypatch.setitem(resources._OPENINGS, "quick", (4, 8, 12))
     programs = dataclasses.replace(functional.EFFORTS["quick"], steps=150, examples=0)
     monkeypatch.setitem(functional.EFFORTS, "quick", programs)
 

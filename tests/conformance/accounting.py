@@ -20,6 +20,8 @@ from saverproof.families.durability.graph_kills import Resuming
 from saverproof.families.durability.record import KillRecord
 from saverproof.families.graph.bench import GraphBench
 from saverproof.families.graph.family import GraphJudging
+from saverproof.families.resources.family import ResourcesJudging
+from saverproof.families.resources.judging import leaks
 from saverproof.families.tally import Tally
 from saverproof.items import Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
@@ -51,6 +53,7 @@ class Accounts:
             "_judge",
             lambda s, _, broken: (s.tally, 0 if s.one_record else len(broken)),
         )
+        self._tap(ResourcesJudging, "_judge", lambda s, _: (s.tally, len(leaks(s._measured))))
         judge, compared, outcome = GraphJudging._judge, GraphBench.compared, Tally.outcome
 
         def judging(self_: Any, play: Any, saver: Any) -> None:

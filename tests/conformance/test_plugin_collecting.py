@@ -88,7 +88,7 @@ def test_workers_of_xdist_begin_with_what_takes_longest(project: Project) -> Non
     ran = re.findall(
         r"^\[(gw\d)\].* (?:PASSED|SKIPPED) saverproof::(\S+)/\S+\[", result.output, re.MULTILINE
     )
-    assert len({family for _, family in ran}) == 16, result.output
+    assert len({family for _, family in ran}) == 17, result.output
     for worker in ("gw0", "gw1"):
         long = [family_table(family).long for name, family in ran if name == worker]
         assert long[0]
@@ -109,7 +109,7 @@ def test_an_installation_inside_the_project_does_not_bring_its_conftest_in(
     )  # fmt: skip
     assert result.status == 0, result.output
     assert str(inside) not in result.output
-    assert len(nodes(result)) == 33
+    assert len(nodes(result)) == 35
 
 
 def test_savers_and_settings_in_the_ini_file_still_count(project: Project) -> None:
@@ -196,11 +196,11 @@ def test_last_failed_reruns_what_failed(project: Project) -> None:
     project.script(ordering={"findings": ["ordering/pages-tile"]})
     assert project.judge("-q").outcomes["failed"] == 2
     passed = 2 * count("ordering") - 2
-    rerun = {"failed": 2, "passed": passed, "deselected": 31}
+    rerun = {"failed": 2, "passed": passed, "deselected": 33}
     assert project.judge("-q", "--lf").outcomes == rerun
     assert project.judge("-q", "--lf", "-n", "2").outcomes == {"failed": 2, "passed": passed}
     project.script()
-    assert project.judge("-q", "--lf").outcomes == {"passed": passed + 2, "deselected": 31}
+    assert project.judge("-q", "--lf").outcomes == {"passed": passed + 2, "deselected": 33}
     # Nothing is left that failed, so that everything runs.
     assert "deselected" not in project.judge("-q", "--lf").outcomes
 

@@ -46,7 +46,8 @@ def expected(reference: Any, contract: str, api: str) -> Any:
 FUNCTIONAL = [
     wrong
     for wrong in WRONG
-    if wrong.breaks.split("/")[0] not in {"atomicity", "durability", "concurrency", "graph", "cost"}
+    if wrong.breaks.split("/")[0]
+    not in {"atomicity", "durability", "concurrency", "graph", "cost", "resources"}
 ]
 
 

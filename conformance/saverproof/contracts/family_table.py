@@ -17,7 +17,7 @@ class FamilyTable:
         title: what it is about, for someone who has never heard of it; no sentence.
         contracts: its promises, in the order of the documentation.
         phase: how its violations are found ("functional", "fault", "crash", "concurrency",
-            "graph" or "cost"); a single finding may have another.
+            "graph", "cost" or "resources"); a single finding may have another.
         crossed: its items hold the sync and the async API against each other: one item, "crossed".
         long: one of those that take the longest. They run API by API, after all others, so that
             processes that share the items in turn have as much to do each.

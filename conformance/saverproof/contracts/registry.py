@@ -27,6 +27,7 @@ from saverproof.contracts.tables import (
     ordering,
     parity,
     pending_writes,
+    resources,
     serialization,
     upsert,
 )
@@ -49,6 +50,7 @@ TABLES = (
     lifecycle.TABLE,
     graph.TABLE,
     cost.TABLE,
+    resources.TABLE,
     atomicity.TABLE,
     durability.TABLE,
     concurrency.TABLE,

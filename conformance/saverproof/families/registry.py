@@ -19,6 +19,7 @@ from saverproof.families.durability.family import DurabilityFamily
 from saverproof.families.family import Family
 from saverproof.families.functional.family import FunctionalFamily
 from saverproof.families.graph.family import GraphFamily
+from saverproof.families.resources.family import ResourcesFamily
 from saverproof.families.tally import Progress, Tally, tell_nobody
 from saverproof.items import ItemPlan, Outcome
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
@@ -28,6 +29,7 @@ FAMILIES: tuple[Family, ...] = (
     *(FunctionalFamily(table) for table in TABLES if table.name in FUNCTIONAL_FAMILIES),
     GraphFamily(),
     CostFamily(),
+    ResourcesFamily(),
     AtomicityFamily(),
     DurabilityFamily(),
     ConcurrencyFamily(),

@@ -60,7 +60,8 @@ _DEFAULT: Mapping[str, Cost] = {
     "parity": Cost(0.4, 4_500, 45),
     "lifecycle": Cost(0.3, 3_400, 105),
     "graph": Cost(2.8, 4_300, 11),
-    "cost": Cost(0.8, 8_100, 6),
+    "cost": Cost(1.6, 10_900, 60),
+    "resources": Cost(1.0, 3_200, 160),
     "atomicity": Cost(9.0, 17_400, 1_650),
     "durability": Cost(6.5, 6_600, 690),
     "concurrency": Cost(7.0, 1_100, 67),
@@ -69,12 +70,19 @@ _DEFAULT: Mapping[str, Cost] = {
 _QUICK = {
     "isolation": 0.9,
     "graph": 0.4,
-    "cost": 0.4,
+    "cost": 0.8,
     "atomicity": 0.25,
     "durability": 0.25,
     "concurrency": 0.8,
 }
-_DEEP = {"graph": 40.0, "cost": 4.0, "atomicity": 8.0, "durability": 5.0, "concurrency": 12.0}
+_DEEP = {
+    "graph": 40.0,
+    "cost": 3.0,
+    "resources": 6.0,
+    "atomicity": 8.0,
+    "durability": 5.0,
+    "concurrency": 12.0,
+}
 _LEAST: Mapping[str, Cost] = {
     "ordering": Cost(0.4, 2_900, 45),
     "upsert": Cost(0.3, 1_400, 35),
@@ -90,6 +98,7 @@ _LEAST: Mapping[str, Cost] = {
     "lifecycle": Cost(0.2, 1_500, 75),
     "graph": Cost(0.6, 150, 2),
     "cost": Cost(0.3, 2_300, 1),
+    "resources": Cost(0.2, 600, 1),
     "atomicity": Cost(1.5, 2_600, 170),
     "durability": Cost(3.5, 1_600, 200),
     "concurrency": Cost(4.0, 500, 40),

@@ -1,0 +1,1 @@
+"""What a process holds for its saver, after few operations and after many."""

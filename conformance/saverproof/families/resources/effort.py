@@ -1,0 +1,25 @@
+"""How often each work is done."""
+
+from __future__ import annotations
+
+from saverproof.facts import Facts
+from saverproof.families.resources.work import Openings, Work
+
+_TIMES = {"quick": (10, 40, 160), "default": (10, 40, 160), "deep": (10, 100, 1_000)}
+"""After how many times it is looked at what is held. After ten, pools and caches have begun to
+fill. What leaks each time is seen after forty, what leaks once in ten after all.
+"""
+_OPENINGS = {"quick": (4, 12, 36), "default": (4, 12, 36), "deep": (10, 30, 100)}
+_PATIENCE_S = {"quick": 4.0, "default": 8.0, "deep": 120.0}
+_CALLS_FOR_EACH = 3
+
+
+def times_of(work: type[Work], profile: str, facts: Facts) -> tuple[int, ...]:
+    """How often a work is done until each look, for a saver of which the probe found ``facts``."""
+    if work is Openings:
+        times, each_ms = _OPENINGS[profile], facts["opens_ms"]
+    else:
+        times, each_ms = _TIMES[profile], _CALLS_FOR_EACH * facts.get("call_ms", 0.0)
+    if times[-1] * each_ms > 1_000 * _PATIENCE_S[profile]:
+        return tuple(count // 2 for count in times) if work is Openings else (10, 20, 40)
+    return times

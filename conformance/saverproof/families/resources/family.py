@@ -1,0 +1,107 @@
+"""Judges whether anything stays of what a saver was asked to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from saverproof.contracts.family_table import FamilyTable
+from saverproof.contracts.tables.resources import FLAT, TABLE
+from saverproof.families.answer import Blame, ReplayAnswer
+from saverproof.families.resources.effort import times_of
+from saverproof.families.resources.holdings import unavailable
+from saverproof.families.resources.judging import leaks
+from saverproof.families.resources.measuring import Bench, Measurement
+from saverproof.families.resources.replay import replay
+from saverproof.families.resources.reporting import finding, holdings_as_data
+from saverproof.families.resources.work import NEEDS, WORKS, Cancellations, Openings, Work
+from saverproof.families.tally import Tally
+from saverproof.items import ItemPlan
+from saverproof.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcesFamily:
+    """The same, again and again."""
+
+    table: FamilyTable = TABLE
+
+    def judge(self, plan: ItemPlan, target: Target, tally: Tally) -> None:
+        """Work through the plan's API, and look at what stays."""
+        if (why := unavailable()) is not None:
+            tally.not_exercised([FLAT.id], why)
+            return
+        bench = Bench(plan, target)
+        ResourcesJudging(plan, target, tally, bench).run()
+        tally.operations, tally.saver_s = bench.calls, bench.seconds
+
+    def replay(self, plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
+        """Whether what was recorded still stays."""
+        return replay(plan, target, data)
+
+    def blame_of_death(self, plan: ItemPlan, target: Target, journal: Sequence[Any]) -> Blame:
+        """Each line of the journal names a work."""
+        last = journal[-1]
+        done = WORKS[last["work"]].__doc__
+        return Blame(contract=FLAT.id, steps=(f"do many times: {done}",), program=last)
+
+
+@dataclass(slots=True)
+class ResourcesJudging:
+    """The judging of one plan."""
+
+    plan: ItemPlan
+    target: Target
+    tally: Tally
+    bench: Bench
+    _measured: list[Measurement] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Have everything done that the saver can."""
+        if FLAT.id not in self.tally.wanted:
+            return
+        self.bench.beat = self._beat
+        works = self._works()
+        for work in self.tally.budget.within(works, "works that are repeated"):
+            self._measure(work)
+        self._judge(len(works))
+        held = holdings_as_data(self._measured, self.plan.api)
+        self.tally.sections["resources"] = {"held": held}
+
+    def _works(self) -> list[type[Work]]:
+        able = self.plan.facts["operations"][self.plan.api]
+        works = [work for work in WORKS.values() if NEEDS.get(work, "put") in able]
+        if self.plan.api == "sync":
+            works.remove(Cancellations)
+        if not self.target.durable:
+            # What is in memory alone is not there when it is opened again.
+            works.remove(Openings)
+        return works
+
+    def _measure(self, work: type[Work]) -> None:
+        times = times_of(work, self.plan.profile, self.plan.facts)
+        if self.plan.journal is not None:
+            with Path(self.plan.journal).open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps({"work": work.__name__}) + "\n")
+        self._measured.append(self.bench.measure(work, times))
+
+    def _judge(self, planned: int) -> None:
+        tally, found = self.tally, leaks(self._measured)
+        for _ in found:
+            tally.differences.note(FLAT.id)
+        if found:
+            tally.agreed(FLAT.id, len(self._measured))
+            tally.findings.append(finding(self.plan, self.target, found))
+            return
+        trouble = next((one.trouble for one in self._measured if one.trouble), "")
+        if trouble:
+            tally.unsure([FLAT.id], trouble)
+        elif len(self._measured) == planned:
+            tally.agreed(FLAT.id, sum(one.times[-1] for one in self._measured))
+
+    def _beat(self) -> None:
+        self.tally.operations = self.bench.calls
+        self.tally.beat()

@@ -1,0 +1,179 @@
+"""What this process holds, by kind: counted, and told where it comes from."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import re
+import tempfile
+import threading
+import time
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from unittest import mock
+
+from saverproof.execution.store import Store
+from saverproof_faults.settled import settled
+
+_SETTLES_WITHIN_S = 5.0
+_DESCRIPTORS = Path("/proc/self/fd")
+_KIT = Path(__file__).parents[2]
+_NOT_OF_SAVERS = ("<", *(str(_KIT / name) for name in ("execution", "families", "targets")))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Something that a process holds. Up to ``slack`` more of it are no leak."""
+
+    unit: str
+    slack: int
+    grain: int = 1
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        # A pool opens connections, and an executor threads, until there are as many as it may have.
+        "descriptors": Kind("descriptors", 8),
+        "threads": Kind("threads", 8),
+        "tasks": Kind("tasks of the event loop", 4),
+        "files": Kind("files", 4),
+        # Caches of statements and of compiled patterns fill until they are full.
+        "objects": Kind("objects", 64, 16),
+        "memory": Kind("bytes of memory", 32_768, 8_192),
+    }
+)
+"""By name; what ends a process soonest comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What is held at one moment, each by what it is and how much there is of it."""
+
+    descriptors: Counter[str]
+    """By what they lead to."""
+    threads: Counter[str]
+    tasks: Counter[str]
+    files: Counter[str]
+    objects: Counter[str]
+    memory: Counter[str]
+    """Bytes by the line at which they were allocated."""
+
+    def more_than(self, before: Contents, kind: str) -> list[str]:
+        """What there is more of than before, most of it first, in words."""
+        more: Counter[str] = getattr(self, kind) - getattr(before, kind)
+        return [f"{count:,} × {name}" for name, count in more.most_common(3)]
+
+
+@contextmanager
+def temporary_files_in(folder: Path) -> Iterator[None]:
+    """Have temporary files made in a folder of their own meanwhile."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (
+        mock.patch.object(tempfile, "tempdir", str(folder)),
+        mock.patch.dict(os.environ, {"TMPDIR": str(folder)}),
+    ):
+        yield
+
+
+def unavailable() -> str | None:
+    """Why it cannot be seen here what a process holds; None if it can."""
+    if _DESCRIPTORS.is_dir():
+        return None
+    return f"this system does not tell which descriptors a process has ({_DESCRIPTORS})"
+
+
+@dataclass(slots=True)
+class Holder:
+    """This process, as far as it holds something for the saver of a store.
+
+    ``temporary`` is where temporary files are made.
+    """
+
+    store: Store
+    temporary: Path
+    _not_counted: Counter[str] = field(default_factory=Counter)
+
+    def rest(self) -> None:
+        """Wait until nobody is at work any more, and what is garbage is gone."""
+        self.store.loop.run(_settled())
+        gc.collect()
+
+    def counts(self) -> dict[str, int]:
+        """How much is held of each kind."""
+        counted = {
+            "descriptors": sum(1 for _ in _descriptors()),
+            "threads": threading.active_count(),
+            "tasks": len(self.store.loop.run(_tasks())),
+            "files": sum(1 for _ in self._files()),
+            "objects": len(gc.get_objects()),
+            "memory": tracemalloc.get_traced_memory()[0],
+        }
+        counted = {kind: count - self._not_counted[kind] for kind, count in counted.items()}
+        return {kind: n // KINDS[kind].grain * KINDS[kind].grain for kind, n in counted.items()}
+
+    def count_without(self, done: Callable[[], None]) -> None:
+        """Leave what is held by what is done here out of all later counts."""
+        before = self.counts()
+        done()
+        for kind, count in self.counts().items():
+            self._not_counted[kind] += count - before[kind]
+
+    def contents(self) -> Contents:
+        """What that is."""
+        memory: Counter[str] = Counter()
+        for place in tracemalloc.take_snapshot().statistics("lineno"):
+            if not place.traceback[0].filename.startswith(_NOT_OF_SAVERS):
+                memory[_place(place.traceback[0])] += place.size
+        return Contents(
+            descriptors=Counter(map(_alike, _descriptors())),
+            threads=Counter(_alike(thread.name) for thread in threading.enumerate()),
+            tasks=Counter(self.store.loop.run(_tasks())),
+            files=Counter(_alike(path.name) for path in self._files()),
+            objects=Counter(type(one).__qualname__ for one in gc.get_objects()),
+            memory=memory,
+        )
+
+    def _files(self) -> Iterator[Path]:
+        for folder in (self.store.workspace.path, self.temporary):
+            yield from folder.rglob("*")
+
+
+async def _settled() -> None:
+    """Wait until nobody is at work any more."""
+    not_of_saver = {threading.current_thread(), threading.main_thread()}
+    threads = [
+        thread
+        for thread in threading.enumerate()
+        if thread not in not_of_saver and not thread.name.startswith("saverproof-")
+    ]
+    await settled(threads, time.monotonic() + _SETTLES_WITHIN_S)
+
+
+async def _tasks() -> list[str]:
+    """The tasks of the running loop, but for this one, by what they run."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    return [getattr(task.get_coro(), "__qualname__", "a task") for task in others]
+
+
+def _descriptors() -> Iterator[str]:
+    for name in os.listdir(_DESCRIPTORS):
+        try:
+            yield os.readlink(_DESCRIPTORS / name)
+        except OSError:
+            # That by which the folder was read.
+            continue
+
+
+def _alike(text: str) -> str:
+    """A name without the numbers by which its like differ."""
+    return re.sub(r"[0-9a-f]{8,}|\d+", "#", text)
+
+
+def _place(frame: tracemalloc.Frame) -> str:
+    return f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}"

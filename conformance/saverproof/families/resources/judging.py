@@ -1,0 +1,55 @@
+"""What is held more and more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from saverproof.families.laws import Law
+from saverproof.families.resources.holdings import KINDS, Contents
+from saverproof.families.resources.measuring import Measurement
+from saverproof.families.resources.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """Something that there is more of with each time that a work is done."""
+
+    work: type[Work]
+    kind: str
+    law: Law
+    first: Contents
+    last: Contents
+    origins: Mapping[str, str]
+
+    @property
+    def summary(self) -> str:
+        """What stays, in one line."""
+        more = self.law.last - self.law.first
+        between = self.law.sizes[-1] - self.law.sizes[0]
+        return f"{more:,} {KINDS[self.kind].unit} stay after {between:,} times {self.work.__doc__}"
+
+    @property
+    def whence(self) -> list[str]:
+        """What came since the last look but one, most of it first, and where descriptors were
+        opened.
+        """
+        more = self.last.more_than(self.first, self.kind)
+        places = dict.fromkeys(self.origins.values()) if self.kind == "descriptors" else {}
+        return [*more, *(f"opened at {place}" for place in places)]
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Lower for what ends a process sooner."""
+        return (list(KINDS).index(self.kind),)
+
+
+def leaks(measurements: Iterable[Measurement]) -> list[Leak]:
+    """What leaks, the worst first."""
+    found = [
+        Leak(one.work, kind, law, one.contents[0], one.contents[-1], one.origins)
+        for one in measurements
+        if not one.trouble
+        for kind, law in one.leaks.items()
+    ]
+    return sorted(found, key=lambda leak: leak.rank)

@@ -1,0 +1,154 @@
+"""Has a saver do its work again and again, and looks at what is held."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from saverproof.errors import OpeningError, describe
+from saverproof.execution.store import Store
+from saverproof.families.asked_saver import AskedSaver
+from saverproof.families.laws import Law, Order, law_of
+from saverproof.families.resources.holdings import KINDS, Contents, Holder, temporary_files_in
+from saverproof.families.resources.origins import openings
+from saverproof.families.resources.work import Work
+from saverproof.items import ItemPlan
+from saverproof.targets.event_loop import loop_for
+from saverproof.targets.target import Target
+
+FEWEST = 3
+"""Looks by which a law can be told."""
+MORE = 4
+"""So many times as often a work is done to tell a leak from a cache that is not full yet."""
+
+
+@dataclass(slots=True)
+class Measurement:
+    """What was held after so many ``times``: of each kind a count for each.
+
+    If something leaks, ``contents`` are what it was before and after it was done ``MORE`` times,
+    and ``origins`` tell where files were opened. ``trouble`` says why it was not done to the end.
+    """
+
+    work: type[Work]
+    times: list[int] = field(default_factory=list)
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    contents: list[Contents] = field(default_factory=list)
+    origins: dict[str, str] = field(default_factory=dict)
+    trouble: str = ""
+
+    @property
+    def laws(self) -> Mapping[str, Law]:
+        """The law of each kind."""
+        return {
+            kind: law_of(self.times, counts, KINDS[kind].slack, relative=0.0)
+            for kind, counts in self.counts.items()
+        }
+
+    @property
+    def leaks(self) -> dict[str, Law]:
+        """The kinds of which ever more is held."""
+        if len(self.times) < FEWEST:
+            return {}
+        return {
+            kind: law
+            for kind, law in self.laws.items()
+            if law.order.exceeds(Order.LOGARITHMIC) and law.per_item > 0
+        }
+
+    def look(self, holder: Holder, times: int) -> None:
+        """Take down how much is held after so many times."""
+        holder.rest()
+        for kind, count in holder.counts().items():
+            self.counts.setdefault(kind, []).append(count)
+        self.times.append(times)
+
+    def look_closely(self, holder: Holder) -> None:
+        """Take down what is held."""
+        holder.rest()
+        self.contents.append(holder.contents())
+
+
+@dataclass(slots=True)
+class Bench:
+    """The saver of a plan, opened anew for each work.
+
+    ``calls`` and ``seconds`` are what the saver was asked for, and spent on it.
+    """
+
+    plan: ItemPlan
+    target: Target
+    beat: Callable[[], None] = lambda: None
+    calls: int = 0
+    seconds: float = 0.0
+
+    def measure(self, kind: type[Work], times: Sequence[int]) -> Measurement:
+        """Do a work so many times, and look at what is held each time.
+
+        Raises:
+            OpeningError: the saver could not be opened.
+        """
+        measurement = Measurement(kind)
+        temporary = Path(self.plan.folder) / "temporary"
+        with (
+            temporary_files_in(temporary),
+            loop_for(self.plan.api) as loop,
+            Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as store,
+            _following_memory(),
+        ):
+            holder = Holder(store, temporary)
+            try:
+                work = kind(AskedSaver(store))
+                for many in times:
+                    self._do(work, many, measurement, holder)
+                if measurement.leaks:
+                    self._do_more(work, measurement, holder)
+            except OpeningError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a saver may raise anything; it is an answer
+                measurement.trouble = f"{kind.__doc__}, repeated: {describe(error)}"
+            self.calls += store.total_calls
+            self.seconds += store.total_seconds
+        return measurement
+
+    def _do(self, work: Work, many: int, measurement: Measurement, holder: Holder) -> None:
+        """Do the work until it was done so many times, and look at what is held then."""
+        for number in range(measurement.times[-1] if measurement.times else 0, many):
+            work.once(number)
+            self.beat()
+        measurement.look(holder, many)
+
+    def _do_more(self, work: Work, measurement: Measurement, holder: Holder) -> None:
+        """Do the work much more often: a pool or a cache may be about to be full. Nothing else is
+        said of a saver for which that is too much.
+        """
+        # What a close look holds itself is no part of what is counted from here on.
+        holder.count_without(lambda: measurement.look_closely(holder))
+        with suppress(Exception):
+            self._do(work, MORE * measurement.times[-1], measurement, holder)
+        measurement.look_closely(holder)
+        if "descriptors" in measurement.leaks:
+            with suppress(Exception), openings() as measurement.origins:
+                work.once(measurement.times[-1])
+
+
+@contextmanager
+def _following_memory() -> Iterator[None]:
+    """Follow what is allocated, and leave what there is already out of what is counted: looking
+    through it would take most of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    try:
+        yield
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+        gc.unfreeze()

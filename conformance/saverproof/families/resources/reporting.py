@@ -1,0 +1,71 @@
+"""Puts what stays into words and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from saverproof.contracts.tables.resources import FLAT
+from saverproof.families.resources.holdings import KINDS
+from saverproof.families.resources.judging import Leak
+from saverproof.families.resources.measuring import FEWEST, Measurement
+from saverproof.families.resources.scripts import reproducer
+from saverproof.items import Finding, ItemPlan
+from saverproof.targets.target import Target
+
+_WIDTH = 2_400
+
+
+def finding(plan: ItemPlan, target: Target, found: Sequence[Leak]) -> Finding:
+    """What leaks, as the report has it: the worst first."""
+    worst = found[0]
+    times = ", ".join(f"{count:,}" for count in worst.law.sizes)
+    return Finding(
+        contract=FLAT.id,
+        api=plan.api,
+        phase="resources",
+        summary=worst.summary,
+        expected=f"as many {KINDS[worst.kind].unit} at the end as after the first times",
+        observed="\n".join(map(told, found))[:_WIDTH],
+        steps=(f"do {times} times in all: {worst.work.__doc__}", "count what is held, each time"),
+        program=program(worst),
+        reproducer=reproducer(target, found, plan.api),
+    )
+
+
+def told(leak: Leak) -> str:
+    """What there is at each look, and what it is."""
+    unit = KINDS[leak.kind].unit
+    counts = "; ".join(
+        f"{count:,} after {times:,}"
+        for times, count in zip(leak.law.sizes, leak.law.counts, strict=True)
+    )
+    since = "; ".join(leak.whence)
+    return f"{leak.work.__doc__}: {unit}: {counts}. More since the look before: {since}"
+
+
+def program(leak: Leak) -> dict[str, Any]:
+    """A leak as JSON, for artefacts."""
+    return {
+        "work": leak.work.__name__,
+        "kind": leak.kind,
+        "times": list(leak.law.sizes[:FEWEST]),
+        "counts": list(leak.law.counts),
+    }
+
+
+def holdings_as_data(measurements: Iterable[Measurement], api: str) -> list[dict[str, Any]]:
+    """What was held after each work, for the report."""
+    return [
+        {
+            "work": str(one.work.__doc__),
+            "api": api,
+            "kind": kind,
+            "order": str(law.order),
+            "times": list(law.sizes),
+            "counts": list(law.counts),
+        }
+        for one in measurements
+        if not one.trouble
+        for kind, law in one.laws.items()
+    ]

@@ -1,0 +1,107 @@
+"""Standalone scripts that do something many times, and count what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from saverproof.contracts.tables.resources import FLAT
+from saverproof.families.asked_saver import cancelled
+from saverproof.families.chain import Chain
+from saverproof.families.resources.holdings import KINDS
+from saverproof.families.resources.judging import Leak
+from saverproof.families.resources.work import (
+    Cancellations,
+    LeftListings,
+    Openings,
+    Work,
+    leave,
+)
+from saverproof.scripts.formatting import indented
+from saverproof.scripts.opening import Opening, opening_of
+from saverproof.scripts.plain_calls import calling, source_of, with_saver
+from saverproof.scripts.script import complaint, promise_of
+from saverproof.scripts.script import script as whole_script
+from saverproof.scripts.verification import first_to_complain
+from saverproof.targets.target import Target
+
+_TRIED = 3
+"""Leaks for which a script is tried."""
+_IMPORTS = ("import itertools", "import tracemalloc")
+_COUNTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "descriptors": 'len(os.listdir("/proc/self/fd"))',
+        "threads": "threading.active_count()",
+        "tasks": "len(asyncio.all_tasks(loop))",
+        "files": 'sum(1 for _ in Path(path).rglob("*"))',
+        "objects": "len(gc.get_objects())",
+        "memory": "tracemalloc.get_traced_memory()[0]",
+    }
+)
+_CANCEL = """
+Awaited.cancel = lambda self, name, arguments, turns: run(
+    cancelled(getattr(self.saver, f"a{name}"), arguments, turns))
+"""
+
+
+def reproducer(target: Target, found: Sequence[Leak], api: str) -> str:
+    """The source of a script that shows what stays; "" if none does."""
+    opening = opening_of(target)
+    if opening is None:
+        return ""
+    # Each kind by what leaks it most.
+    plainest = {leak.kind: leak for leak in sorted(found, key=lambda leak: leak.law.per_item)}
+    chosen = sorted(plainest.values(), key=lambda leak: leak.rank)[:_TRIED]
+    return first_to_complain((script(leak, api, opening, target.name) for leak in chosen), FLAT.id)
+
+
+def script(leak: Leak, api: str, opening: Opening, name: str) -> str:
+    """The script."""
+    work, law = leak.work, leak.law
+    few, many = law.sizes[0], law.sizes[-1]
+    allowed = max((law.last - law.first) // 2, 1)
+    lines = [
+        *calling(opening, api),
+        *(source_of(cancelled) if work is Cancellations else []),
+        *(_CANCEL.splitlines() if work is Cancellations else []),
+        *(source_of(leave) if work is LeftListings else []),
+        *source_of(Chain),
+        *source_of(Work),
+        *([] if work is Openings else source_of(work)),
+        "def held(path):",
+        "    gc.collect()",
+        f"    return {_COUNTERS[leak.kind]}",
+        *(["tracemalloc.start()"] if leak.kind == "memory" else []),
+        *opening.in_folder(_worked(leak, opening, api)),
+        f'told = f"{{first:,}} after {few:,} times, {{last:,}} after {many:,}"',
+        f'print("{KINDS[leak.kind].unit}:", told)',
+        f"if last > first + {allowed:,}:".replace(",", ""),
+        f"    {complaint('as many as after the first times', '{told}')}",
+    ]
+    return whole_script(promise_of(FLAT.id), name, opening, lines, _IMPORTS)
+
+
+def _worked(leak: Leak, opening: Opening, api: str) -> list[str]:
+    few, many = leak.law.sizes[0], leak.law.sizes[-1]
+    if leak.work is Openings:
+        once = with_saver(opening, api, lambda saver: [f"Work({saver})"])
+        return [
+            f"for number in range({many}):",
+            *indented(once),
+            f"    first = held(path) if number < {few} else first",
+            "last = held(path)",
+        ]
+    # What lies in the folder of the store is counted, so temporary files are made there as well.
+    in_folder = ["tempfile.tempdir = path"] if leak.kind == "files" else []
+    return with_saver(
+        opening,
+        api,
+        lambda saver: [
+            *in_folder,
+            f"work = {leak.work.__name__}({saver})",
+            f"for number in range({many}):",
+            "    work.once(number)",
+            f"    first = held(path) if number < {few} else first",
+            "last = held(path)",
+        ],
+    )
