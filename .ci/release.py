@@ -17,6 +17,13 @@ VERSION = re.compile(r"20\d\d\.(?:[1-9]|1[0-2])\.(?:0|[1-9]\d*)")
 """Year, month, and a number within the month, without leading zeros: pip drops those anyway."""
 
 
+_WRITTEN = (
+    *("CHANGELOG.md", "CITATION.cff", "pyproject.toml", "changes"),
+    "conformance/saverproof/contracts/sets.json",
+)
+"""What a release changes."""
+
+
 class ReleaseError(click.ClickException):
     """Why there can be no release, in one line."""
 
@@ -30,9 +37,11 @@ def make(version: str) -> None:
     today = datetime.now(UTC).date().isoformat()
     write_version(version, today)
     write_changelog(version, today)
+    # What this release promises can be pinned from now on.
+    _run(sys.executable, "-m", "saverproof.contracts.sets", version)
     # Before the commit: a wheel that is not good leaves nothing behind but changed files.
     _run("make", "wheel")
-    _run("git", "add", "--all", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "changes")
+    _run("git", "add", "--all", *_WRITTEN)
     _run("git", "commit", "--message", f"release: {version}")
     _run("git", "tag", "--annotate", tag, "--message", f"saverproof {version}")
     click.echo(f"{tag} is ready: git push origin main {tag} publishes it")

@@ -89,7 +89,7 @@ def test_a_bad_table_ends_in_one_line(project: Project) -> None:
     assert result.status == 4
     assert result.errors == [
         f"ERROR: {project.folder}/pyproject.toml:3: tool.saverproof: found the key 'profil'; did "
-        "you mean profile? expected saver, profile, budget, api, families, contracts, known, "
+        "you mean profile? expected saver, profile, budget, api, families, contracts, "
         "report, strict, lenient"
     ]
 

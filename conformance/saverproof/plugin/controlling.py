@@ -89,7 +89,7 @@ class Controlling:
         self._results.add(self._run_event())
         for facts in self._run.savers:
             items = chosen(facts, self._run.apis, self._run.families)
-            event = saver_event(facts, items, self._run.contracts)
+            event = saver_event(facts, items, self._run.contracts, self._run.pinned)
             self._savers[facts["name"]] = event
             self._results.add(event)
 
@@ -110,6 +110,7 @@ class Controlling:
                 "started": datetime.now(UTC).isoformat(timespec="seconds"),
                 "workers": self._run.workers,
                 **self._budget(),
+                **({"contracts_version": self._run.pinned} if self._run.pinned else {}),
                 **({"lenient": True} if self._config.getoption("saver_lenient") else {}),
             },
         }

@@ -21,6 +21,7 @@ from saverproof.plugin.progress import Figures
 from saverproof.plugin.run import FOLDER, RUN, Run
 from saverproof.plugin.script_paths import from_its_place
 from saverproof.process.scratch import in_memory, scratch_folder
+from saverproof.suite.planning import level_in
 from saverproof_reports import Baseline
 from saverproof_reports.junit import item_properties
 from saverproof_reports.text import harmless
@@ -160,7 +161,7 @@ class FamilyItem(pytest.Item):
         judged: Judged,
         run: Run,
     ) -> None:
-        levels = self._levels()
+        levels = self._levels(run)
         failing = [
             finding
             for finding in findings
@@ -181,9 +182,12 @@ class FamilyItem(pytest.Item):
             why = "; ".join(dict.fromkeys(reasons))
             pytest.skip(f"no contract was judged: {why or 'the search reached none'}")
 
-    def _levels(self) -> Mapping[str, str]:
+    def _levels(self, run: Run) -> Mapping[str, str]:
         installed = self.facts["packages"]["langgraph-checkpoint"]
-        return {entry.id: str(entry.level_at(installed)) for entry in contracts(self.family)}
+        return {
+            entry.id: str(level_in(run.pinned, entry, installed))
+            for entry in contracts(self.family)
+        }
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What was found, without a traceback through the kit."""

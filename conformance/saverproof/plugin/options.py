@@ -11,6 +11,7 @@ SUITE_OPTIONS: dict[str, Any] = {
     "saver_api": "both",
     "saver_families": None,
     "saver_contracts": None,
+    "saver_contracts_version": None,
     "saver_report": None,
     "saver_known": None,
     "saver_baseline": None,
@@ -60,6 +61,13 @@ def _add_selection(group: pytest.OptionGroup) -> None:
         "--saver-contracts",
         metavar="A/B,C/D",
         help="judge and report only these contracts; their families are judged as a whole",
+    )
+
+    group.addoption(
+        "--saver-contracts-version",
+        metavar="YEAR.MONTH",
+        help="pin the contracts of a release of saverproof, such as 2026.11: newer ones, and those "
+        "that were advice then, are reported as advice and fail nothing",
     )
 
 

@@ -28,6 +28,8 @@ class Run:
     """The families to judge; None: all."""
     contracts: tuple[str, ...] | None
     """The contracts that the run is about; None: all."""
+    pinned: str | None
+    """The contract set that is pinned (``contracts.sets``); None: all contracts count."""
     apis: str
     profile: str
     seed: int

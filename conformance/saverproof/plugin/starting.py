@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from saverproof.contracts.registry import UnknownContract, contract, contracts, families, tables
+from saverproof.contracts.sets import contract_set
 from saverproof.errors import KnownFileError, OpeningError, SaverproofError, TargetError
 from saverproof.facts import Facts
 from saverproof.families.requests import JUDGING
@@ -129,6 +130,7 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         known=known,
         families=families,
         contracts=selected,
+        pinned=_pinned(config.getoption("saver_contracts_version")),
         apis=config.getoption("saver_api"),
         profile=config.getoption("saver_profile"),
         seed=_seed(config),
@@ -202,6 +204,15 @@ def _contracts(option: str | None) -> tuple[str, ...] | None:
             hint = f"did you mean {near[0]}?" if near else "saverproof list contracts shows them"
             raise SaverproofError(f"--saver-contracts: found {name!r}; {hint}")
     return tuple(names)
+
+
+def _pinned(option: str | None) -> str | None:
+    if option is not None:
+        try:
+            contract_set(option)
+        except SaverproofError as error:
+            raise SaverproofError(f"--saver-contracts-version: {error.message}") from None
+    return option
 
 
 def _families_of(selected: Iterable[str], families: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from saverproof.contracts.sets import contract_set
 from saverproof.facts import Facts
 from saverproof.plugin.first_screen import Screen, some
 from saverproof.plugin.run import Run
@@ -17,7 +18,7 @@ from saverproof_reports.families import families, tally, with_verdict
 from saverproof_reports.summary import summarise
 from saverproof_reports.text import one_line
 from saverproof_reports.unsettled import failing
-from saverproof_reports.wording import beside_phrase, left_out_phrase, saver_sentence
+from saverproof_reports.wording import beside_phrase, count_of, left_out_phrase, saver_sentence
 
 _COLUMNS = ("held", "violated", "known", "advice", "unknown", "not-exercised", "not-applicable")
 _NO_PASS = ("unknown", "not-exercised")
@@ -43,6 +44,14 @@ def header(run: Run) -> list[str]:
         f"saverproof: langgraph-checkpoint {installed}, profile {run.profile}, seed {run.seed}, "
         f"watchdog {run.watchdog_s:g} s"
     )
+    if run.pinned is not None:
+        newer = len(contract_set(run.pinned).newer())
+        said = (
+            f"{count_of(newer, 'newer must')} of this release only advise"
+            if newer
+            else "no must is newer"
+        )
+        lines.append(f"contracts: those of {run.pinned}; {said}")
     return lines
 
 

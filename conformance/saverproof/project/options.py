@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from saverproof.contracts.registry import contracts, families
+from saverproof.contracts.sets import contract_set
 from saverproof.errors import SaverproofError
 from saverproof.project.choices import APIS, PROFILES, duration
 from saverproof.project.table import NAME, ProjectTable
@@ -87,6 +88,11 @@ def _budget(value: Any, project: Path, folder: Path) -> list[str]:
     return [f"--saver-budget={value}"]
 
 
+def _version(value: Any, project: Path, folder: Path) -> list[str]:
+    (version,) = _texts(value, "a contract set such as '2026.11'")[:1]
+    return [f"--saver-contracts-version={contract_set(version).version}"]
+
+
 def _known(value: Any, project: Path, folder: Path) -> list[str]:
     (name,) = _texts(value, "the path of a file")[:1]
     if not (project / name).is_file():
@@ -137,6 +143,7 @@ _KEYS: Mapping[str, Callable[[Any, Path, Path], list[str]]] = {
     "api": _choice("--saver-api", APIS),
     "families": _names("--saver-families", _all_families),
     "contracts": _names("--saver-contracts", _all_contracts),
+    "contracts-version": _version,
     "known": _known,
     "report": _report,
     "strict": _flag("--saver-strict"),

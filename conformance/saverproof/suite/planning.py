@@ -6,9 +6,10 @@ from typing import Any
 from saverproof.capability import Capability
 from saverproof.contracts.advice import page_of
 from saverproof.contracts.applicability import why_inapplicable
-from saverproof.contracts.contract import Contract
+from saverproof.contracts.contract import Contract, Level
 from saverproof.contracts.links import link_of
 from saverproof.contracts.registry import contracts, tables
+from saverproof.contracts.sets import contract_set
 from saverproof.facts import Facts
 
 
@@ -59,12 +60,23 @@ def only_api(contract: Contract) -> str | None:
     return str(needed[0]) if len(needed) == 1 else None
 
 
+def level_in(pinned: str | None, contract: Contract, installed: str) -> Level | None:
+    """The level of a contract in a run that pins a set, or none; None: it does not apply."""
+    if pinned is None:
+        return contract.level_at(installed)
+    return contract_set(pinned).level_at(contract, installed)
+
+
 def saver_event(
-    facts: Facts, items: list[tuple[str, str]], selected: Collection[str] | None
+    facts: Facts,
+    items: list[tuple[str, str]],
+    selected: Collection[str] | None,
+    pinned: str | None = None,
 ) -> Mapping[str, Any]:
     """What the report is told of a target before its items run (``saverproof_reports.events``).
 
-    ``selected`` are the contracts that the run is about; None: all.
+    ``selected`` are the contracts that the run is about; None: all. Contracts that are newer than
+    the set ``pinned`` advise.
     """
     installed = facts["packages"]["langgraph-checkpoint"]
     return {
@@ -84,7 +96,7 @@ def saver_event(
             {
                 "id": contract.id,
                 "family": contract.family,
-                "level": str(contract.level_at(installed) or contract.level),
+                "level": str(level_in(pinned, contract, installed) or contract.level),
                 "since": contract.since,
                 "statement": contract.statement,
                 "source": contract.source,
