@@ -90,7 +90,7 @@ def test_a_bad_table_ends_in_one_line(project: Project) -> None:
     assert result.errors == [
         f"ERROR: {project.folder}/pyproject.toml:3: tool.saverproof: found the key 'profil'; did "
         "you mean profile? expected saver, profile, budget, api, families, contracts, "
-        "report, strict, lenient"
+        "contracts-version, known, report, strict, lenient"
     ]
 
 
