@@ -1,12 +1,14 @@
 """Writes anew the shortest program that shows each known mistake, and which facts it shows.
 
 ``python -m tests.conformance.mistake_programs`` hunts each mistake, and writes what it found to
-``programs.json`` and ``shown.json`` in ``saverproof/mistakes``, one line a mistake.
+``programs.json`` and ``shown.json`` in ``saverproof/mistakes``, one line a mistake. Names of
+mistakes hunt these alone, and leave the programs of the others.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +18,7 @@ from tests.conformance.selftest_support import hunted
 
 from saverproof.machines.trials import Trials
 from saverproof.mistakes import MISTAKES, Mistake
-from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE
+from saverproof.mistakes.programs import PROGRAMS_FILE, SHOWN_FILE, programs
 from saverproof.scripts import verification
 from saverproof.steps.codec import from_json
 from saverproof.targets.event_loop import EventLoop, Loop
@@ -49,11 +51,13 @@ def facts_shown(mistake: Mistake, program: Any, loop: Loop, folder: Path) -> lis
     return sorted({breach.difference.kind.name for run in runs for breach in run.breaches})
 
 
-def main() -> None:
-    """Hunt all of them, two at a time."""
+def main(chosen: list[str]) -> None:
+    """Hunt the chosen ones, or all of them, two at a time."""
     names = [each.name for each in MISTAKES if not each.hangs and not each.heavy]
+    hunted_now = [name for name in names if not chosen or name in chosen]
+    found = {name: p for name, p in programs().items() if name in names and name not in hunted_now}
     with ProcessPoolExecutor(2) as pool:
-        found = {name: program for name, program in pool.map(program_of, names) if program}
+        found |= {name: program for name, program in pool.map(program_of, hunted_now) if program}
     found = {name: p for name, p in found.items() if len(json.dumps(p)) <= _LONGEST}
     _write(PROGRAMS_FILE, found)
     mistakes = {each.name: each for each in MISTAKES}
@@ -68,4 +72,4 @@ def _write(file: Path, found: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -218,25 +218,30 @@ def _delta_channels(context: Context, thread: str, namespace: str) -> tuple[str,
     return delta_channels(context.model.history(thread, namespace).values())
 
 
-Rebuilt = dict[tuple[str, int, str], Any]
+Rebuilt = dict[tuple[Address, str], Any]
 
 
 def _rebuilt_before(context: Context, step: steps.Prune) -> Rebuilt:
+    """What each delta channel of the newest checkpoints of threads is rebuilt from."""
     found: Rebuilt = {}
     for thread in step.threads if step.strategy != "delete" else ():
-        latest = context.model.latest(thread, "")
-        for channel in _delta_channels(context, thread, "") if latest is not None else ():
-            assert latest is not None
-            found[(thread, latest, channel)] = rebuilt(context, (thread, "", latest), channel)
+        for namespace in context.model.threads.get(thread, ()):
+            latest = context.model.latest(thread, namespace)
+            if latest is None:
+                continue
+            address = (thread, namespace, latest)
+            for channel in _delta_channels(context, thread, namespace):
+                found[(address, channel)] = rebuilt(context, address, channel)
     return found
 
 
 def _judge_delta_chains(context: Context, before: Rebuilt) -> None:
-    for (thread, latest, channel), expected in before.items():
-        address = (thread, "", latest)
-        shown = rebuilt(context, address, channel)
-        alike = same_rebuilt(expected, shown)
-        context.facts.judge(alike, facts.REBUILT, address, expected, shown, look=_REBUILT)
+    for (address, channel), expected in before.items():
+        # Of a nested call that began at a checkpoint which is gone, nothing needs to be kept.
+        if context.model.record(address) is not None:
+            shown = rebuilt(context, address, channel)
+            alike = same_rebuilt(expected, shown)
+            context.facts.judge(alike, facts.REBUILT, address, expected, shown, look=_REBUILT)
 
 
 def _show_rebuilt(writer: ScriptWriter, step: steps.Prune, difference: Difference) -> None:

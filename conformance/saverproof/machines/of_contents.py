@@ -37,7 +37,8 @@ from saverproof.programs.names import (
     ODD_PATHS,
 )
 from saverproof.programs.questions import questions
-from saverproof.programs.removals import LISTS
+from saverproof.programs.removals import LISTS, NEWEST_REMOVED
+from saverproof.programs.resized import RESIZED
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import PUTS, READS, SMALL, Weights
 from saverproof.steps.definitions import (
@@ -73,7 +74,7 @@ class OrderingMachine(SaverMachine):
 
     enforces = ordering.TABLE.contracts
     themes = _ordering()
-    examples = (*LONG_PATHS, questions(limit=1), questions(limit=3))
+    examples = (*LONG_PATHS, *NEWEST_REMOVED, questions(limit=1), questions(limit=3))
 
 
 def _upsert() -> tuple[Theme, ...]:
@@ -100,7 +101,7 @@ class UpsertMachine(SaverMachine):
 
     enforces = upsert.TABLE.contracts
     themes = _upsert()
-    examples = SPECIAL_LISTS
+    examples = (*SPECIAL_LISTS, *RESIZED)
 
 
 def _pending_writes() -> tuple[Theme, ...]:

@@ -46,7 +46,7 @@ from saverproof.programs.names import (
     NESTED,
 )
 from saverproof.programs.questions import questions
-from saverproof.programs.removals import ALIKE, MANY, REMOVALS
+from saverproof.programs.removals import ALIKE, DELTAS, MANY, REMOVALS
 from saverproof.programs.theme import Theme
 from saverproof.programs.weights import GENERAL, PUTS, WRITES, Weights
 from saverproof.steps.definitions import (
@@ -178,7 +178,7 @@ def _deletion() -> tuple[Theme, ...]:
             "pruning deltas",
             delta,
             threads=("a",),
-            namespaces=("",),
+            namespaces=("", "child"),
             channels=("log", "count"),
             needs=frozenset({"prune", "delta_history"}),
         ),
@@ -190,7 +190,7 @@ class DeletionMachine(SaverMachine):
 
     enforces = deletion.TABLE.contracts
     themes = _deletion()
-    examples = (*REMOVALS, *MANY)
+    examples = (*REMOVALS, *DELTAS, *MANY)
 
 
 def _delta_history() -> tuple[Theme, ...]:

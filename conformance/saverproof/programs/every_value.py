@@ -58,10 +58,18 @@ def _printing_alike() -> Iterator[Value]:
 
 PRINTING_ALIKE = tuple(_printing_alike())
 
+NEARLY_ALIKE = tuple(
+    Value(kind, seed)
+    for kind in ("alike-but-in-the-middle", "alike-but-at-the-end")
+    for seed in range(4)
+)
+"""Two texts and two of bytes of each kind: they are told apart in one place."""
+
 EVERY_VALUE: tuple[Program, ...] = (
     *(_together(many, many) for many in _batches(values(*_OF_BOTH))),
     _together(values("wide"), values("wide")),
     _together((), values("exception")),
     (*_one_after_another(), ListTuples(THREAD)),
     _together(PRINTING_ALIKE, PRINTING_ALIKE),
+    _together(NEARLY_ALIKE, NEARLY_ALIKE),
 )

@@ -15,9 +15,12 @@ from saverproof.steps.definitions import (
     ListTuples,
     Program,
     Prune,
+    Put,
     PutHistory,
+    PutWrites,
     Step,
 )
+from saverproof.values import Value
 
 _MANY = 105
 """More than a page of a hundred."""
@@ -58,6 +61,17 @@ def _put_again(step: Step) -> Program:
 def _copied_later(step: Step) -> Program:
     """What was removed is not copied with what was put since."""
     return (*_two(THREAD), step, checkpoint(THREAD, 3), CopyThread(THREAD, NEW), *_reads(NEW))
+
+
+def _newest_removed() -> Program:
+    newest = checkpoint(THREAD, 3, 1, run="run-2")
+    puts = (checkpoint(THREAD, 1), checkpoint(THREAD, 2, 1), newest)
+    removed = (DeleteForRuns(("run-2",)), *_reads(THREAD))
+    return (*puts, *removed, newest, *_reads(THREAD), *removed)
+
+
+NEWEST_REMOVED: tuple[Program, ...] = (_newest_removed(),)
+"""The newest is removed, which is no child of the one before it, and comes back."""
 
 
 def _deleted_in_turn(puts: Iterable[Step]) -> Program:
@@ -105,8 +119,11 @@ def _many_threads() -> Program:
 
 
 def _many_namespaces() -> Program:
+    """Only the last one has something to prune, and something of another run."""
     puts = (checkpoint(THREAD, number, namespace=f"node{number}") for number in _PLACES)
-    return (*puts, CopyThread(THREAD, NEW), DeleteThread(THREAD))
+    newest = checkpoint(THREAD, _MANY + 1, _MANY, f"node{_MANY}", run="run-2", started_by=_MANY + 1)
+    copied = (CopyThread(THREAD, NEW), Prune((NEW,), "keep_latest"))
+    return (*puts, newest, *copied, DeleteForRuns(("run-2",)), DeleteThread(THREAD))
 
 
 def _many_writes() -> Program:
@@ -133,6 +150,47 @@ ALIKE: tuple[Program, ...] = (
     (*_STORED, *(CopyThread(thread, f"copy {n}") for n, thread in enumerate(_ALIKE))),
 )
 """Threads that may be taken for one another, each pruned or copied beside the others."""
+
+_DELTAS = ("log", "notes", "size")
+
+
+def _delta(number: int, valued: tuple[str, ...], namespace: str) -> Iterator[Step]:
+    """A checkpoint with values of some delta channels, and writes to all of them."""
+    changes = (*((n, Value("integer", number) if n in valued else None) for n in _DELTAS),)
+    since = {name: [1, 1] for name in _DELTAS if name not in valued}
+    metadata = {"source": "loop", "step": number, "parents": {}}
+    metadata |= {"counters_since_delta_snapshot": since} if since else {}
+    parent = number - 1 or None
+    yield Put(
+        THREAD,
+        namespace,
+        number,
+        parent,
+        (("count", Value("integer", 1)), *changes),
+        metadata=metadata,
+    )
+    writes = tuple((name, Value("integer", 10 * number)) for name in _DELTAS)
+    yield PutWrites(THREAD, namespace, number, 1, writes)
+
+
+def _pruned_deltas(namespaces: tuple[str, ...], step: Step, newest: str) -> Program:
+    """Of three delta channels each was stored whole at another checkpoint, one of them last."""
+    whole = (_DELTAS, ("notes",), (newest,), (), ())
+    puts = [
+        one
+        for namespace in namespaces
+        for number, valued in enumerate(whole, 1)
+        for one in _delta(number, valued, namespace)
+    ]
+    return (*puts, step, *_reads(THREAD))
+
+
+DELTAS: tuple[Program, ...] = tuple(
+    _pruned_deltas(namespaces, Prune((THREAD,), strategy), newest)
+    for namespaces in (("",), ("child",), ("", "child"))
+    for strategy, newest in (("keep_latest", "size"), ("", "log"))
+)
+"""Threads with delta channels, in the root and nested, are pruned."""
 
 LISTS: Program = (
     *_two(THREAD),

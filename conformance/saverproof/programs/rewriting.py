@@ -12,10 +12,13 @@ from typing import Any, TypeAlias
 
 from saverproof.steps.definitions import (
     CopyThread,
+    DeleteForRuns,
+    DeleteThread,
     GetTuple,
     IdForm,
     ListTuples,
     Program,
+    Prune,
     Put,
     PutHistory,
     PutWrites,
@@ -144,17 +147,26 @@ def no_empty_ids(program: Program) -> Program:
 
 
 def put_once(program: Program) -> Program:
-    """Of the puts of one id, the last alone, where the first stood."""
-    last = {place(step): step for step in program if isinstance(step, Put)}
-    met: set[Place] = set()
-    once: list[Step] = []
+    """Of the puts of one id, the last alone, where the first stood, unless anything was removed in
+    between.
+    """
+    parts = [list[Step]()]
     for step in program:
+        if isinstance(step, (DeleteThread, DeleteForRuns, Prune)):
+            parts.append([])
+        parts[-1].append(step)
+    return tuple(step for part in parts for step in _put_once(part))
+
+
+def _put_once(steps: list[Step]) -> Iterator[Step]:
+    last = {place(step): step for step in steps if isinstance(step, Put)}
+    met: set[Place] = set()
+    for step in steps:
         if not isinstance(step, Put):
-            once.append(step)
+            yield step
         elif place(step) not in met:
             met.add(place(step))
-            once.append(last[place(step)])
-    return tuple(once)
+            yield last[place(step)]
 
 
 def without_copies(program: Program) -> Program:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from saverproof.values.kind import Kind, Seed, chosen
 from saverproof.values.objects import MESSAGES, OBJECTS
+from saverproof.values.structured import HOLDING, NEARLY_ALIKE, PACKED
 
 
 def _integer(seed: Seed) -> int:
@@ -252,8 +253,11 @@ CATALOGUE: Mapping[str, Kind] = MappingProxyType(
             *_CONTAINERS,
             *OBJECTS,
             *MESSAGES,
+            *HOLDING,
+            *PACKED,
             *_WIDE,
             *_SPECIAL,
+            *NEARLY_ALIKE,
         )
     }
 )

@@ -27,7 +27,7 @@ def the_same_ids_after_a_delete(p: Probe) -> Any:
     p.delete("a")
     for number, ns in ((1, ""), (3, ""), (1, "n:1")):
         p.put(number, ns=ns, values={"z": 1})
-    for values in ({"x": 1}, {"x": 2}):
+    for values in ({"x": 1}, {"x": 2}, {"x": 2}):
         p.delete("c")
         p.versions.clear()
         p.put(1, thread="c", values=values)
@@ -65,7 +65,28 @@ def deleted_runs(p: Probe) -> Any:
     for number, run in enumerate(runs, 1):
         p.put(number, thread="runs", metadata={"run_id": run})
     answers += [delete_runs(p, *runs), p.ids(p.config("runs"))]
-    return answers, left, p.pending("a", "n:1", 1)
+    return answers, left, p.pending("a", "n:1", 1), runs_that_are_told_apart(p)
+
+
+def runs_that_are_told_apart(p: Probe) -> Any:
+    """Runs alike at their beginning, named elsewhere, of copies, and of what was put again."""
+    alike = [f"{'r' * 40}{end}" for end in "12"]
+    p.put(1, thread="told", metadata={"run_id": alike[0]}, values={"x": 1})
+    p.put(2, thread="told", parent=1, metadata={"run_id": alike[1], "caused_by": "r7"})
+    p.put(3, thread="told", metadata={"run_id": "r8"})
+    p.put(3, thread="told", metadata={"run_id": "r9"})
+    p.attempt(lambda: p.call("copy_thread", "told", "told again"))
+    p.values["told again", "", 1] = p.values["told", "", 1]
+    p.versions["told again", "", 1] = p.versions["told", "", 1]
+    p.put(4, thread="told again", parent=1, values={"y": 1})
+    found = []
+    for run in ("r7", "r8", *alike):
+        delete_runs(p, run)
+        found += [p.ids(p.config(thread)) for thread in ("told", "told again")]
+    for number in range(1, 103):
+        p.put(number, thread="many", ns=f"n{number}", metadata={"run_id": f"many {number}"})
+    delete_runs(p, "many 102")
+    return found, p.held("told again", "", 4), p.places(p.config("many", None))
 
 
 def prune(p: Probe, *threads: str, strategy: str = "keep_latest") -> Any:
@@ -94,7 +115,11 @@ def pruned_of_the_older(p: Probe) -> Any:
     p.put(2, ns="n:1", values={"x": 2}, parent=1)
     prune(p, "a")
     prune(p, *(f"t{number}" for number in range(100)), "b")
-    return [p.places(p.config(thread, None)) for thread in "ab"]
+    for number in range(1, 102):
+        p.put(number, thread="c", ns=f"n{number}")
+    p.put(102, thread="c", ns="n101", parent=101)
+    prune(p, "c")
+    return [p.places(p.config(thread, None)) for thread in "abc"]
 
 
 def delta_thread(p: Probe) -> None:
@@ -115,9 +140,11 @@ def delta_thread(p: Probe) -> None:
 def pruned_delta_thread(p: Probe) -> Any:
     delta_thread(p)
     p.put(10, parent=5, values={"z": 10}, metadata={"counters_since_delta_snapshot": {"x": [1, 1]}})
-    before = p.history(10, ("x", "y"))
+    deep_delta_thread(p)
+    asked = ((10, ("x", "y"), ""), (102, ("x",), "deep"))
+    before = [p.history(*one) for one in asked]
     answer = prune(p, "a")
-    return answer, before == p.history(10, ("x", "y"))
+    return answer, [found == p.history(*one) for found, one in zip(before, asked, strict=True)]
 
 
 def copied(p: Probe) -> Any:
@@ -128,7 +155,9 @@ def copied(p: Probe) -> Any:
 def a_copied_thread(p: Probe) -> Any:
     two_threads(p)
     p.write(2, [("x", n) for n in range(101)], "t7")
+    p.write(2, [("__interrupt__", "why")], "t8")
     answer = p.id_of("copy"), copied(p), p.id_of("copy")
+    p.write(2, [("x", "again")], "t7", thread="copy")
     before = everything(p, "copy", "a")
     p.put(3, thread="copy", values={"x": 1})
     p.delete("a")
@@ -151,6 +180,9 @@ def changes_after_a_copy(p: Probe) -> Any:
     return before, everything(p, "a", "copy")
 
 
+_COUNTED = {"counters_since_delta_snapshot": {"x": [1, 1]}}
+
+
 def deep_delta_thread(p: Probe) -> None:
     """A namespace whose only snapshot is the 101st ancestor of 102."""
     from langgraph.checkpoint.serde.types import _DeltaSnapshot
@@ -158,7 +190,7 @@ def deep_delta_thread(p: Probe) -> None:
     p.put(1, ns="deep", values={"x": _DeltaSnapshot(["s"])})
     p.put(2, ns="deep", parent=1, values={"z": 2}, drop=["x"])
     for number in range(3, 103):
-        p.put(number, ns="deep", parent=number - 1, values={"z": number})
+        p.put(number, ns="deep", parent=number - 1, values={"z": number}, metadata=_COUNTED)
     p.write(1, [("x", 1)], ns="deep")
 
 
@@ -175,4 +207,27 @@ def histories(p: Probe) -> Any:
     p.put(31, parent=30, values={"z": 5}, drop=["x"])
     asked = [(n, ("x", "y", "q")) for n in (1, 2, 4, 5, 9, 12, 31, None)]
     found = [p.history(number, channels) for number, channels in asked]
-    return found, p.history(5, ("x",)), p.history(102, ns="deep")
+    found += [p.history(5, ("x",)), p.history(102, ns="deep"), p.history(5, ())]
+    return found, histories_around_changes(p)
+
+
+def histories_around_changes(p: Probe) -> Any:
+    """Late writes, a copy, a removal, another parent, and a target far below the newest."""
+    p.write(4, [("x", "late")], "a", "~b")
+    p.write(4, [("x", "later")], "b", "~a")
+    found = [p.history(5)]
+    copied(p)
+    found.append(p.history(5, thread="copy"))
+    p.put(1, thread="r", values={"x": 1}, metadata={"run_id": "r1"})
+    p.put(2, thread="r", parent=1, drop=["x"])
+    found += [p.history(2, thread="r"), delete_runs(p, "r1"), p.history(2, thread="r")]
+    p.delete()
+    p.put(5, values={"z": 1})
+    found.append(p.history(5))
+    p.put(4, values={"z": 1})
+    p.write(4, [("x", 1)])
+    found.append(p.history(5))
+    for number in range(6, 1_031):
+        p.put(number)
+    p.put(3, parent=4)
+    return found, p.history(3)

@@ -47,7 +47,12 @@ def latest_of_a_forked_thread(p: Probe) -> Any:
     p.put(4, thread="d", values={"x": 1})
     p.put(7, thread="d", values={"x": 1})
     p.put(4, thread="d", values={"x": 1})
-    return [p.id_of(thread) for thread in "abcd"]
+    # The newest goes, which was no child of the one before it.
+    p.put(1, thread="e")
+    p.put(2, thread="e", parent=1)
+    p.put(3, thread="e", parent=1, metadata={"run_id": "r1"})
+    p.attempt(lambda: p.call("delete_for_runs", ["r1"]))
+    return [p.id_of(thread) for thread in "abcde"]
 
 
 @scene("ordering/before-is-exclusive")

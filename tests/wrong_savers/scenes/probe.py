@@ -195,8 +195,10 @@ class Probe:
         found = self.tuple(*address)
         return found if found is None or isinstance(found, str) else found.pending_writes
 
-    def history(self, number: Any, channels: Sequence[str] = ("x",), ns: str = "") -> Any:
+    def history(
+        self, number: Any, channels: Sequence[str] = ("x",), ns: str = "", thread: str = "a"
+    ) -> Any:
         """Return the delta history of channels."""
-        config = self.config("a", ns, *([] if number is None else [number]))
+        config = self.config(thread, ns, *([] if number is None else [number]))
         options = {"config": config, "channels": list(channels)}
         return self.attempt(lambda: self.call("get_delta_channel_history", **options))

@@ -6,13 +6,18 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import gzip
 import math
+import pickle
 import threading
 import uuid
+import zlib
 from functools import reduce
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.types import Interrupt, Send
 from pydantic import BaseModel
 
 from tests.wrong_savers.scenes import scene
@@ -56,6 +61,15 @@ VALUES: tuple[Any, ...] = (
     *(Color.RED, Level.HIGH, Model(name="m"), Record("r"), HumanMessage("hi", id="1")),
     AIMessage("hi", additional_kwargs={"a": 1}, response_metadata={"b": 2}),
     *([*range(1_001)], reduce(lambda inner, _: [inner], range(40), 1)),
+    *(
+        zlib.compress(b"a"),
+        gzip.compress(b"a"),
+        pickle.dumps([1], protocol=4),
+        b"\x28\xb5\x2f\xfda",
+    ),
+    *({"type": "a", "data": 1}, {"$date": "a"}, "dGV4dA==", _DeltaSnapshot([1])),
+    Interrupt({"when": datetime.date(2026, 1, 2)}, id="1"),
+    Send("node", {"some": {1}}),
 )
 
 
@@ -83,6 +97,10 @@ def every_value(p: Probe) -> Any:
         p.put(number, thread="d", parent=parent, values={"x": value})
         found.append(typed(p.held("d", "", number)))
         parent = number
+    # Of one length, and other in the middle alone, or at the end alone.
+    for number, (middle, end) in enumerate(("ax", "bx", "xa", "xb"), 1):
+        p.put(number, thread="e", values={"x": "-" * 9_000 + middle + "-" * 9_000 + end})
+        found.append(p.held("e", "", number))
     # More than a hundred channels, and more than 16 MB.
     many, large = {f"c{n}": n for n in range(101)}, {"x": b" ".join(b"x" * n for n in range(5_700))}
     p.put(1, thread="b", values=many)

@@ -36,7 +36,10 @@ def another_put_of_an_id(p: Probe) -> Any:
     p.put(1, values={"x": 1, "y": 1}, metadata={"old": 1})
     p.put(1, values={"x": 2}, metadata={"step": 7, "new": 1}, updated_channels=["x"])
     p.values["a", "", 1] = {"x": 2}
-    return p.ids(p.config()), shown(p.tuple())
+    # Of another size.
+    p.put(1, thread="b", values={"x": "long" * 9_000}, metadata={"note": "long" * 9_000})
+    p.put(1, thread="b", values={"x": "short"}, metadata={"note": "short"})
+    return p.ids(p.config()), shown(p.tuple()), p.held("b"), shown(p.tuple("b"))
 
 
 @scene("upsert/reput-keeps-writes")
@@ -67,7 +70,10 @@ def all_special(p: Probe, *beside: tuple[str, Any]) -> Any:
 
 @scene("upsert/special-write-last-wins")
 def special_writes_again(p: Probe) -> Any:
-    return all_special(p)
+    p.put(2)
+    for value in (b"long" * 9_000, b"short"):
+        p.write(2, [("__resume__", value)])
+    return all_special(p), p.pending("a", "", 2)
 
 
 @scene("upsert/special-write-last-wins-mixed")

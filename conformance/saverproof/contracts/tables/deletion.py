@@ -106,7 +106,8 @@ PRUNE_DROPS_OLDER = Contract(
 PRUNE_KEEPS_DELTA_CHAIN = Contract(
     id="deletion/prune-keeps-delta-chain",
     statement=(
-        "Pruning never makes a delta channel rebuild to another value; refusing such threads "
+        "Pruning never makes a delta channel of any namespace rebuild to another value; refusing "
+        "such threads "
         "with NotImplementedError before anything is changed is right."
     ),
     source="`langgraph.checkpoint.base.BaseCheckpointSaver.prune`, note on DeltaChannel",

@@ -12,7 +12,7 @@ MATCHES_WALK = Contract(
         "`get_delta_channel_history` equals the base class's walk over the same saver's "
         "`get_tuple`: writes oldest first, the seed from the nearest ancestor that has a value "
         "(a stored None is not judged), that ancestor's own writes in and the target's out, each "
-        "channel on its own, by parent and not by id."
+        "channel on its own, by parent and not by id; no channels have no history."
     ),
     source=(
         "`langgraph.checkpoint.base.BaseCheckpointSaver.get_delta_channel_history`: the "

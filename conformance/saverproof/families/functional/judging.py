@@ -219,7 +219,7 @@ class FunctionalJudging:
             return
         self.heavy = self.effort.heavy and self._has_room_for_bulk()
         for program in crossing(self.plan.family, self.able, heavy=self.heavy):
-            taken = suited_program(program, self.able)
+            taken = suited_program(program, self.able, self.serde)
             with trials.sharing():
                 run = trials.replay(taken, thorough=False, count=True)
             self._follow_up(trials, search, DIRECTED, run)

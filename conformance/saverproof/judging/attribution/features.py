@@ -176,6 +176,8 @@ _CONTENTS = (
     channels.DROPPED_STAYS_DROPPED.id,
 )
 """The contracts that a value may be blamed on which was there before a removal."""
+_PUT_AGAIN = (upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id)
+"""The contracts of what is put again, whether it was removed in between or not."""
 _STORED = (serialization.METADATA.id, serialization.CHECKPOINT_FIELDS.id, *_CONTENTS)
 """The contracts that a checkpoint which was replaced may be blamed on where it is listed."""
 FEATURES: tuple[Feature, ...] = (
@@ -235,6 +237,13 @@ FEATURES: tuple[Feature, ...] = (
     Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting_batches.batches_filled),
     between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
     between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING, *_STORED),
+    between(
+        deletion.COPY_COMPLETE.id,
+        _is(steps.CopyThread),
+        rewriting.put_for_copied,
+        *(ordering.LATEST_IS_GREATEST_ID.id, pending_writes.SCOPED.id),
+        upsert.REGULAR_WRITE_FIRST_WINS.id,
+    ),
     between(pending_writes.SCOPED.id, _is(PutWrites), rewriting_batches.tasks_apart, *ORDERED),
     between(
         upsert.SPECIAL_WRITE_LAST_WINS_MIXED.id,
@@ -259,19 +268,13 @@ FEATURES: tuple[Feature, ...] = (
         *WRITES,
     ),
     *(
-        between(contract, _is(kind), rewriting.without(kind), *_CONTENTS)
+        between(contract, _is(kind), rewriting.without(kind), *_CONTENTS, *_PUT_AGAIN)
         for contract, kind in (
             (deletion.RUNS.id, steps.DeleteForRuns),
             (deletion.PRUNE_LATEST.id, steps.Prune),
         )
     ),
     _played(RefuseValue, facts=REFUSED),
-    between(
-        deletion.COPY_COMPLETE.id,
-        _is(steps.CopyThread),
-        rewriting.put_for_copied,
-        ordering.LATEST_IS_GREATEST_ID.id,
-    ),
     between(COMPLETE, _is(PutWrites), rewriting_batches.distinct_channels, COMPLETE, INDEX),
     between(COMPLETE, _writes_none, rewriting_batches.without_nones, COMPLETE, INDEX),
     between(serialization.CHANNEL_VALUES.id, _puts_none, rewriting.put_no_nones, facts=REFUSED),

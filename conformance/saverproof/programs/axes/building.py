@@ -9,15 +9,12 @@ from saverproof.model.store import Model
 from saverproof.programs.axes import table
 from saverproof.programs.axes.axis import Axis
 from saverproof.programs.axes.covering import Row
+from saverproof.programs.axes.removing import removal_of, run_of
 from saverproof.steps.definitions import (
-    CopyThread,
-    DeleteForRuns,
-    DeleteThread,
     GetTuple,
     IdForm,
     ListTuples,
     Program,
-    Prune,
     Put,
     PutHistory,
     PutWrites,
@@ -76,7 +73,8 @@ class _RowProgram:
         if self._point(table.READER) == "the saver opened again":
             yield Reopen()
         yield from self._questions(subject)
-        yield from self._removal(subject)
+        if self._point(table.REMOVAL):
+            yield from self._taken(*removal_of(self.row, self.model, (THREAD, BESIDE, COPY)))
 
     # --- what is stored ------------------------------------------------------------------------
 
@@ -88,7 +86,7 @@ class _RowProgram:
             self.namespace,
             FIRST,
             changes=self._channels(),
-            metadata={"source": "input", "step": 0, "run_id": "run-1", "user": "ann"},
+            metadata={"source": "input", "step": 0, "user": "ann"} | run_of(self.row, 0),
             id_form=form,
         )
         yield from self._taken(root)
@@ -139,7 +137,7 @@ class _RowProgram:
             number,
             parent,
             changes=changes,
-            metadata={"source": "loop", "step": number, "run_id": "run-2", "user": user},
+            metadata={"source": "loop", "step": number, "user": user} | run_of(self.row, 1),
             clock=clock,
         )
 
@@ -222,21 +220,6 @@ class _RowProgram:
         selected = len(self.model.listing(asked))
         limits = {"0": 0, "1": 1, "exact": selected, "more": selected + 3}
         return replace(asked, limit=limits.get(self._point(table.LIMIT)))
-
-    def _removal(self, number: int) -> Iterator[Step]:
-        removals: dict[str, Step] = {
-            "delete_thread": DeleteThread(THREAD),
-            "delete_for_runs": DeleteForRuns(("run-2",)),
-            "prune to the latest": Prune((THREAD,), "keep_latest"),
-            "prune of all": Prune((THREAD,), "delete"),
-            "copy_thread": CopyThread(THREAD, COPY),
-        }
-        removal = removals.get(self._point(table.REMOVAL))
-        if removal is None:
-            return
-        yield ListTuples(THREAD)
-        yield from self._taken(removal)
-        yield from (ListTuples(THREAD), ListTuples(BESIDE), ListTuples(COPY))
 
 
 def _count(number: int) -> tuple[tuple[str, Value], ...]:

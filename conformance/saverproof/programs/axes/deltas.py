@@ -8,8 +8,12 @@ from dataclasses import replace
 from saverproof.programs.axes import table
 from saverproof.programs.axes.covering import Row
 from saverproof.steps.definitions import (
+    CopyThread,
+    DeleteForRuns,
+    DeleteThread,
     DeltaHistory,
     Program,
+    Prune,
     Put,
     PutHistory,
     PutWrites,
@@ -18,89 +22,137 @@ from saverproof.steps.definitions import (
 )
 from saverproof.values import Value
 
-THREAD, ROOT = "a", ""
+THREAD, COPY, ROOT = "a", "copy", ""
 _CHANNELS = ("log", "size", "count", "notes")
 _ASKED = {"the first": ("log",), "the last": ("notes",), "several": ("notes", "log")}
 _ALWAYS = "size"
 """A delta channel of every program: one that is neither the first nor the last."""
 _BETWEEN = {"2 to 99": 20, "100": 110, "1,100": 1_110}
 """Checkpoints that are put between the root and the one that is asked about."""
+_TIMES = {"reversed": Times.FALLING, "equal times": Times.EQUAL}
+_FIRST_RUN, _RUN = "run-1", "run-2"
 
 
 def delta_program(row: Row) -> Program:
     """The program of a row: what it does not name is at its plainest."""
-    return tuple(_steps(row))
+    return tuple(_RowOfDeltas(row).steps())
 
 
-def _steps(row: Row) -> Iterator[Step]:
-    deltas = (*_ASKED.get(row[table.DELTA.name], ()), _ALWAYS)
-    falling = row[table.TIMES.name] == "reversed"
-    equal = row[table.TIMES.name] == "equal times"
-    times = Times.FALLING if falling else Times.EQUAL if equal else Times.RISING
-    valued = row[table.SNAPSHOT.name] != "none"
-    root = _put(1, None, dict.fromkeys(_CHANNELS, 1), () if valued else deltas)
-    yield root
-    yield _batch(1, deltas)
-    yield replace(_batch(1, deltas), task=0)
-    newest = 1
-    if between := _BETWEEN.get(row[table.DEPTH.name]):
-        yield _put(2, 1, {"count": 2}, deltas)
-        yield _batch(2, deltas)
-        yield PutHistory(THREAD, ROOT, 3, between, 2, times=times)
-        newest = between + 2
-        yield _batch(newest // 2, deltas)
-        if row[table.SNAPSHOT.name] == "near":
-            yield _put(newest + 1, newest, dict.fromkeys(deltas, 9), ())
-            yield _put(newest + 2, newest + 1, {"count": 3}, deltas)
-            newest += 2
-    yield from _asked(row, newest, deltas, falling=falling, equal=equal)
+class _RowOfDeltas:
+    """Adds step after step: a history, questions, and the same questions around changes."""
 
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.namespace = "child" if row[table.DELTA_PLACE.name] == "nested" else ROOT
+        self.asked = _ASKED.get(row[table.DELTA.name], ())
+        self.deltas = (*self.asked, _ALWAYS)
+        self.times = _TIMES.get(row[table.TIMES.name], Times.RISING)
 
-def _asked(
-    row: Row, newest: int, deltas: tuple[str, ...], *, falling: bool, equal: bool
-) -> Iterator[Step]:
-    """The checkpoint that is asked about, its parent as the row has it, and the question."""
-    number, clock = newest + 2, 0 if falling else newest if equal else None
-    parent = newest
-    match row[table.PARENT.name]:
-        case "none":
-            yield _put(number + 1, None, {"count": 5}, deltas, clock)
-        case "an older one":
-            yield _put(newest + 1, None, {"count": 5}, deltas, clock)
-        case "one that has a child":
-            yield _put(newest + 1, newest, {"count": 5}, deltas, clock)
-        case "one with a higher id":
-            parent = number + 3
-            if newest == 1:
-                dropped = deltas if row[table.SNAPSHOT.name] == "none" else ()
-                yield _put(parent, None, dict.fromkeys(_CHANNELS, 7), dropped, clock)
-            else:
-                yield _put(parent, newest, {"count": 5}, deltas, clock)
-    yield _batch(parent, deltas)
-    yield _put(number, parent, {"count": 6}, deltas, clock)
-    yield _batch(number, deltas)
-    asked = _ASKED.get(row[table.DELTA.name], ())
-    yield DeltaHistory(THREAD, ROOT, number, (*asked, "count"))
-    yield DeltaHistory(THREAD, ROOT, number, (_ALWAYS,))
-    yield DeltaHistory(THREAD, ROOT, None, _CHANNELS[:3])
+    def steps(self) -> Iterator[Step]:
+        """All of them."""
+        yield self._put(1, None, dict.fromkeys(_CHANNELS, 1), self._dropped_at_first(), None)
+        yield self._batch(1)
+        yield replace(self._batch(1), task=0)
+        newest = 1
+        if between := _BETWEEN.get(self.row[table.DEPTH.name]):
+            yield self._put(2, 1, {"count": 2}, self.deltas)
+            yield self._batch(2)
+            history = PutHistory(THREAD, self.namespace, 3, between, 2, times=self.times)
+            yield history
+            newest = between + 2
+            yield self._batch(newest // 2)
+            if self.row[table.SNAPSHOT.name] == "near":
+                yield self._put(newest + 1, newest, dict.fromkeys(self.deltas, 9), ())
+                yield self._put(newest + 2, newest + 1, {"count": 3}, self.deltas)
+                newest += 2
+        yield from self._target(newest)
 
+    def _dropped_at_first(self) -> tuple[str, ...]:
+        return self.deltas if self.row[table.SNAPSHOT.name] == "none" else ()
 
-def _put(
-    number: int,
-    parent: int | None,
-    values: dict[str, int],
-    deltas: tuple[str, ...],
-    clock: int | None = None,
-) -> Put:
-    """A checkpoint in which the delta channels have no value of their own."""
-    changes = {name: Value("integer", 100 * seed + number) for name, seed in values.items()}
-    dropped = dict.fromkeys(deltas)
-    counters = {"counters_since_delta_snapshot": {name: [1, 1] for name in deltas}}
-    metadata = {"source": "loop", "step": number, "parents": {}} | (counters if deltas else {})
-    made = tuple((changes | dropped).items())
-    return Put(THREAD, ROOT, number, parent, changes=made, metadata=metadata, clock=clock)
+    def _target(self, newest: int) -> Iterator[Step]:
+        """The checkpoint that is asked about, its parent as the row has it, and the questions."""
+        number, parent = newest + 2, newest
+        clock = {Times.FALLING: 0, Times.EQUAL: newest}.get(self.times)
+        five = {"count": 5}
+        match self.row[table.PARENT.name]:
+            case "none":
+                yield self._put(number + 1, None, five, self.deltas, clock)
+            case "an older one":
+                yield self._put(newest + 1, None, five, self.deltas, clock)
+            case "one that has a child":
+                yield self._put(newest + 1, newest, five, self.deltas, clock)
+            case "one with a higher id":
+                parent = number + 3
+                if newest == 1:
+                    values = dict.fromkeys(_CHANNELS, 7)
+                    yield self._put(parent, None, values, self._dropped_at_first(), clock)
+                else:
+                    yield self._put(parent, newest, five, self.deltas, clock)
+        yield self._batch(parent)
+        target = self._put(number, parent, {"count": 6}, self.deltas, clock)
+        yield target
+        yield self._batch(number)
+        yield self._question(number, (*self.asked, "count"))
+        yield self._question(number)
+        yield self._question(None, _CHANNELS[:3])
+        if self.row[table.DELTA.name] == "no channels":
+            yield self._question(number, ())
+        yield from self._changed(target)
 
+    def _changed(self, target: Put) -> Iterator[Step]:
+        """What was asked is asked again after a late write, and after the row's removal."""
+        number, parent = target.number, target.parent
+        assert parent is not None
+        yield replace(self._batch(parent), task=2)
+        yield self._question(number)
+        match self.row[table.REMOVAL.name]:
+            case "copy_thread":
+                yield CopyThread(THREAD, COPY)
+                yield replace(self._question(number), thread=COPY)
+                yield replace(self._batch(parent), thread=COPY, task=3)
+                yield replace(self._question(number), thread=COPY)
+            case "delete_for_runs":
+                yield DeleteForRuns((_FIRST_RUN,))
+            case "prune to the latest":
+                yield Prune((THREAD,), "keep_latest")
+            case "prune of all":
+                yield Prune((THREAD,), "delete")
+            case _:
+                yield DeleteThread(THREAD)
+                # The same ids are back, and are no family any more.
+                yield replace(target, parent=None)
+                yield self._put(parent, None, {"count": 8}, self.deltas)
+                yield self._batch(parent)
+        yield self._question(number)
+        yield self._question(None)
 
-def _batch(number: int, deltas: tuple[str, ...]) -> PutWrites:
-    writes = tuple((name, Value("integer", number)) for name in (*deltas, "count"))
-    return PutWrites(THREAD, ROOT, number, 1, writes)
+    def _put(
+        self,
+        number: int,
+        parent: int | None,
+        values: dict[str, int],
+        dropped: tuple[str, ...],
+        clock: int | None = None,
+    ) -> Put:
+        """A checkpoint in which some delta channels have no value of their own."""
+        changes: dict[str, Value | None] = {
+            name: self._value(name, 100 * seed + number) for name, seed in values.items()
+        }
+        counters = {"counters_since_delta_snapshot": {name: [1, 1] for name in dropped}}
+        metadata = {"source": "loop", "step": number, "parents": {}}
+        metadata |= {"run_id": _FIRST_RUN if number == 1 else _RUN}
+        made = tuple((changes | dict.fromkeys(dropped)).items())
+        metadata |= counters if dropped else {}
+        return Put(THREAD, self.namespace, number, parent, made, metadata=metadata, clock=clock)
+
+    def _value(self, name: str, seed: int) -> Value:
+        snapshot = name != "count" and self.row[table.SEED.name] == "a snapshot"
+        return Value("delta-snapshot" if snapshot else "integer", seed)
+
+    def _batch(self, number: int) -> PutWrites:
+        writes = tuple((name, Value("integer", number)) for name in (*self.deltas, "count"))
+        return PutWrites(THREAD, self.namespace, number, 1, writes)
+
+    def _question(self, number: int | None, channels: tuple[str, ...] = (_ALWAYS,)) -> DeltaHistory:
+        return DeltaHistory(THREAD, self.namespace, number, channels)

@@ -143,8 +143,12 @@ _DEEP: Program = (
     _put(1_118, 1_119),
     DeltaHistory(THREAD, ROOT, 1_115, ("notes", "size", "log")),
     DeltaHistory(THREAD, ROOT, 1_115, ("count",)),
+    DeltaHistory(THREAD, ROOT, 3, ("notes", "log")),
+    DeltaHistory(THREAD, ROOT, 80, ("size",)),
 )
-"""A history of 1,112 checkpoints of which the first alone has values of the delta channels."""
+"""A history of 1,112 checkpoints of which the first alone has values of the delta channels; it is
+also asked far below the newest: PostgresSaver 3.1.2 looked among 1,024 (langgraph issue 8448).
+"""
 
 
 HEAVY_PROGRAMS: dict[str, tuple[Program, ...]] = {

@@ -41,6 +41,11 @@ WRITE = axis(
     *_SIZES,
     Point("16 MB", heavy=True, families=frozenset({"serialization"})),
 )
+LIKE = axis(
+    "what a value is like",
+    "serialization/channel-values serialization/write-values",
+    *("no other", "an envelope", "another, but for its middle", "another, but for its end"),
+)
 CHANNELS = axis(
     "channels of a checkpoint",
     "serialization/channel-values channels/unchanged-carried upsert/put-replaces",
@@ -75,7 +80,23 @@ DELTA = axis(
     "delta channels asked about",
     "delta-history/matches-walk",
     *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("none", "the first", "the last")),
-    Point("several", needs=Capability.DELTA_HISTORY),
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("several", "no channels")),
+)
+SEED = axis(
+    "kind of a delta channel's value",
+    "delta-history/matches-walk",
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("a plain value", "a snapshot")),
+)
+DELTA_PLACE = axis(
+    "namespace of delta channels",
+    "delta-history/matches-walk",
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("root", "nested")),
+)
+ABOVE = axis(
+    "checkpoints above a delta's target",
+    "delta-history/matches-walk",
+    *(Point(name, needs=Capability.DELTA_HISTORY) for name in ("0", "1 to 1,023")),
+    Point("1,024 and more", needs=Capability.DELTA_HISTORY, heavy=True),
 )
 SNAPSHOT = axis(
     "value of a delta channel before",
@@ -160,13 +181,49 @@ NAMESPACE = axis(
 )
 REMOVAL = axis(
     "removal",
-    "deletion/thread-all deletion/runs deletion/prune-latest deletion/copy-complete",
+    "deletion/thread-all deletion/runs deletion/prune-latest deletion/copy-complete "
+    "delta-history/matches-walk",
     Point("delete_thread", needs=Capability.DELETE_THREAD),
     Point("delete_for_runs", needs=Capability.DELETE_FOR_RUNS),
     Point("prune to the latest", needs=Capability.PRUNE),
     Point("prune of all", needs=Capability.PRUNE),
     Point("copy_thread", needs=Capability.COPY_THREAD),
 )
+_REMOVED = "deletion/thread-all deletion/runs deletion/prune-latest deletion/copy-complete"
+ORIGIN = axis(
+    "how it came there",
+    f"{_REMOVED} deletion/no-ghosts deletion/copy-independent",
+    *("put", "put again under another run"),
+    Point("copied", needs=Capability.COPY_THREAD),
+    Point("put again after a removal", needs=Capability.DELETE_THREAD),
+)
+LISTED = axis(
+    "names of a removal",
+    "deletion/runs deletion/prune-latest deletion/prune-drops-older",
+    "one",
+    Point("an unknown one first", needs=Capability.PRUNE),
+    Point("an unknown one last", needs=Capability.PRUNE),
+)
+RUN_ID = axis(
+    "id of a run",
+    "deletion/runs",
+    *(
+        Point(name, needs=Capability.DELETE_FOR_RUNS)
+        for name in ("short", "long", "alike in 32 characters", "elsewhere in metadata")
+    ),
+)
+SPECIAL = axis(
+    "special writes of a checkpoint",
+    f"{_REMOVED} deletion/no-ghosts",
+    *("none", "alone", "beside regular ones"),
+)
+AFTER = axis(
+    "what follows a removal or a copy",
+    "deletion/no-ghosts deletion/copy-independent deletion/runs",
+    *("questions", "the same is put again"),
+    Point("another removal", needs=Capability.DELETE_THREAD),
+)
+PLACES = axis("namespaces of a thread", _REMOVED, *("1", "2 to 99", "100 and more"))
 _ODD = (
     *("plain", "upper case", "padded", "Unicode", "wildcards", "quotes", "separators"),
     *("path steps", "digits", "very long"),
@@ -188,9 +245,11 @@ STORED_ALIKE = axis("metadata that prints alike", "filter/equality", *_ALIKE)
 ASKED_ALIKE = axis("filter values that print alike", "filter/equality", *_ALIKE)
 
 AXES: tuple[Axis, ...] = (
-    *(PARENT, TIMES, VALUE, WRITE, CHANNELS, LENGTH, BATCH, MOMENT, DELTA, SNAPSHOT, DEPTH),
+    *(PARENT, TIMES, VALUE, WRITE, LIKE, CHANNELS, LENGTH, BATCH, MOMENT, DELTA, SNAPSHOT, DEPTH),
+    *(SEED, DELTA_PLACE, ABOVE),
     *(VERSIONS, VERSION, READER, READ, LIMIT, BEFORE, FILTER, FORM, NAMESPACE, REMOVAL),
     CHANGE,
+    *(ORIGIN, LISTED, RUN_ID, SPECIAL, AFTER, PLACES),
     *(THREAD_TEXT, NAMESPACE_TEXT, FILTER_KEY_TEXT, CHANNEL_TEXT, NODE_TEXT),
     *(METADATA_KEY_TEXT, METADATA_TEXT, FILTER_TEXT, STORED_ALIKE, ASKED_ALIKE),
 )
@@ -203,8 +262,10 @@ CROSSED: dict[str, tuple[Axis, ...]] = {
     "upsert": (VALUE, WRITE, CHANNELS, BATCH, MOMENT, READ),
     "pending-writes": (WRITE, BATCH, MOMENT, READ),
     "filter": (LIMIT, BEFORE, FILTER, LENGTH),
-    "deletion": (REMOVAL, PARENT, VALUE, WRITE, LENGTH, BATCH),
-    "delta-history": (DELTA, SNAPSHOT, DEPTH, PARENT, TIMES),
+    "deletion": (
+        *(REMOVAL, ORIGIN, LISTED, RUN_ID, SPECIAL, AFTER, PARENT, VALUE, WRITE, LENGTH, BATCH),
+    ),
+    "delta-history": (DELTA, SNAPSHOT, DEPTH, PARENT, TIMES, SEED, DELTA_PLACE, REMOVAL),
     "parity": (READ, VALUE, WRITE, BATCH),
     "lifecycle": (READER, READ, VALUE, WRITE, BATCH),
     "concurrency": (READER, CHANGE, READ),
@@ -234,7 +295,19 @@ _APART: dict[frozenset[Touched], str] = {
     frozenset((DEPTH.at("1"), SNAPSHOT.at("far"))): IMPOSSIBLE,
     frozenset((DEPTH.at("100"), SNAPSHOT.at("near"))): IMPOSSIBLE,
     frozenset((DEPTH.at("1,100"), SNAPSHOT.at("near"))): IMPOSSIBLE,
-    frozenset((DEPTH.at("1,100"), DELTA.at("the first"))): TOO_MUCH,
-    frozenset((DEPTH.at("1,100"), DELTA.at("the last"))): TOO_MUCH,
+    frozenset((SNAPSHOT.at("none"), SEED.at("a snapshot"))): IMPOSSIBLE,
+    **{
+        frozenset((DEPTH.at("1,100"), point)): TOO_MUCH
+        for point in (
+            *(DELTA.at(name) for name in ("the first", "the last", "no channels")),
+            *(SEED.at("a snapshot"), DELTA_PLACE.at("nested")),
+            *(REMOVAL.at(point.name) for point in REMOVAL.points),
+        )
+    },
+    **{
+        frozenset((REMOVAL.at(of_one), LISTED.at(unknown))): IMPOSSIBLE
+        for of_one in ("delete_thread", "copy_thread")
+        for unknown in ("an unknown one first", "an unknown one last")
+    },
 }
 HEAVY = frozenset(axis.at(point.name) for axis in AXES for point in axis.points if point.heavy)

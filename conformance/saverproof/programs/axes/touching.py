@@ -8,8 +8,9 @@ from typing import Any
 
 from saverproof.model.records import Version
 from saverproof.model.store import Model
-from saverproof.programs.axes import table
+from saverproof.programs.axes import table, touching_deltas, touching_removals
 from saverproof.programs.axes.axis import Axis, Touched
+from saverproof.programs.axes.bounds import at_least
 from saverproof.programs.axes.texts import alike, oddities
 from saverproof.steps.definitions import (
     CopyThread,
@@ -39,9 +40,12 @@ _SIZES = {
     "large": "1 MB",
     "huge": "16 MB",
 }
+_LIKE = {
+    "envelope": "an envelope",
+    "alike-but-in-the-middle": "another, but for its middle",
+    "alike-but-at-the-end": "another, but for its end",
+}
 _TIMES = {Times.RISING: "alike", Times.EQUAL: "equal times", Times.FALLING: "reversed"}
-_NEAR, _FAR = 2, 10
-"""Checkpoints between a question and the value before it: as few as this, as many as that."""
 
 
 def touched_by(step: Step, model: Model) -> list[Touched]:
@@ -69,26 +73,25 @@ def _size(value: Value) -> str | None:
 
 def _sizes(axis: Axis, values: Iterable[Value | None]) -> Iterator[Touched]:
     for value in values:
-        if value is not None and (size := _size(value)) is not None:
-            yield axis.at(size)
-
-
-def _named(many: int, *bounds: tuple[int, str]) -> str | None:
-    """The name of the highest bound that a number reaches."""
-    return next((name for bound, name in reversed(bounds) if many >= bound), None)
+        if value is not None:
+            yield table.LIKE.at(_LIKE.get(value.kind, "no other"))
+            if (size := _size(value)) is not None:
+                yield axis.at(size)
 
 
 def _put(step: Put, model: Model) -> Iterator[Touched]:
     history = model.history(step.thread, step.namespace)
     yield from _parent(step, model)
+    yield from touching_removals.put(step, model)
     if history:
         newest = max(history)
         yield table.TIMES.at(_times(step, history[newest].step))
+    yield from touching_deltas.put(step)
     if step.copy_of is None:
         yield from _sizes(table.VALUE, (value for _, value in step.changes))
         base = history.get(step.parent or 0)
         names = {name for name, _ in step.changes} | (set(base.channels) if base else set())
-        many = _named(len(names), (0, "0"), (1, "1"), (2, "2 to 199"), (200, "200"))
+        many = at_least(len(names), (0, "0"), (1, "1"), (2, "2 to 199"), (200, "200"))
         yield table.CHANNELS.at(many or "0")
     if step.parent is None:
         yield table.FORM.at(_FORMS[step.id_form])
@@ -135,8 +138,9 @@ def _put_history(step: PutHistory, model: Model) -> Iterator[Touched]:
 
 
 def _put_writes(step: PutWrites, model: Model) -> Iterator[Touched]:
-    many = _named(len(step.writes), (0, "0"), (1, "1"), (2, "2 or more"), (1_100, "1,100"))
+    many = at_least(len(step.writes), (0, "0"), (1, "1"), (2, "2 or more"), (1_100, "1,100"))
     yield table.BATCH.at(many or "0")
+    yield from touching_removals.special_writes(step)
     yield from _sizes(table.WRITE, (value for _, value in step.writes))
     for name, _ in step.writes:
         yield from _texts(table.CHANNEL_TEXT, name)
@@ -162,7 +166,7 @@ def _length(model: Model, thread: str | None, namespace: str | None) -> Iterator
             if namespace is None or name == namespace:
                 many = len(records)
                 bounds = ((1, "1"), (2, "2"), (3, ""), (100, "100"), (1_100, "1,100"))
-                if found := _named(many, *bounds):
+                if found := at_least(many, *bounds):
                     yield table.LENGTH.at(found)
 
 
@@ -228,53 +232,8 @@ def _walk_pages(step: WalkPages, model: Model) -> Iterator[Touched]:
     yield from _length(model, step.thread, step.namespace)
 
 
-def _delta_history(step: DeltaHistory, model: Model) -> Iterator[Touched]:
-    history = model.history(step.thread, step.namespace)
-    target = history.get(step.number or max(history, default=0))
-    if target is None:
-        return
-    names = list(target.channels)
-    deltas = [name for name in step.channels if _is_delta(target.channels.get(name))]
-    if len(deltas) != 1:
-        yield table.DELTA.at("several" if deltas else "none")
-    else:
-        if deltas[0] == names[0]:
-            yield table.DELTA.at("the first")
-        if deltas[0] == names[-1]:
-            yield table.DELTA.at("the last")
-    for name in deltas:
-        depth, found, parent = 0, False, target.parent
-        while parent in history and not found:
-            depth += 1
-            channel = history[parent].channels.get(name)
-            found, parent = bool(channel and channel.value), history[parent].parent
-        bounds = ((1, "1"), (2, "2 to 99"), (100, "100"), (1_100, "1,100"))
-        if many := _named(depth, *bounds):
-            yield table.DEPTH.at(many)
-        if not found:
-            yield table.SNAPSHOT.at("none")
-        elif depth <= _NEAR:
-            yield table.SNAPSHOT.at("near")
-        elif depth >= _FAR:
-            yield table.SNAPSHOT.at("far")
-
-
-def _is_delta(channel: Any) -> bool:
-    return channel is not None and channel.value is None
-
-
 def _next_versions(step: NextVersions, model: Model) -> Iterator[Touched]:
     yield table.VERSIONS.at("10,000 and more" if step.count >= 10_000 else "up to 9,999")
-
-
-def _removal(point: str) -> Callable[[Any, Model], Iterator[Touched]]:
-    return lambda step, model: iter((table.REMOVAL.at(point),))
-
-
-def _prune(step: Prune, model: Model) -> Iterator[Touched]:
-    if any(thread in model.threads for thread in step.threads):
-        of_all = step.strategy == "delete"
-        yield table.REMOVAL.at("prune of all" if of_all else "prune to the latest")
 
 
 _TELL: dict[type[Step], Callable[[Any, Model], Iterator[Touched]]] = {
@@ -284,10 +243,10 @@ _TELL: dict[type[Step], Callable[[Any, Model], Iterator[Touched]]] = {
     GetTuple: _get_tuple,
     ListTuples: _list_tuples,
     WalkPages: _walk_pages,
-    DeltaHistory: _delta_history,
+    DeltaHistory: touching_deltas.delta_history,
     NextVersions: _next_versions,
-    DeleteThread: _removal("delete_thread"),
-    DeleteForRuns: _removal("delete_for_runs"),
-    CopyThread: _removal("copy_thread"),
-    Prune: _prune,
+    DeleteThread: touching_removals.delete_thread,
+    DeleteForRuns: touching_removals.delete_for_runs,
+    CopyThread: touching_removals.copy_thread,
+    Prune: touching_removals.prune,
 }
