@@ -32,7 +32,7 @@ def assert_one_line(result: Result, pattern: str) -> None:
         (
             "sqlit",
             "--saver sqlit: no target has that name; "
-            r"did you mean sqlite\b.*module:attribute.*Known: .*memory",
+            r"did you mean sqlite\b.*`saverproof list targets`.*module:attribute",
         ),
         ("raising:x", r"does not import: ValueError: half configured \(.*raising.py, line 2\)"),
         ("bad.py:number", r"number is a int, expected a target \(a function decorated"),

@@ -69,7 +69,7 @@ def facts_of(saver: str, folder: Path, silence_s: float = 30.0) -> Facts:
         (
             "sqlit",
             "--saver sqlit: no target has that name; "
-            r"did you mean sqlite\b.*module:attribute.*Known: .*memory",
+            r"did you mean sqlite\b.*`saverproof list targets`.*module:attribute",
         ),
         ("nowhere:x", "--saver nowhere:x: nowhere does not import: ModuleNotFoundError"),
         ("raising:x", r"does not import: ValueError: half configured \(.*raising.py, line 2\)"),

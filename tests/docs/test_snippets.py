@@ -7,6 +7,7 @@ The pages on machines, on extending and on the bundled savers have tests of thei
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -19,6 +20,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from packaging.requirements import Requirement
+from tests.docs.sample_report import sample_report
 from tests.docs.sample_run import README, SHOWN, sample
 from tests.docs.snippets import BLOCKS, ROOT, Block, blocks, commands
 from tests.docs.times import MARKED, PAGE, table
@@ -31,7 +33,7 @@ from saverproof.known.reading import read_known
 from saverproof.project.options import project_options
 from saverproof.project.table import project_table
 from saverproof.targets.target import Target
-from saverproof_reports import write_report
+from saverproof_reports import validate, write_report
 from saverproof_savers.__main__ import import_command
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -209,6 +211,14 @@ def test_what_the_readme_shows_of_a_run_is_what_a_run_says() -> None:
     # takes some seconds of processor time, and nothing less shows what a user will see.
     (shown,) = SHOWN.findall(README.read_text("utf-8"))
     assert shown == sample(), "run: make pages"
+
+
+def test_the_sample_report_is_one_of_today_and_names_nobodys_folders() -> None:
+    report = sample_report()
+    assert validate(report) == []
+    text = json.dumps(report)
+    assert "/root/" not in text
+    assert "/home/" not in text
 
 
 def test_links_of_the_readme_work_wherever_it_is_shown() -> None:

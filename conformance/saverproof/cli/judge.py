@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from saverproof.project.table import project_table
 from saverproof.scaffold.passing import target_for
 from saverproof.scaffold.requests import INSPECTING
 from saverproof.targets.requests import PROBING
+from saverproof_reports.text import one_line
 
 _PROFILE = "--saver-profile"
 
@@ -56,7 +58,9 @@ def command(saver: str | None, options: tuple[str, ...]) -> None:
     if saver is None:
         given = _of_project(folder)
     else:
-        with forks_of((INSPECTING, PROBING, JUDGING)), working(f"finding out what {saver} is"):
+        what = f"finding out how {one_line(saver, 80)} opens"
+        shown = working(what) if ":" in saver else nullcontext()
+        with forks_of((INSPECTING, PROBING, JUDGING)), shown:
             found = target_for(saver, setting, lambda text: click.echo(f"  {text}", err=True))
         given = [f"--saver={found}"]
     if not any(one.startswith(_PROFILE) for one in (*given, *options)):

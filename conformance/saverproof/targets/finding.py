@@ -55,8 +55,8 @@ def _by_name(saver: str, folder: Path) -> TargetRef:
     near = difflib.get_close_matches(saver, points, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise TargetError(
-        f"--saver {saver}: no target has that name; {hint}Expected a known one, module:attribute "
-        f"or path/to/file.py:attribute. Known: {', '.join(points) or 'none'}"
+        f"--saver {saver}: no target has that name; {hint}expected one of the {len(points)} that "
+        "`saverproof list targets` shows, module:attribute or path/to/file.py:attribute"
     )
 
 

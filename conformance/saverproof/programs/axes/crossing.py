@@ -19,7 +19,7 @@ from saverproof.programs.renaming import renamed
 from saverproof.steps.definitions import Program
 
 NO_ROOM = "it takes seconds, for which this profile or budget has no room"
-NOT_REACHED = "no program of this run came to it"
+NOT_REACHED = "no program of this run used"
 
 
 def crossing(family: str, able: Collection[str], *, heavy: bool) -> Iterator[Program]:
