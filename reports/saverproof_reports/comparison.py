@@ -15,6 +15,7 @@ from saverproof_reports.comparing import (
     shown,
 )
 from saverproof_reports.errors import ReportError
+from saverproof_reports.laws import WorseLaw, worse_laws
 
 Contract = Mapping[str, Any]
 _NOT_JUDGED = ("unknown", "not-exercised", "not-applicable")
@@ -81,6 +82,7 @@ class SaverComparison:
     changes: tuple[Change, ...]
     unchanged: Mapping[str, int]
     figures: tuple[Figure, ...]
+    worse_laws: tuple[WorseLaw, ...]
     differences: tuple[SettingDifference, ...]
 
     def of(self, kind: VerdictChange) -> tuple[Change, ...]:
@@ -167,6 +169,7 @@ def _saver(old: Mapping[str, Any], new: Mapping[str, Any]) -> SaverComparison:
         tuple(sorted(changes, key=lambda change: order.index(change.kind))),
         unchanged,
         tuple(figures(old, new)),
+        tuple(worse_laws(old, new)),
         tuple(
             SettingDifference(field, shown(old["saver"][field]), shown(new["saver"][field]))
             for field in ("name", "class", "distribution", "version")

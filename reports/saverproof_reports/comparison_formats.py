@@ -35,6 +35,7 @@ def comparison_text(comparison: Comparison) -> str:
         lines += [f"  {_difference(one)}" for one in saver.differences]
         lines += [f"  {figure.what}: {' → '.join(figure.shown)}" for figure in saver.figures]
         lines += [f"  {_line(change)}" for change in saver.changes]
+        lines += [f"  costs more: {one.what}: {one.old} → {one.new}" for one in saver.worse_laws]
         lines.append(f"  unchanged: {_unchanged(saver)}")
     return "\n".join(lines) + "\n"
 
@@ -77,6 +78,9 @@ def _markdown(saver: SaverComparison) -> Iterator[str]:
     if saver.figures:
         rows = [[plain(figure.what), *figure.shown] for figure in saver.figures]
         yield table(["figure", "old", "new"], rows)
+    if saver.worse_laws:
+        rows = [[plain(one.what), plain(one.old), plain(one.new)] for one in saver.worse_laws]
+        yield table(["costs more", "old", "new"], rows)
     yield f"Unchanged: {_unchanged(saver)}"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.families import families, tally, with_verdict
+from saverproof_reports.laws import Law, telling_laws
 from saverproof_reports.markup import block, code, folded, linked, plain, prose, table, web
 from saverproof_reports.mending import AS_IF, FIX, MATTERS, fix_of, mistakes
 from saverproof_reports.summary import VERDICTS
@@ -92,7 +93,30 @@ def _saver(judged: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
     undecided = with_verdict(judged, "unknown", "not-exercised", "not-applicable")
     if undecided:
         parts.append(_undecided(undecided))
+    if costs := telling_laws(judged):
+        parts.append(_costs(costs))
     return parts
+
+
+def _costs(costs: Iterable[Law]) -> str:
+    rows = [
+        [
+            plain(law["question"]),
+            plain(law["item"]),
+            plain(law["order"]),
+            plain(law["law"]),
+            *(f"{counts:,} at {sizes:,}" for sizes, counts in _ends(law)),
+        ]
+        for law in costs
+    ]
+    head = ["asked", "one more", "law", "it", "first", "last"]
+    return folded("What operations cost as the store grows", table(head, rows))
+
+
+def _ends(law: Law) -> Iterator[tuple[int, int]]:
+    """Yield the smallest and the largest size, each with its count."""
+    for place in (0, -1):
+        yield law["sizes"][place], law["counts"][place]
 
 
 def _unsettled(judged: Mapping[str, Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from saverproof_reports.charts import Bar, Column
+from saverproof_reports.laws import Curve
 from saverproof_reports.text import one_line
 
 # In units of the SVG, which is as wide as its place on the page: some 320 pixels on a phone.
@@ -21,6 +22,7 @@ _WIDTH = 420
 _FONT = 14
 _SLOT = 9
 _HISTOGRAM_HEIGHT = 200
+_CURVES_HEIGHT = 200
 
 _LINE_LENGTH = 48
 """Characters of a label's line that fit the width."""
@@ -84,6 +86,33 @@ def histogram(columns: Sequence[Column], about: str) -> Markup:
     ]
     chart.add("", values)
     return _svg(chart, ["plain"], about, "; ".join(spans))
+
+
+def curves(drawn: Sequence[Curve], about: str) -> Markup:
+    """Draw curves with both axes logarithmic; what is none stands at one. They have the classes
+    ``k-0`` to ``k-3``, over and over.
+    """
+    sizes = sorted({size for curve in drawn for size in curve.sizes})
+    highest = max(max(curve.counts) for curve in drawn)
+    powers = [10**power for power in range(len(str(max(highest, 1))) + 1)]
+    chart = _pygal().XY(
+        **_options(_CURVES_HEIGHT) | {"margin_left": 0, "margin_right": 18, "margin_top": 6},
+        logarithmic=True,
+        dots_size=3,
+        range=(1, powers[-1]),
+        x_labels=[{"value": size, "label": f"{size:,}"} for size in sizes],
+        y_labels=[{"value": power, "label": f"{power:,}"} for power in powers],
+        truncate_label=-1,
+    )
+    captions = []
+    for curve in drawn:
+        points = list(zip(curve.sizes, curve.counts, strict=True))
+        told = [f"{count:,} at {size:,}" for size, count in points]
+        captions.append(f"{one_line(curve.name)}: {'; '.join(told)}")
+        values = [{"value": (size, max(count, 1))} for size, count in points]
+        chart.add("", values)
+    classes = [f"k-{number % 4}" for number in range(len(drawn))]
+    return _svg(chart, classes, about, ". ".join(captions))
 
 
 def _pygal() -> Any:

@@ -11,7 +11,16 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from saverproof_reports import charts, drawing, fault_words, markup, mending, unsettled, wording
+from saverproof_reports import (
+    charts,
+    drawing,
+    fault_words,
+    laws,
+    markup,
+    mending,
+    unsettled,
+    wording,
+)
 from saverproof_reports.causes import also_broken, by_cause, cause_of
 from saverproof_reports.diff import diff
 from saverproof_reports.entries import entries
@@ -73,6 +82,7 @@ def _templates() -> Environment:
         "charts": charts,
         "drawing": drawing,
         "fault_words": fault_words,
+        "laws": laws,
         "wording": wording,
         "unsettled": unsettled,
         "diff": diff,

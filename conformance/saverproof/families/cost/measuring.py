@@ -186,7 +186,9 @@ class Asking:
             return
         measurement.sizes.append(size)
         measurement.extents.append(store.asked.new if isinstance(store, Chat) else size)
-        for witness in counted[0].keys() & question.allowed.keys():
+        for witness in WITNESSES:
+            if witness not in counted[0] or witness not in question.allowed:
+                continue
             grain = WITNESSES[witness].grain
             count = median_low(one[witness] for one in counted)
             measurement.counts.setdefault(witness, []).append(count // grain * grain)
