@@ -100,7 +100,8 @@ def _add_results(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--saver-known",
         metavar="FILE",
-        help="known violations (TOML): reported, but they fail nothing",
+        help="known violations (TOML): reported, but they fail nothing; shipped: those that the "
+        "kit knows of released savers",
     )
     group.addoption(
         "--saver-baseline",

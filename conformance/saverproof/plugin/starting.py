@@ -19,6 +19,7 @@ from saverproof.facts import Facts
 from saverproof.families.requests import JUDGING
 from saverproof.known.entries import Entry
 from saverproof.known.reading import read_known
+from saverproof.known.shipped_files import SHIPPED, shipped_for
 from saverproof.plugin import options
 from saverproof.plugin.asked import narrowed
 from saverproof.plugin.by_project import BY_PROJECT
@@ -101,7 +102,8 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
     if selected is not None:
         families = _families_of(selected, families)
     known_option = config.getoption("saver_known")
-    shared = () if known_option is None else read_known(folder / known_option)
+    from_kit = known_option == SHIPPED
+    shared = () if known_option is None or from_kit else read_known(folder / known_option)
     refs = [find(saver, folder) for saver in dict.fromkeys(config.getoption("saver"))]
     setting = Setting.current(folder)
     _fork_children(config)
@@ -121,7 +123,9 @@ def _prepare(config: pytest.Config, earlier: Mapping[str, Any] | None, servers: 
         left = narrowed(asked, savers, config.getoption("saver_api"))
         selected, items = left.contracts, left.items
     report = config.getoption("saver_report")
-    known = {facts["name"]: _known(facts, shared) for facts in savers}
+    known = {
+        facts["name"]: _known(facts, shipped_for(facts) if from_kit else shared) for facts in savers
+    }
     by_project = config.stash.get(BY_PROJECT, False)
     _check_examples(known, folder / (report or FOLDER))
     _check_pinned(savers, folder / (report or FOLDER))

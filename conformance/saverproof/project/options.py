@@ -10,6 +10,7 @@ from typing import Any
 from saverproof.contracts.registry import contracts, families
 from saverproof.contracts.sets import contract_set
 from saverproof.errors import SaverproofError
+from saverproof.known.shipped_files import SHIPPED
 from saverproof.project.choices import APIS, PROFILES, duration
 from saverproof.project.table import NAME, ProjectTable
 from saverproof.targets.finding import find
@@ -94,7 +95,9 @@ def _version(value: Any, project: Path, folder: Path) -> list[str]:
 
 
 def _known(value: Any, project: Path, folder: Path) -> list[str]:
-    (name,) = _texts(value, "the path of a file")[:1]
+    (name,) = _texts(value, "the path of a file, or shipped")[:1]
+    if name == SHIPPED:
+        return [f"--saver-known={SHIPPED}"]
     if not (project / name).is_file():
         raise ValueError(f"found no file {name!r} in {project}, expected known violations")
     return [f"--saver-known={os.path.relpath(project / name, folder)}"]

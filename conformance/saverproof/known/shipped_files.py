@@ -1,0 +1,45 @@
+"""Known flaws of released savers, in files that come with the kit (``--saver-known=shipped``)."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+
+from saverproof.errors import KnownFileError
+from saverproof.facts import Facts
+from saverproof.known.entries import Entry
+from saverproof.known.reading import read_known
+
+SHIPPED = "shipped"
+"""The value of ``--saver-known`` that stands for these files."""
+FOLDER = Path(__file__).with_name("shipped")
+
+
+def shipped_for(facts: Facts) -> tuple[Entry, ...]:
+    """The flaws that the release of a saver is known to have.
+
+    Raises:
+        KnownFileError: there is no file for the saver's class, or not for its release; one line
+            says what there is.
+    """
+    file = FOLDER / f"{facts['saver_class']}.toml"
+    if not file.is_file():
+        there = ", ".join(sorted(path.stem for path in FOLDER.glob("*.toml")))
+        raise KnownFileError(
+            f"--saver-known={SHIPPED}: found no file for {facts['saver_class']}, "
+            f"expected one of {there}"
+        )
+    entries = read_known(file)
+    found = tuple(entry for entry in entries if entry.holds_for(facts["version"]))
+    if not found:
+        releases = " or ".join(_releases(entries))
+        raise KnownFileError(
+            f"--saver-known={SHIPPED}: found {facts['distribution']} {facts['version']}, expected "
+            f"a release that the file is for: {releases}"
+        )
+    return found
+
+
+def _releases(entries: Iterable[Entry]) -> Iterable[str]:
+    """The specifiers of the entries, each once, as they read."""
+    return dict.fromkeys(str(SpecifierSet(entry.versions or "")) for entry in entries)
