@@ -242,6 +242,22 @@ def test_a_server_without_an_empty_place_says_so(redis_server: ServerKind) -> No
                 client.flushdb()
 
 
+def test_the_place_of_a_folder_is_removed_after_the_folder(
+    redis_server: ServerKind, tmp_path: Path
+) -> None:
+    # There are 64: each script of a run has a folder of its own, and a run may have more.
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    with serving(redis_server):
+        first = dsn_for(redis_server, kept)
+        for number in range(70):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            assert dsn_for(redis_server, folder) == dsn_for(redis_server, folder)
+            folder.rmdir()
+        assert dsn_for(redis_server, kept) == first
+
+
 def test_databases_made_in_a_given_server_are_removed_at_the_end(postgres: ServerKind) -> None:
     with place(postgres) as theirs:
         with Keeper(Need.of(postgres), theirs.dsn) as keeper:

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from saverproof_faults.servers.keeper_protocol import Deed, Order
@@ -54,6 +55,8 @@ class Pool:
         self._ready: deque[tuple[str, str]] = deque()
         self._used: set[str] = set()
         self._labelled: dict[str, tuple[str, str]] = {}
+        self._folders: set[str] = set()
+        """Labels that were the paths of folders when they were first used."""
         self._labelling = threading.Lock()
         self._returned: deque[str] = deque()
         self._asked: deque[Callable[[], None]] = deque()
@@ -90,13 +93,25 @@ class Pool:
     def labelled(self, label: str) -> tuple[str, str]:
         """Return the name and the DSN of the place with a label, which is empty at first.
 
+        A label that is the path of a folder stands for it: the place is removed after the folder
+        is. Scripts end like that, and a server may have room for few places.
+
         Raises:
             Exception: what kept the server from making one.
         """
         with self._labelling:
             if label not in self._labelled:
+                self._remove_of_folders_gone()
                 self._labelled[label] = self.take()
+                if Path(label).is_dir():
+                    self._folders.add(label)
             return self._labelled[label]
+
+    def _remove_of_folders_gone(self) -> None:
+        for label in [each for each in self._folders if not Path(each).is_dir()]:
+            self._folders.discard(label)
+            name, _ = self._labelled.pop(label)
+            self.give_back(name)
 
     def give_back(self, name: str) -> None:
         """Take a place back, to be removed."""

@@ -94,7 +94,11 @@ class _Numbered:
                 self._free.remove(number)
                 self._used[name] = number
                 return within(self._dsn, str(number))
-        raise NoPlaceError(f"no empty database among {len(self._free) + len(self._used)}")
+        databases = len(self._free) + len(self._used)
+        raise NoPlaceError(
+            f"no empty database among {databases}: {len(self._used)} are in use, "
+            f"{len(self._free)} hold what others have put there"
+        )
 
     def drop(self, name: str) -> None:
         if name in self._used:
