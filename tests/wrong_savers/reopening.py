@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -184,3 +185,20 @@ class NotingFirst(Database):
 @wrong(REOPENS, "a migration is noted as done before it is")
 class MigrationNotedFirst(SqliteReference):
     database_class = NotingFirst
+
+
+# Whoever opens it while another does is refused as well; what is killed is not resumed.
+SEEN = {"concurrency/instances-agree", "concurrency/processes-lose-nothing", "durability/resume"}
+
+
+@wrong(REOPENS, "a lock file that a killed process leaves is a store in use", also=SEEN)
+class LockFileIsBelieved(SqliteReference):
+    def __init__(self, folder: Path, *, serde: object = None) -> None:
+        self.__dict__["lock_file"] = folder / "saver.lock"
+        os.close(os.open(self.__dict__["lock_file"], os.O_CREAT | os.O_EXCL, 0o600))
+        super().__init__(folder, serde=serde)
+
+    def close(self) -> None:
+        super().close()
+        if not self.is_clone:
+            self.__dict__["lock_file"].unlink(missing_ok=True)

@@ -33,8 +33,10 @@ CHILDREN = (child, graph_child, power_child)
 """The modules whose functions run in processes of their own."""
 SIDE_BY_SIDE = 2
 """Trials that run at the same time, on stores of their own: while one waits, another works."""
-MOST_HANGS = 3
-"""Processes that hang, after which a saver is not asked any further."""
+MOST_HANGS = 2
+"""Processes that hang, after which a saver is not asked any further: twice is no accident."""
+_KNOWN_TO_HANG = 3
+"""By what the deadline is divided once a process has hung, or one that looked at many stores."""
 
 
 _AFTERWARDS = tuple(
@@ -69,6 +71,11 @@ class KillBench:
     def slow(self) -> bool:
         """Whether each process is a fresh interpreter."""
         return self.harness.reason is not None
+
+    @property
+    def deadline_s(self) -> float:
+        """How long a process may take."""
+        return DEADLINE_S / _KNOWN_TO_HANG if self.hangs else DEADLINE_S
 
     @contextmanager
     def store(self) -> Iterator[dict[str, Any]]:
@@ -189,7 +196,7 @@ class KillBench:
         """
         self.kills += len(each)
         writers = [Writer(body, arguments, kill) for arguments, kill in each]
-        results = self.harness.together(writers, deadline_s=DEADLINE_S)
+        results = self.harness.together(writers, deadline_s=self.deadline_s)
         self.hangs += sum(result.died_by is DiedBy.DEADLINE for result in results)
         self._tell_server([arguments for arguments, _ in each], killed=server)
         return results
@@ -205,14 +212,16 @@ class KillBench:
                 Writer(child.write, given, kill_at(place)),
                 Writer(child.survive, other),
             ],
-            deadline_s=2 * DEADLINE_S,
+            deadline_s=2 * self.deadline_s,
         )
         return first, second
 
-    def looked(self, arguments: dict[str, Any], *, afresh: bool) -> View:
+    def looked(
+        self, arguments: dict[str, Any], *, afresh: bool, deadline_s: float | None = None
+    ) -> View:
         """What another process sees, ``afresh`` in an interpreter that shares nothing."""
         look = self.harness.look_afresh if afresh else self.harness.look
-        view = look(child.look, arguments, deadline_s=DEADLINE_S)
+        view = look(child.look, arguments, deadline_s=deadline_s or self.deadline_s)
         self.hangs += view.died_by is DiedBy.DEADLINE
         return view
 
@@ -232,7 +241,7 @@ class KillBench:
         if self.hangs_too_often or max(map(len, shares), default=0) < 2:
             return [self._looked_alone(store) for share in shares for store in share]
         each = [{"stores": list(share)} for share in shares]
-        views = self.harness.looks(child.look_at_each, each, deadline_s=DEADLINE_S)
+        views = self.harness.looks(child.look_at_each, each, deadline_s=self.deadline_s)
         return [
             seen
             for share, view in zip(shares, views, strict=True)
@@ -242,11 +251,15 @@ class KillBench:
     def _told_apart(self, stores: Sequence[dict[str, Any]], view: View) -> list[View | None]:
         """What one process saw of these stores; each alone, if one of them ended it."""
         if view.value is None:
-            return [self._looked_alone(store) for store in stores]
+            hung = view.died_by is DiedBy.DEADLINE
+            deadline_s = DEADLINE_S / _KNOWN_TO_HANG if hung else self.deadline_s
+            return [self._looked_alone(store, deadline_s) for store in stores]
         return [replace(view, value=seen) for seen in view.value]
 
-    def _looked_alone(self, store: dict[str, Any]) -> View | None:
-        return None if self.hangs_too_often else self.looked(store, afresh=False)
+    def _looked_alone(self, store: dict[str, Any], deadline_s: float | None = None) -> View | None:
+        if self.hangs_too_often:
+            return None
+        return self.looked(store, afresh=False, deadline_s=deadline_s)
 
     @property
     def hangs_too_often(self) -> bool:

@@ -29,7 +29,7 @@ class KillTrial:
     ``acknowledged`` operations had returned; ``flying`` says that the next had begun. ``trouble``
     is why the store could not be used any more; ``seen`` says that it still showed all it should.
     ``beside`` says that a second process was at work, ``survivor`` that it is the one which is
-    judged here.
+    judged here, ``hung`` that whoever looked, or went on, came to no end.
     """
 
     run: KilledRun
@@ -43,6 +43,7 @@ class KillTrial:
     beside: bool = False
     survivor: bool = False
     seen: bool = False
+    hung: bool = False
 
     @property
     def operation(self) -> str:
@@ -135,7 +136,11 @@ class KillRecord:
 
     def cut_off(self, contracts: Iterable[str], hangs: int) -> None:
         """Processes hung so often that no more were tried: nothing is known to hold."""
-        self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
+        if REOPENS in self.found:
+            why = "kills left a store at which processes hang, and no more were tried"
+            self.tally.not_exercised(contracts, hidden(why, REOPENS))
+        else:
+            self.tally.unsure(contracts, f"cut off: {hangs} processes hung")
 
     def counted(self, run: KilledRun, places: Iterable[KillPlace]) -> None:
         """Take in the places of a fixed program."""

@@ -53,6 +53,7 @@ def trial_of(
         None if view.value is None else view.value.get("first_answer_ms"),
         beside,
         seen=seen,
+        hung=view.died_by is DiedBy.DEADLINE,
     )
 
 
@@ -75,6 +76,7 @@ def survivor_of(subject: Subject, place: KillPlace, result: TrialResult, view: V
         beside=True,
         survivor=True,
         seen=seen,
+        hung=DiedBy.DEADLINE in (result.died_by, view.died_by),
     )
 
 
