@@ -130,7 +130,7 @@ def _events(facts: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> list[d
     """The events of a run, as the plugin writes them."""
     known: Facts = {
         "name": "crowd",
-        "ref": {},
+        "ref": {"saver": "crowd"},
         "saver_class": "crowd",
         "distribution": None,
         "version": None,

@@ -15,6 +15,7 @@ from saverproof.judging.session import Breach
 from saverproof.machines.differences import Account, Differences, calls_in
 from saverproof.machines.trials import ProgramRun
 from saverproof.machines.violations import plain
+from saverproof.steps.definitions import Program
 from saverproof.steps.describing import describe
 
 
@@ -26,10 +27,16 @@ class Entry:
     left: tuple[Breach, ...]
     told: list[Breach] = field(default_factory=list)
     """What findings show, or what another contract is behind."""
+    shorter: dict[str, Program] = field(default_factory=dict)
+    """Programs that show what is left in fewer steps, by contract."""
     counted: set[int] = field(default_factory=set)
     """Which differences are counted, by the identity of the breach: masked ones are once they
     are seen to differ from what was predicted.
     """
+
+    def program_for(self, name: str) -> Program:
+        """The shortest program known to show what is left of a contract."""
+        return self.shorter.get(name, self.run.program)
 
     @property
     def named(self) -> list[tuple[str, Breach]]:

@@ -150,7 +150,7 @@ class FunctionalJudging:
     def _unexplained(self, search: ProgramSearch, shown: Collection[str]) -> dict[str, Unsettled]:
         """What nothing explains that was found, by contract, with the shortest program each."""
         ledger = search.ledger
-        shortest = {name: entry.run.program for name, entry in ledger.shortest().items()}
+        shortest = {name: one.program_for(name) for name, one in ledger.shortest().items()}
         ledger.examples |= {name: tuple(map(describe, p)) for name, p in shortest.items()}
         account = ledger.account(shown, self.tally.applicable)
         return {
