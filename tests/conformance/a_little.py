@@ -9,12 +9,16 @@ from itertools import islice
 import pytest
 
 from saverproof.families.cost import effort as costs
+from saverproof.families.cost import family as cost_family
 from saverproof.families.cost import reporting
+from saverproof.families.cost.questions import STORES
 from saverproof.families.functional import effort as functional
 from saverproof.families.functional import judging as functional_judging
 from saverproof.families.graph import family as graphs
 from saverproof.families.graph.scenarios import SCENARIOS
 from saverproof.families.resources import effort as resources
+from saverproof.families.resources import family as resources_family
+from saverproof.families.resources.work import WORKS
 from saverproof.items import Outcome
 from saverproof.machines.registry import MACHINES
 from saverproof.programs.axes.crossing import crossing
@@ -23,7 +27,7 @@ from saverproof.steps.definitions import Program
 _PARTS = 8
 """Of the programs in which the points of axes come together."""
 _THIRDS = 3
-"""Of those that each machine enumerates, and of the graphs."""
+"""Of those that each machine enumerates, of the graphs, and of what grows or is repeated."""
 
 
 def judge_a_little(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,6 +43,9 @@ def judge_a_little(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for machine in MACHINES.values():
         monkeypatch.setattr(machine, "examples", machine.examples[turn % _THIRDS :: _THIRDS])
     monkeypatch.setattr(graphs, "SCENARIOS", SCENARIOS[turn % _THIRDS :: _THIRDS])
+    monkeypatch.setattr(cost_family, "STORES", STORES[turn % _THIRDS :: _THIRDS])
+    works = dict(list(WORKS.items())[turn % _THIRDS :: _THIRDS])
+    monkeypatch.setattr(resources_family, "WORKS", works)
     monkeypatch.setattr(costs, "FACTOR", 2)
     monkeypatch.setitem(costs._LARGEST, "quick", 64)
     # Advice that is not followed needs no script.

@@ -73,13 +73,15 @@ class ResourcesJudging:
 
     def _works(self) -> list[type[Work]]:
         able = self.plan.facts["operations"][self.plan.api]
-        works = [work for work in WORKS.values() if NEEDS.get(work, "put") in able]
+        unable: set[type[Work]] = set()
         if self.plan.api == "sync":
-            works.remove(Cancellations)
+            unable.add(Cancellations)
         if not self.target.durable:
             # What is in memory alone is not there when it is opened again.
-            works.remove(Openings)
-        return works
+            unable.add(Openings)
+        return [
+            work for work in WORKS.values() if work not in unable and NEEDS.get(work, "put") in able
+        ]
 
     def _measure(self, work: type[Work]) -> None:
         times = times_of(work, self.plan.profile, self.plan.facts)
