@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds right-on-servers oldest bench lock wheel release clean
+.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds right-on-servers oldest bench lock wheel release field clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -70,6 +70,7 @@ docs: $(VENV)/ready
 pages: $(VENV)/ready
 	$(BIN)/python -m saverproof.contracts.page > docs/contracts.md
 	$(BIN)/python -m saverproof.peer.page > docs/peer.md
+	$(BIN)/python .ci/field.py page > docs/field.md
 	$(BIN)/python -m tests.docs.times
 	$(BIN)/python -m tests.docs.sample_run
 
@@ -96,6 +97,10 @@ selftest-full: $(VENV)/ready
 crowds: $(VENV)/ready
 	$(BIN)/python -m tests.crowds.measure --pairs --fives --tens --jobs $(WORKERS)
 	$(BIN)/python -m tests.crowds.measure --first --mend --jobs $(WORKERS)
+
+# Released savers, each in an environment of its own: minutes for each. `make pages` shows the results.
+field: $(VENV)/ready
+	$(BIN)/python .ci/field.py run
 
 oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/pytest tests/oldest
