@@ -3,8 +3,8 @@
     .ci/field.py run [TARGET...]   judge what field/packages.toml names, or these targets of it
     .ci/field.py page              print docs/field.md
 
-Each release is judged in an environment of its own, with the quick profile and seed 0. Of its report
-only what the page needs stays, in field/results.
+Each release is judged in an environment of its own, with the quick profile and seed 0. Of its
+report only what the page needs stays, in field/results.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _INTRODUCTION = """\
 
 <!-- Generated: python .ci/field.py page > docs/field.md -->
 
-What saverproof's quick profile finds in released savers, each release in an environment of its own (`make field`). A quick run is short: what it
-does not find may be there all the same. Which contract means what, and how a saver is mended, is in [Contracts](contracts.md).
+What saverproof's quick profile finds in released savers, each release in an environment of its own
+(`make field`). A quick run is short: what it does not find may be there all the same. Which contract
+means what, and how a saver is mended, is in [Contracts](contracts.md).
 """
 
 
@@ -128,11 +129,13 @@ def _consequences(found: list[dict[str, Any]]) -> Iterator[str]:
                 release = f"`{one['target']}` {one['version']} ({', '.join(each['apis'])})"
                 broken.setdefault(each["id"], []).append((release, each["matters"], each["seen"]))
     for name, releases in sorted(broken.items()):
-        yield f"\n**{_contract(name)}**. What may follow where it breaks: {linked(releases[0][1])}\n"
+        matters = linked(releases[0][1])
+        yield f"\n**{_contract(name)}**. What may follow where it breaks: {matters}\n"
         yield from (f"- {release}: {plain(seen)}" for release, _, seen in releases)
     yield (
         "\n`saverproof judge TARGET` shows each again, with a script; "
-        "[`--saver-known=shipped`](known.md#flaws-of-released-savers) excuses what is listed for a release."
+        "[`--saver-known=shipped`](known.md#flaws-of-released-savers) excuses what is listed for a "
+        "release."
     )
 
 
