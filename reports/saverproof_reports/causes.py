@@ -123,7 +123,24 @@ def _evidence(one: Contract, other: Contract) -> str | None:
     for first, second in pairs:
         if why := _why(one["id"], first, other["id"], second):
             return why
-    return None
+    if _has_own_mistake(one) or _has_own_mistake(other):
+        # What such a one breaks as well is predicted: that programs look alike says nothing.
+        return None
+    alike = any(_needs_all(first, second) for first, second in pairs if not second.get("mistake"))
+    return f"its program needs all that the one which breaks {one['id']} needs" if alike else None
+
+
+def _has_own_mistake(contract: Contract) -> bool:
+    """Return whether a known mistake, of which this contract speaks, is behind a violation."""
+    return any(found.get("mistake_of") == contract["id"] for found in contract["violations"])
+
+
+def _needs_all(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Return whether the program of the second violation needs what that of the first needs."""
+    needs, others = set(first.get("needs", ())), set(second.get("needs", ()))
+    special, of_others = _special(needs), _special(others)
+    wanted, there = (special, of_others) if special else (needs, others)
+    return wanted <= there and (len(wanted) > 1 or bool(wanted and wanted == there and special))
 
 
 def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, Any]) -> str | None:
@@ -144,9 +161,6 @@ def _why(root: str, first: Mapping[str, Any], name: str, second: Mapping[str, An
         return f"the program that breaks {root} shows it as well"
     if first["observed"] == second["observed"] and first["observed"].startswith("raised "):
         return f"the same is raised as where {root} breaks"
-    wanted, there = (special, of_others) if special else (needs, others)
-    if wanted <= there and (len(wanted) > 1 or (wanted and wanted == there and special)):
-        return f"its program needs all that the one which breaks {root} needs"
     if name in first.get("may_break", ()) and not (
         special and of_others and special.isdisjoint(of_others)
     ):
