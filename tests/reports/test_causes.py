@@ -60,6 +60,13 @@ def test_what_has_causes_of_its_own_is_in_no_group(
     assert causes([broken(ROOT, **first), broken(OTHER, **second)]) == []
 
 
+def test_alike_programs_say_nothing_of_a_contract_with_a_mistake_of_its_own() -> None:
+    first, second = broken(ROOT, needs=["a", "b"]), broken(OTHER, needs=["a", "b", "c"])
+    assert causes([first, second])
+    own = broken(OTHER, mistake="it forgets", mistake_of=OTHER)["violations"]
+    assert causes([first, {**second, "violations": [*second["violations"], *own]}]) == []
+
+
 def test_what_is_to_be_mended_first_stands_before_what_it_breaks() -> None:
     contracts = [broken(OTHER, goes_without=[ROOT]), broken(THIRD), broken(ROOT), HELD]
     judged = {"causes": causes(contracts)}
