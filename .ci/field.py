@@ -34,8 +34,8 @@ _INTRODUCTION = """\
 <!-- Generated: python .ci/field.py page > docs/field.md -->
 
 What saverproof's quick profile finds in released savers, each release in an environment of its own
-(`make field`). A quick run is short: what it does not find may be there all the same. Which contract
-means what, and how a saver is mended, is in [Contracts](contracts.md).
+(`make field`). A quick run is short: what it does not find may be there all the same. Which
+contract means what, and how a saver is mended, is in [Contracts](contracts.md).
 """
 
 
