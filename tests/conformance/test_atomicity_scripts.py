@@ -56,6 +56,13 @@ def test_every_kind_of_fault_has_a_script(
     assert finding.contract in said
 
 
+def test_a_script_of_a_saver_in_memory_asks_the_very_same_saver(tmp_path: Path) -> None:
+    script = only(judged(targets.memory, tmp_path, operations=TWO), "all-or-nothing").reproducer
+    right = "from saverproof.reference.saver import ReferenceSaver as InMemorySaver"
+    memory = "from langgraph.checkpoint.memory import InMemorySaver"
+    assert [ended(text, tmp_path)[0] for text in (script, script.replace(memory, right))] == [1, 0]
+
+
 @pytest.mark.usefixtures("random_programs_alone")
 def test_a_random_program_is_shortened_and_has_a_script(tmp_path: Path) -> None:
     outcome = judged(faulty("FailingTwice"), tmp_path, operations=TWO)

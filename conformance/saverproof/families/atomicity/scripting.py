@@ -33,7 +33,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
         return ""
     calls = CallSource(api, opening.managed)
     methods = saver_methods(target, (scenario.step,), calls)
-    database = next(iter(found.sweep.store.databases), "")
+    database = database_of(found)
     promise = f"{found.verdict.contract}: {statement}"
     faults = [*plain_faults(injection, found.sweep.counted.places, database, scenario.step)]
     # What the thread's own listing does not show, one over all threads may, where no other is used.
@@ -45,7 +45,7 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
             if len(opening.expression) > _WIDEST:
                 writer.helpers.add("opened")
             try:
-                lines = body_class(writer, opening, found, fault, database).lines()
+                lines = body_class(writer, opening, found, fault, target).lines()
             except (NoScriptError, KeyError):
                 return ""
             body = main(opening.in_folder(lines), coroutine=calls.in_coroutine)
@@ -58,6 +58,11 @@ def reproducer(target: Target, found: Found, api: str, statement: str) -> str:
     return ""
 
 
+def database_of(found: Found) -> str:
+    """The file of the store's first database; "" if there is none."""
+    return next(iter(found.sweep.store.databases), "")
+
+
 def top_of(fault: PlainFault, opening: Opening) -> tuple[str, ...]:
     """What stands above the script's functions."""
     covering = COVERING_BESIDE if opening.server else COVERING
@@ -68,9 +73,15 @@ class _Body:
     """The lines of a script in which the saver is used."""
 
     def __init__(
-        self, writer: ScriptWriter, opening: Opening, found: Found, fault: PlainFault, database: str
+        self,
+        writer: ScriptWriter,
+        opening: Opening,
+        found: Found,
+        fault: PlainFault,
+        target: Target,
     ) -> None:
-        self.writer, self.opening, self.fault, self.database = writer, opening, fault, database
+        self.writer, self.opening, self.fault = writer, opening, fault
+        self.database, self.durable = database_of(found), target.durable
         self.scenario, self.verdict = found.sweep.scenario, found.verdict
 
     def lines(self) -> list[str]:
@@ -117,7 +128,10 @@ class _Body:
         if contract == CANCELLED or (fault.may_store and contract != SILENT):
             then = [*(_working(then) if fault.may_store else then), call, f"whole = {listing}"]
             wrong = "after not in (before, whole)"
-        return [*self._opened(first), *self._opened([*then, *_complaint(wrong)])]
+        then += _complaint(wrong)
+        # What keeps nothing shows nothing to another saver, whether it is right or wrong.
+        again = self.durable
+        return [*self._opened(first), *self._opened(then)] if again else self._opened(first + then)
 
     def _opening_fails(self, first: list[str]) -> list[str]:
         """A store, if there is one, is opened and set up, and that fails."""
