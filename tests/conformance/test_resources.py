@@ -20,6 +20,7 @@ from saverproof import target
 from saverproof.families.answer import Status
 from saverproof.families.resources import family, holdings, reporting
 from saverproof.families.resources.family import ResourcesFamily, ResourcesJudging
+from saverproof.families.resources.measuring import Measurement
 from saverproof.families.resources.work import (
     Cancellations,
     Failures,
@@ -159,6 +160,23 @@ def test_nothing_stays_of_a_right_saver(where: str, api: str, tmp_path: Path) ->
     outcome = judged(where, tmp_path, api)
     assert outcome.findings == ()
     assert FLAT in outcome.checked
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "leaks"),
+    [
+        # An executor under load: each of its threads keeps the last error that it met.
+        ("objects", (240, 192, 368, 464), False),
+        ("objects", (272, 240, 480, 1_408), True),
+        ("threads", (12, 20, 30, 40), False),
+        ("threads", (11, 14, 26, 74), True),
+    ],
+)
+def test_a_pool_that_fills_slowly_is_no_leak(
+    kind: str, counts: tuple[int, ...], leaks: bool
+) -> None:
+    measured = Measurement(Puts, times=[10, 40, 160, 640], counts={kind: [*counts]})
+    assert (kind in measured.leaks) is leaks
 
 
 def test_nothing_is_known_of_a_saver_that_raises(

@@ -29,23 +29,29 @@ _NOT_OF_SAVERS = ("<", *(str(_KIT / name) for name in ("execution", "families", 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Something that a process holds. Up to ``slack`` more of it are no leak."""
+    """Something that a process holds. Up to ``slack`` more of it are no leak, nor is less than
+    ``least`` more for each time. It is told in whole ``grain``s.
+    """
 
     unit: str
     slack: int
+    least: float
     grain: int = 1
 
 
+# A pool opens connections, and an executor threads, until there are as many as it may have: 32 are
+# usual, and come one by one where the machine is busy. Over the last 480 times that is one in 15.
+_ONE_IN_TWELVE = 1 / 12
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        # A pool opens connections, and an executor threads, until there are as many as it may have.
-        "descriptors": Kind("descriptors", 8),
-        "threads": Kind("threads", 8),
-        "tasks": Kind("tasks of the event loop", 4),
-        "files": Kind("files", 4),
-        # Caches of statements and of compiled patterns fill until they are full.
-        "objects": Kind("objects", 64, 16),
-        "memory": Kind("bytes of memory", 32_768, 8_192),
+        "descriptors": Kind("descriptors", 8, _ONE_IN_TWELVE),
+        "threads": Kind("threads", 8, _ONE_IN_TWELVE),
+        "tasks": Kind("tasks of the event loop", 4, _ONE_IN_TWELVE),
+        "files": Kind("files", 4, _ONE_IN_TWELVE),
+        # Caches of statements and of compiled patterns fill until they are full, and each thread of
+        # an executor keeps the last error that it met: some ten objects, and 1 KiB.
+        "objects": Kind("objects", 64, 1.0, 16),
+        "memory": Kind("bytes of memory", 32_768, 128.0, 8_192),
     }
 )
 """By name; what ends a process soonest comes first."""

@@ -57,7 +57,7 @@ class Measurement:
         return {
             kind: law
             for kind, law in self.laws.items()
-            if law.order.exceeds(Order.LOGARITHMIC) and law.per_item > 0
+            if law.order.exceeds(Order.LOGARITHMIC) and law.per_item >= KINDS[kind].least
         }
 
     def look(self, holder: Holder, times: int) -> None:
