@@ -22,6 +22,7 @@ from saverproof.contracts.tables import (
 from saverproof.judging import facts
 from saverproof.judging.facts import Fact
 from saverproof.judging.scenes import CallOnLoop, CheckFiles, Elsewhere
+from saverproof.machines.ledger import Ledger
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import Trials
 from saverproof.mistakes.deletion import DeleteLeavesWrites
@@ -297,3 +298,11 @@ def test_what_another_family_would_be_blamed_for_is_explained_by_its_cause(
     account = search.ledger.account(search.found, search.wanted)
     assert account.shown == 1
     assert not account.elsewhere
+
+
+def test_what_comes_from_a_mistake_that_nothing_shows_is_left_open() -> None:
+    ledger = Ledger(total=3)
+    ledger.leave("upsert/put-replaces", ())
+    account = ledger.account([], {"ordering/writes-sorted"})
+    assert account.elsewhere == {("upsert/put-replaces",): 1}
+    assert (account.seen, account.explained) == (2, 2)

@@ -91,6 +91,11 @@ class Ledger(Differences):
         entry.told.append(breach)
         self.weigh(entry, entry.left)
 
+    def leave(self, contract: str, program: Program) -> None:
+        """A difference comes from a contract being broken that no finding shows."""
+        self.elsewhere[(contract,)] += 1
+        self.examples.setdefault(contract, tuple(map(describe, program)))
+
     def shortest(self) -> dict[str, Entry]:
         """The shortest program that shows something unsettled of each contract."""
         found: dict[str, Entry] = {}

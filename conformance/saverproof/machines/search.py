@@ -5,7 +5,9 @@ from __future__ import annotations
 from saverproof.machines.differences import calls_in
 from saverproof.machines.following import STEPS_TO_BLAME, Following
 from saverproof.machines.ledger import Entry
+from saverproof.machines.prediction import compare
 from saverproof.machines.violations import plain
+from saverproof.mistakes import Mistake
 from saverproof.steps.definitions import Program
 
 _LAST_ALLOWANCE = 8_000
@@ -19,12 +21,27 @@ class ProgramSearch(Following):
 
     def show_mistakes(self) -> None:
         """Show each known mistake that breaks a contract of this item by its own program, where no
-        finding does that would stay if it were the only one.
+        finding does that would stay if it were the only one. One that nothing shows is told as what
+        its contract may be broken by: what it explains is not settled.
         """
         with self.trials.patience.following_up(self.trials.calls):
             for mistake in self.diagnosis.mistakes:
                 if mistake.breaks in self.wanted:
                     self._show_mistake(mistake)
+        shown = {*self.found, *(violation.contract for violation in self.others)}
+        for mistake in self.diagnosis.mistakes:
+            if mistake.breaks not in shown:
+                self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
+
+    def _shortest_predicted_by(self, mistake: Mistake) -> Program:
+        """The shortest program of those kept that shows what this mistake alone would."""
+        predictor = self.diagnosis.predictor
+        programs = (
+            run.program
+            for run in self.diagnosis.wrong
+            if compare(run, predictor.predict(run, [mistake])).predicted
+        )
+        return min(programs, key=calls_in, default=())
 
     def settle_the_rest(self) -> None:
         """Look once more at what was seen and is not settled: the shortest program of each sort."""
