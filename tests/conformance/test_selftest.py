@@ -30,12 +30,12 @@ from saverproof.contracts.registry import contracts
 from saverproof.items import Outcome
 from saverproof.judging.scenes import event_loop
 from saverproof.judging.session import Breach
-from saverproof.machines.ingredients import Ingredient
 from saverproof.machines.ledger import Entry
 from saverproof.machines.prediction import Predictor, compare
 from saverproof.machines.registry import FUNCTIONAL_FAMILIES
 from saverproof.machines.search import ProgramSearch
 from saverproof.machines.trials import ProgramRun
+from saverproof.programs.trait import Trait
 from saverproof.scripts import verification
 from saverproof.targets.event_loop import loop_for
 from saverproof.targets.loading import load
@@ -125,7 +125,7 @@ def unproved(search: ProgramSearch, entry: Entry) -> list[Breach]:
     ]
 
 
-def _takes_out(search: ProgramSearch, entry: Entry, breach: Breach, need: Ingredient) -> bool:
+def _takes_out(search: ProgramSearch, entry: Entry, breach: Breach, need: Trait) -> bool:
     program = need.without(entry.run.program)
     if need.whole_step or program == entry.run.program:
         return False

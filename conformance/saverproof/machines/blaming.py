@@ -11,12 +11,13 @@ from saverproof.judging.attribution.features import REFUSED, asked_about
 from saverproof.judging.facts import OWN
 from saverproof.judging.session import Breach
 from saverproof.machines.diagnosis import Diagnosis
-from saverproof.machines.ingredients import Ingredient, ingredients
 from saverproof.machines.patience import OutOfPatience
 from saverproof.machines.prediction import Predictor
+from saverproof.machines.traits import traits
 from saverproof.machines.trials import ProgramRun, Trials
 from saverproof.machines.violations import Violation, kind_of, plain, plain_breaches
 from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.programs.trait import Trait
 from saverproof.steps.definitions import OwnStep, Program, Step
 
 SAME = parity.SAME_ANSWERS.id
@@ -199,12 +200,12 @@ class Blaming:
 
     def _looked_at(
         self, program: Program, breach: Breach
-    ) -> tuple[tuple[Ingredient, ...], frozenset[str]]:
+    ) -> tuple[tuple[Trait, ...], frozenset[str]]:
         """What a program needs, and what else it shows, as far as patience goes."""
-        needs: list[Ingredient] = []
+        needs: list[Trait] = []
         try:
             also = frozenset(b.contract for b in plain_breaches(self._replay(program)))
-            for each in ingredients(program):
+            for each in traits(program):
                 if not self._similar(self._replay(each.without(program)), breach):
                     needs.append(each)
                 if len(needs) == _MOST_NEEDS:

@@ -42,7 +42,7 @@ def finding(
         steps=tuple(describe(step) for step in program),
         program=to_json(program),
         reproducer=reproducer(target, program, violation.breach, api, name=name, own=own),
-        needs=tuple(each.name for each in violation.needs),
+        needs=tuple(each.words for each in violation.needs),
         goes_without=tuple(sorted({each.contract for each in violation.needs} - {"", name})),
         also_shows=tuple(sorted(violation.also)),
         may_break=tuple(sorted(implied)),

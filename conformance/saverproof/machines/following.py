@@ -10,7 +10,6 @@ from typing import TypeAlias
 from saverproof.contracts.tables import isolation
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import Blaming
-from saverproof.machines.ingredients import Ingredient
 from saverproof.machines.ledger import Entry, Ledger
 from saverproof.machines.prediction import compare, signature
 from saverproof.machines.trials import ProgramRun
@@ -18,6 +17,7 @@ from saverproof.machines.violations import Violation, has_cause_of, plain
 from saverproof.mistakes import Mistake
 from saverproof.mistakes.programs import programs
 from saverproof.programs.shrinking import MOST_STEPS, shrink
+from saverproof.programs.trait import Trait
 from saverproof.steps.codec import from_json
 from saverproof.steps.definitions import Program
 
@@ -164,7 +164,7 @@ class Following(Blaming):
         return left
 
     @property
-    def _needs(self) -> list[Ingredient]:
+    def _needs(self) -> list[Trait]:
         """What findings need that no known mistake predicts. That one needs a kind of step proves
         nothing: without it, other flaws go as well.
         """

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from saverproof.judging.session import Breach
-from saverproof.machines.ingredients import Ingredient
 from saverproof.machines.trials import ProgramRun
 from saverproof.mistakes import Mistake
+from saverproof.programs.trait import Trait
 from saverproof.steps.definitions import Program
 
 
@@ -24,7 +24,7 @@ class Violation:
     contract: str
     program: Program
     breach: Breach
-    needs: tuple[Ingredient, ...] = ()
+    needs: tuple[Trait, ...] = ()
     also: frozenset[str] = frozenset()
     shortened: bool = True
     mistake: Mistake | None = None

@@ -10,6 +10,7 @@ from typing import Any
 
 from saverproof.contracts.tables import channels, identity, isolation
 from saverproof.model.metadata import merged
+from saverproof.programs.trait import Trait
 from saverproof.steps.definitions import PLAIN, Extras, Program, Put, PutWrites, Step
 from saverproof.values import CATALOGUE, Value
 
@@ -21,9 +22,9 @@ NEVER_BEHIND_A_FEATURE = frozenset(
 Kind = type[Put] | type[PutWrites]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Feature:
-    """A feature with a contract: which steps have it, and the program without it.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Feature(Trait):
+    """A trait by which contracts are told apart: ``touches`` says which steps have it.
 
     ``evident`` says that a step alone shows it, so that judging the step is evidence. With
     ``only_for`` it is asked about breaches of these contracts alone, and never about those in
@@ -33,15 +34,17 @@ class Feature:
     blamed in error.
     """
 
-    contract: str
     touches: Callable[[Step], bool]
-    without: Callable[[Program], Program]
     evident: bool = True
     only_for: frozenset[str] = frozenset()
     never_for: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
     parts: tuple[Feature, ...] = ()
     """What it is made of, if that can be taken out part by part."""
+
+    # Several speak of one contract: each is itself alone.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def may_be_behind(self, contract: str) -> bool:
         """Whether the feature is asked about when this contract is broken."""
@@ -92,7 +95,7 @@ def _values_of_kinds(contract: str, kind: Kind, names: frozenset[str], *facts: s
             return replace(step, writes=tuple((n, plain(v) or v) for n, v in step.writes))
         return step
 
-    return Feature(contract, touches, _each(change), facts=frozenset(facts))
+    return Feature(contract, _each(change), touches=touches, facts=frozenset(facts))
 
 
 def _each(change: Callable[[Any], Step]) -> Callable[[Program], Program]:
@@ -109,7 +112,7 @@ def field_of(contract: str, name: str, plain: Any) -> Feature:
         changed: Step = replace(step, **{name: plain}) if touches(step) else step
         return changed
 
-    return Feature(contract, touches, _each(change))
+    return Feature(contract, _each(change), touches=touches)
 
 
 def extras_of(contract: str, name: str) -> Feature:
@@ -131,7 +134,7 @@ def extras_of(contract: str, name: str) -> Feature:
             changed = replace(changed, metadata={**joins, **(changed.metadata or {})})
         return changed
 
-    return Feature(contract, touches, _each(change))
+    return Feature(contract, _each(change), touches=touches)
 
 
 def metadata_keys(
@@ -152,7 +155,7 @@ def metadata_keys(
         return replace(step, metadata=kept)
 
     never = frozenset(never_for)
-    return Feature(contract, touches, _each(change), only_for=only_for, never_for=never)
+    return Feature(contract, _each(change), touches=touches, only_for=only_for, never_for=never)
 
 
 def between(
@@ -163,4 +166,6 @@ def between(
     facts: frozenset[str] = frozenset(),
 ) -> Feature:
     """A feature that no step alone shows."""
-    return Feature(contract, touches, without, False, frozenset(only_for), facts=facts)
+    return Feature(
+        contract, without, touches=touches, evident=False, only_for=frozenset(only_for), facts=facts
+    )

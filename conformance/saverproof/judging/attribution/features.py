@@ -188,10 +188,10 @@ FEATURES: tuple[Feature, ...] = (
     ),
     values_of(serialization.NUL_IN_STRINGS.id, Put, lambda group: group == "nul", "raised"),
     values_of(serialization.NUL_IN_STRINGS.id, PutWrites, lambda group: group == "nul", "raised"),
-    Feature(isolation.HOSTILE_IDENTIFIERS.id, has_hostile_thread, renaming.plain_threads),
+    Feature(isolation.HOSTILE_IDENTIFIERS.id, renaming.plain_threads, touches=has_hostile_thread),
     between(isolation.SAME_ID_IN_NAMESPACES.id, is_in_a_namespace, rewriting.ids_apart),
-    Feature(isolation.HOSTILE_IDENTIFIERS.id, has_hostile_namespace, plain_nodes),
-    Feature(isolation.NESTED_NAMESPACES.id, has_named_namespace, renaming.plain_namespaces),
+    Feature(isolation.HOSTILE_IDENTIFIERS.id, plain_nodes, touches=has_hostile_namespace),
+    Feature(isolation.NESTED_NAMESPACES.id, renaming.plain_namespaces, touches=has_named_namespace),
     between(
         isolation.NESTED_NAMESPACES.id,
         is_in_a_namespace,
@@ -207,8 +207,8 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         serialization.NAMES.id,
-        has_odd_name,
         renaming.plain_names,
+        touches=has_odd_name,
         never_for=frozenset({ordering.WRITES_SORTED.id}),
     ),
     field_of(serialization.OLDER_CHECKPOINTS.id, "format", None),
@@ -223,8 +223,8 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         identity.EMPTY_ID.id,
-        lambda step: getattr(step, "id_form", None) is IdForm.EMPTY,
         rewriting.no_empty_ids,
+        touches=lambda step: getattr(step, "id_form", None) is IdForm.EMPTY,
         facts=REFUSED,
     ),
     replace(
@@ -234,7 +234,9 @@ FEATURES: tuple[Feature, ...] = (
     field_of(pending_writes.NAMESPACE_DEFAULTS.id, "give_namespace", True),
     field_of(identity.SNAPSHOTS.id, "mutate_inputs", False),
     field_of(identity.SNAPSHOTS.id, "mutate_result", False),
-    Feature(pending_writes.EMPTY_BATCH.id, _is_empty_batch, rewriting_batches.batches_filled),
+    Feature(
+        pending_writes.EMPTY_BATCH.id, rewriting_batches.batches_filled, touches=_is_empty_batch
+    ),
     between("", _is(Put), rewriting.put_once, upsert.PUT_REPLACES.id, upsert.PUT_IS_IDEMPOTENT.id),
     between(upsert.PUT_REPLACES.id, _is(Put), rewriting.put_once, *SELECTING, *_STORED),
     between(
@@ -304,7 +306,7 @@ FEATURES: tuple[Feature, ...] = (
     between(
         pending_writes.ONE_TASK_TWO_PATHS.id, _is(PutWrites), rewriting_batches.one_path, *ORDERED
     ),
-    Feature(channels.COPY_FORK.id, _is_copy, rewriting.without_copies),
+    Feature(channels.COPY_FORK.id, rewriting.without_copies, touches=_is_copy),
     # What was right at first was serialized rightly, wherever the saver keeps such values.
     values_of(
         serialization.CHANNEL_VALUES.id,

@@ -1,10 +1,10 @@
-"""What a program may need to show a difference: each ingredient can be taken out of it alone."""
+"""The traits of a program: all that it may need to show a difference."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, replace
 from functools import partial
 from string import ascii_lowercase
 from typing import Any
@@ -13,6 +13,7 @@ from saverproof.contracts.tables import upsert
 from saverproof.judging.attribution.features import FEATURES
 from saverproof.model.records import SPECIAL_INDEX
 from saverproof.programs import renaming, rewriting, rewriting_batches
+from saverproof.programs.trait import Rewriting, Trait
 from saverproof.steps.definitions import (
     CopyThread,
     DeleteThread,
@@ -23,25 +24,6 @@ from saverproof.steps.definitions import (
     Step,
 )
 from saverproof.values import Value
-
-Rewriting = Callable[[Program], Program]
-
-
-@dataclass(frozen=True, slots=True)
-class Ingredient:
-    """Something in a program, and the program without it.
-
-    ``contract`` is the one that speaks of it, if one does. A ``whole_step`` is a kind of step: what
-    only needs that may need it for the look alone.
-    """
-
-    name: str
-    without: Rewriting = field(compare=False, repr=False)
-    contract: str = ""
-    whole_step: bool = False
-    number: int = -1
-    """Tells features of one contract apart."""
-
 
 _LETTERS: Mapping[str, str] = {
     "upper case": r"[A-Z]",
@@ -57,10 +39,10 @@ _LETTERS: Mapping[str, str] = {
 }
 """What makes a thread id hostile, one by one."""
 _FIELDS_ASIDE = frozenset({"thread", "namespace", "metadata", "filter", "changes", "parent"})
-"""Fields that ingredients of their own are about, or that a program is nothing without."""
+"""Fields that traits of their own are about, or that a program is nothing without."""
 
 
-def ingredients(program: Program) -> list[Ingredient]:
+def traits(program: Program) -> list[Trait]:
     """What can be taken out of a program and leaves another one, the most special first."""
     found = dict.fromkeys(
         each
@@ -70,20 +52,25 @@ def ingredients(program: Program) -> list[Ingredient]:
     return [each for each in found if each.without(program) != program]
 
 
-def _letters(program: Program) -> Iterator[Ingredient]:
+def _named(name: str, without: Rewriting) -> Trait:
+    """A trait that no contract speaks of."""
+    return Trait("", without, name)
+
+
+def _letters(program: Program) -> Iterator[Trait]:
     for label, letters in _LETTERS.items():
         odd = [name for name in renaming.names_of(program, "thread") if re.search(letters, name)]
         free = [letter for letter in ascii_lowercase if letter not in {*odd, "a"}]
         names = dict(zip(odd, free, strict=False))
         if odd:
             plain = partial(renaming.renamed, kind="thread", names=names)
-            yield Ingredient(f"thread ids with {label}", plain)
+            yield _named(f"thread ids with {label}", plain)
 
 
-def _values(program: Program) -> Iterator[Ingredient]:
+def _values(program: Program) -> Iterator[Trait]:
     for kind in {value.kind: None for value in renaming.names_of(program, "value")}:
         if kind not in ("integer", "text"):
-            yield Ingredient(f"values of kind {kind}", partial(_without_values, kind=kind))
+            yield _named(f"values of kind {kind}", partial(_without_values, kind=kind))
 
 
 def _without_values(program: Program, kind: str) -> Program:
@@ -91,13 +78,13 @@ def _without_values(program: Program, kind: str) -> Program:
     return renaming.renamed(program, "value", {v: Value("text", f"not {v.seed}") for v in odd})
 
 
-def _filters(program: Program) -> Iterator[Ingredient]:
+def _filters(program: Program) -> Iterator[Trait]:
     asked = [step.filter for step in program if isinstance(step, ListTuples) and step.filter]
     for item in (item for filter_ in asked for item in filter_.items()):
         key, value = item
         sort = type(value).__name__
-        yield Ingredient(f"a filter by a {sort}", partial(_without_filters, of=type(value)))
-        yield Ingredient(f"a filter by {key!r}", partial(_without_filters, key=key))
+        yield _named(f"a filter by a {sort}", partial(_without_filters, of=type(value)))
+        yield _named(f"a filter by {key!r}", partial(_without_filters, key=key))
 
 
 def _without_filters(program: Program, key: str | None = None, of: type = object) -> Program:
@@ -112,9 +99,9 @@ def _without_filters(program: Program, key: str | None = None, of: type = object
     return tuple(map(change, program))
 
 
-def _metadata(program: Program) -> Iterator[Ingredient]:
+def _metadata(program: Program) -> Iterator[Trait]:
     for key in {k: None for s in program if isinstance(s, Put) for k in s.metadata or {}}:
-        yield Ingredient(f"metadata {key!r}", partial(_without_metadata, key=key))
+        yield _named(f"metadata {key!r}", partial(_without_metadata, key=key))
 
 
 def _without_metadata(program: Program, key: str) -> Program:
@@ -126,19 +113,16 @@ def _without_metadata(program: Program, key: str) -> Program:
     return tuple(map(change, program))
 
 
-def _features(program: Program) -> Iterator[Ingredient]:
-    for number, feature in enumerate(FEATURES):
-        if any(map(feature.touches, program)):
-            name = f"what {feature.contract} is about" if feature.contract else "two steps at once"
-            yield Ingredient(name, feature.without, feature.contract, number=number)
-    yield Ingredient(
-        "a task that writes again",
-        rewriting_batches.written_once,
+def _features(program: Program) -> Iterator[Trait]:
+    yield from (feature for feature in FEATURES if any(map(feature.touches, program)))
+    yield Trait(
         upsert.REGULAR_WRITE_FIRST_WINS.id,
+        rewriting_batches.written_once,
+        "a task that writes again",
     )
 
 
-def _fields(program: Program) -> Iterator[Ingredient]:
+def _fields(program: Program) -> Iterator[Trait]:
     for step in program:
         for each in fields(step):  # type: ignore[arg-type]
             value = getattr(step, each.name)
@@ -149,10 +133,10 @@ def _fields(program: Program) -> Iterator[Ingredient]:
             kind = type(step)
             if each.name == "limit":
                 word = "limit 0" if value == 0 else "a limit above 0"
-                yield Ingredient(word, partial(_without_limit, zero=value == 0))
+                yield _named(word, partial(_without_limit, zero=value == 0))
             elif each.name not in ("number", "task"):
                 plain = partial(_with_default, kind=kind, name=each.name, value=each.default)
-                yield Ingredient(f"{each.name} of {kind.__name__}", plain)
+                yield _named(f"{each.name} of {kind.__name__}", plain)
 
 
 def _without_limit(program: Program, zero: bool) -> Program:
@@ -168,14 +152,14 @@ def _with_default(program: Program, kind: Any, name: str, value: Any) -> Program
     return tuple(replace(s, **{name: value}) if isinstance(s, kind) else s for s in program)
 
 
-def _orders(program: Program) -> Iterator[Ingredient]:
-    yield Ingredient("deletions of threads that hold nothing", _without_deleting_nothing)
-    yield Ingredient("puts out of the order of their ids", rewriting_batches.all_on_time)
-    yield Ingredient("an id that is put again", rewriting.put_once)
-    yield Ingredient("namespaces", renaming.root_alone)
-    yield Ingredient("special writes", _without_special)
-    yield Ingredient("batches of more than ten writes", partial(_with_writes, most=10))
-    yield Ingredient("batches of more than one write", partial(_with_writes, most=1))
+def _orders(program: Program) -> Iterator[Trait]:
+    yield _named("deletions of threads that hold nothing", _without_deleting_nothing)
+    yield _named("puts out of the order of their ids", rewriting_batches.all_on_time)
+    yield _named("an id that is put again", rewriting.put_once)
+    yield _named("namespaces", renaming.root_alone)
+    yield _named("special writes", _without_special)
+    yield _named("batches of more than ten writes", partial(_with_writes, most=10))
+    yield _named("batches of more than one write", partial(_with_writes, most=1))
 
 
 def _without_deleting_nothing(program: Program) -> Program:
@@ -207,8 +191,8 @@ def _with_writes(program: Program, most: int) -> Program:
     )
 
 
-def _steps(program: Program) -> Iterator[Ingredient]:
+def _steps(program: Program) -> Iterator[Trait]:
     for kind in dict.fromkeys(map(type, program)):
         if kind is not Put:
             name = f"steps of kind {kind.__name__}"
-            yield Ingredient(name, rewriting.without(kind), whole_step=True)
+            yield Trait("", rewriting.without(kind), name, whole_step=True)
