@@ -91,7 +91,8 @@ right-on-servers: $(VENV)/ready
 selftest-full: $(VENV)/ready
 	SAVERPROOF_SEEDS=5 $(PYTEST) tests/conformance/test_selftest.py tests/conformance/test_replays.py \
 		tests/conformance/test_right_savers.py tests/conformance/test_prune_among_the_rest.py \
-		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py
+		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py tests/conformance/test_cost.py \
+		tests/conformance/test_resources.py
 
 # Savers with many flaws: no flaw is held or lost, and mending in the order of the report ends.
 crowds: $(VENV)/ready
