@@ -5,12 +5,14 @@ contract.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.judging_support import EVERY_OPERATION, facts_from, plan_of
+from langgraph.checkpoint.memory import InMemorySaver
+from tests.conformance.judging_support import EVERY_OPERATION, facts_from, facts_of, plan_of
 from tests.conformance.mistake_programs import facts_shown
 
 from saverproof.contracts.tables import ordering, pending_writes, upsert
@@ -29,6 +31,7 @@ from saverproof.steps.definitions import Program, Put, PutWrites
 from saverproof.targets.event_loop import EventLoop
 from saverproof.targets.target import Target
 from saverproof.values import Value
+from saverproof.workspace import Workspace
 
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
 ARRIVAL, REPLACED = BY_NAME["writes-by-insertion"], BY_NAME["regular-write-replaced"]
@@ -88,6 +91,25 @@ def outcome_of(saver: Any, family: str, folder: Path) -> Outcome:
     target = Target(name="wrong", open=opener(saver))
     facts = facts_from(EVERY_OPERATION)
     return judged(plan_of(target, family, "sync", folder, facts=facts), target)
+
+
+def outcome_of_memory(family: str, folder: Path) -> Outcome:
+    """What a family finds of LangGraph's own saver in memory."""
+
+    @contextmanager
+    def opened(_: Workspace) -> Iterator[InMemorySaver]:
+        yield InMemorySaver()
+
+    target = Target(name="memory", open=opened, durable=False)
+    return judged(plan_of(target, family, "sync", folder, facts=facts_of(target, folder)), target)
+
+
+def test_what_a_finding_is_about_is_not_left_to_the_contract_of_its_mistake(tmp_path: Path) -> None:
+    # A mistake in the order of a thread predicts what the order over all threads shows here.
+    outcome = outcome_of_memory("ordering", tmp_path)
+    assert {found.contract for found in outcome.findings} == {ordering.ALL_THREADS_NEWEST_FIRST.id}
+    assert not outcome.unsettled
+    assert not outcome.extra["differences"]["elsewhere"]
 
 
 def test_the_mistake_of_a_program_is_found_and_predicts_it(loop: EventLoop, tmp_path: Path) -> None:

@@ -21,17 +21,19 @@ class ProgramSearch(Following):
 
     def show_mistakes(self) -> None:
         """Show each known mistake that breaks a contract of this item by its own program, where no
-        finding does that would stay if it were the only one. One that nothing shows is told as what
-        its contract may be broken by: what it explains is not settled.
+        finding does that would stay if it were the only one. What one explains that no finding is
+        about is not settled: its contract may be broken.
         """
         with self.trials.patience.following_up(self.trials.calls):
             for mistake in self.diagnosis.mistakes:
                 if mistake.breaks in self.wanted:
                     self._show_mistake(mistake)
-        shown = {*self.found, *(violation.contract for violation in self.others)}
+        found = [*self.violations, *self.others]
+        shown = {violation.contract for violation in found}
         for mistake in self.diagnosis.mistakes:
-            if mistake.breaks not in shown:
-                self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
+            if mistake.breaks in shown or any(one.mistake is mistake for one in found):
+                continue
+            self.ledger.leave(mistake.breaks, self._shortest_predicted_by(mistake))
 
     def _shortest_predicted_by(self, mistake: Mistake) -> Program:
         """The shortest program of those kept that shows what this mistake alone would."""
@@ -65,7 +67,6 @@ class ProgramSearch(Following):
                 self.ledger.tell(entry, breach, behind)
             if self.diagnosis.mistakes != known:
                 self._weigh_all()
-        self._take_all_out(last)
         for name, entry in sorted(self.ledger.shortest().items(), key=_cost):
             if name not in self.found and self.trials.calls <= last:
                 self._shorten_what_is_left(name, entry)
@@ -88,20 +89,6 @@ class ProgramSearch(Following):
         """Note what more is proved, now that more is known, of all runs with something left."""
         for entry in [*self.ledger.open]:
             self.ledger.weigh(entry, self.diagnosis.compare(entry.run).left)
-
-    def _take_all_out(self, last: int) -> None:
-        """Note what is proved of the runs with something left: without all that findings need, it
-        is gone. Until so many calls were made.
-        """
-        needs = self._needs
-        for entry in [*self.ledger.open] if needs else ():
-            if self.trials.calls > last:
-                return
-            program = entry.run.program
-            for need in needs:
-                program = need.without(program)
-            self.lately.clear()
-            self.ledger.weigh(entry, self._staying(program, entry.run, entry.left))
 
 
 def _cost(item: tuple[str, Entry]) -> tuple[int, str]:
