@@ -15,7 +15,6 @@ from saverproof.families.durability import replay as replaying
 from saverproof.families.durability.kill_source import KillSource, deaths
 from saverproof.families.durability.workloads import SIZES, Workload
 from saverproof.items import Outcome
-from saverproof.scripts import verification
 from saverproof_faults.servers import ServerUnavailable, serving
 from saverproof_faults.syscalls import available
 from tests.conformance.test_durability import blamed, judged, plan_for
@@ -75,8 +74,6 @@ def test_rows_that_are_committed_one_by_one_are_torn(
 def test_a_commit_that_is_not_waited_for_is_lost_with_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Whether one run of a script shows it is chance: the server flushes five times a second.
-    monkeypatch.setattr(verification, "complains_alone", lambda text, promise: True)
     outcome = outcome_of("asynchronous", tmp_path, monkeypatch, swept=2, servers=2)
     assert blamed(outcome) == {"acknowledged-survives"}
     (finding,) = outcome.findings

@@ -10,6 +10,7 @@ from saverproof.families.durability.kill_places import PlaceKind
 from saverproof.families.durability.record import ATOMIC, NO_GAPS, REOPENS, SURVIVES, KillTrial
 from saverproof.families.durability.scripting import reproducer
 from saverproof.items import Finding, ItemPlan
+from saverproof.scripts.flaky import often_shown
 from saverproof.steps.codec import encode, to_json
 from saverproof.steps.describing import describe
 from saverproof.targets.target import Target
@@ -26,6 +27,8 @@ _EXPECTED = {
 def finding(plan: ItemPlan, target: Target, contract: str, trials: Sequence[KillTrial]) -> Finding:
     """A broken contract as the report has it; ``trials`` show it, the plainest first."""
     trial = trials[0]
+    # A script would hang as well; a replay is under a watch.
+    script = "" if trial.hung else reproducer(target, contract, trials, plan.api)
     return Finding(
         contract=contract,
         api=plan.api,
@@ -40,8 +43,8 @@ def finding(plan: ItemPlan, target: Target, contract: str, trials: Sequence[Kill
             "kill": encode(trial.place),
             "beside": trial.beside,
         },
-        # A script would hang as well; a replay is under a watch.
-        reproducer="" if trial.hung else reproducer(target, contract, trials, plan.api),
+        reproducer=script,
+        showed=often_shown(script),
     )
 
 
