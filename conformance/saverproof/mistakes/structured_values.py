@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import pickle
 import zlib
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
@@ -89,11 +88,13 @@ class UnpacksGzip(Looking):
 
 
 @mistake(
-    VALUES, "bytes that begin like a pickle are loaded: an older release wrote them", also=SNAPSHOTS
+    VALUES,
+    "bytes that begin like a pickle are an older release's, and are not read",
+    also=SNAPSHOTS,
 )
-class LoadsPickles(Looking):
+class PicklesNotRead(Looking):
     def undone(self, data: bytes) -> Any:
-        return pickle.loads(data) if data[:2] in (b"\x80\x04", b"\x80\x05") else data
+        return None if data[:2] in (b"\x80\x04", b"\x80\x05") else data
 
 
 @mistake(
