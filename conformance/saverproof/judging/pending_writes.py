@@ -74,8 +74,15 @@ def _judge_unequal(
         else:
             _judge_extra(log, model, address, item, shown)
             model.doubted_writes.add(address)
-    # A write that shows another's value may be taken for it, and seem out of place.
-    _judge_order(log.mask if missing or all_doubted else log.differ, log, address, places, shown)
+    found = [write for _, write in sorted(places, key=lambda place: place[0])]
+    ordered = sorted(found, key=sort_key)
+    if [*map(sort_key, found)] != [*map(sort_key, ordered)]:
+        # A write that shows another's value may be taken for it, and seem out of place.
+        note = log.mask if missing or all_doubted else log.differ
+        wanted = [as_shown(write) for write in ordered]
+        note(facts.WRITE_ORDER, address, wanted, shown, part=ORDER)
+    elif len(found) > 1 and not missing and not all_doubted:
+        log.agree(facts.WRITE_ORDER)
 
 
 def _pair_up(
@@ -140,22 +147,6 @@ def _stored_elsewhere(model: Model, address: Address, item: Any) -> bool:
         if other != address
         for write in writes.values()
     )
-
-
-def _judge_order(
-    note: Note,
-    log: FactLog,
-    address: Address,
-    places: list[tuple[int, PendingWrite]],
-    shown: list[Any],
-) -> None:
-    found = [write for _, write in sorted(places, key=lambda place: place[0])]
-    ordered = sorted(found, key=sort_key)
-    if [sort_key(w) for w in found] != [sort_key(w) for w in ordered]:
-        expected = [as_shown(write) for write in ordered]
-        note(facts.WRITE_ORDER, address, expected, shown, part=ORDER)
-    elif len(found) > 1 and note == log.differ:
-        log.agree(facts.WRITE_ORDER)
 
 
 def sort_key(write: PendingWrite) -> tuple[str, str, int]:

@@ -5,6 +5,7 @@ table is named in it.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,9 +65,6 @@ def project_table(folder: Path) -> ProjectTable | None:
 
 
 def _table_in(file: Path, text: str) -> ProjectTable | None:
-    # Only here: most projects have no such table.
-    import tomllib
-
     try:
         values = tomllib.loads(text).get("tool", {}).get("saverproof")
     except tomllib.TOMLDecodeError:

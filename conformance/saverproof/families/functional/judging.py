@@ -143,9 +143,9 @@ class FunctionalJudging:
             tally.not_exercised(hidden, why)
         for mistake in self._not_ruled_out(search):
             del tally.checked[mistake.breaks]
-            what = f"whether {mistake.note} cannot be seen"
-            why = f"{what}, by what {', '.join(behind or sorted(ledger.names))} shows there"
-            tally.not_exercised([mistake.breaks], f"{why}: mend that first")
+            before = ", ".join(behind or sorted(ledger.names))
+            why = f"{before} may hide this mistake: {mistake.note}; mend the former first"
+            tally.not_exercised([mistake.breaks], why)
 
     def _unexplained(self, search: ProgramSearch, shown: Collection[str]) -> dict[str, Unsettled]:
         """What nothing explains that was found, by contract, with the shortest program each."""
