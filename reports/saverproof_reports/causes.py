@@ -114,6 +114,8 @@ def cause_of(judged: Mapping[str, Any], contract: str) -> str | None:
 
 def _evidence(one: Contract, other: Contract) -> str | None:
     """Say why the second contract breaks by the cause of the first; None if it does not."""
+    if _has_own_mistake(other):
+        return None
     pairs = [
         (first, second)
         for first in one["violations"]
@@ -123,7 +125,7 @@ def _evidence(one: Contract, other: Contract) -> str | None:
     for first, second in pairs:
         if why := _why(one["id"], first, other["id"], second):
             return why
-    if _has_own_mistake(one) or _has_own_mistake(other):
+    if _has_own_mistake(one):
         # What such a one breaks as well is predicted: that programs look alike says nothing.
         return None
     alike = any(_needs_all(first, second) for first, second in pairs if not second.get("mistake"))

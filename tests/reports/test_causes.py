@@ -67,6 +67,13 @@ def test_alike_programs_say_nothing_of_a_contract_with_a_mistake_of_its_own() ->
     assert causes([first, {**second, "violations": [*second["violations"], *own]}]) == []
 
 
+def test_a_contract_with_a_mistake_of_its_own_is_no_consequence() -> None:
+    second = broken(OTHER, goes_without=[ROOT])
+    own = broken(OTHER, mistake="it forgets", mistake_of=OTHER)["violations"]
+    assert causes([broken(ROOT), second])
+    assert causes([broken(ROOT), {**second, "violations": [*second["violations"], *own]}]) == []
+
+
 def test_what_is_to_be_mended_first_stands_before_what_it_breaks() -> None:
     contracts = [broken(OTHER, goes_without=[ROOT]), broken(THIRD), broken(ROOT), HELD]
     judged = {"causes": causes(contracts)}

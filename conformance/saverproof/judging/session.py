@@ -17,6 +17,7 @@ from saverproof.judging.handlers import take
 from saverproof.judging.looks import ITSELF
 from saverproof.judging.parity import compare_apis
 from saverproof.judging.store_check import check_store
+from saverproof.model.records import Address
 from saverproof.programs.axes.axis import Touched
 from saverproof.programs.axes.table import READER
 from saverproof.programs.axes.touching import touched_by
@@ -29,6 +30,7 @@ from saverproof.steps.definitions import (
     Program,
     Put,
     PutHistory,
+    PutWrites,
     Reopen,
     Step,
     WalkPages,
@@ -168,15 +170,46 @@ class Session(Context):
         return len(self.facts.differences), len(self.facts.masked)
 
     def _attributed(self, step: Step, known: tuple[int, int], *, diverged: bool) -> list[Breach]:
-        def attributed(difference: Difference) -> Breach:
-            acting = _acting(step, difference)
-            contract = attribution.attribute(difference, acting, self.model)
+        def breach(contract: str, difference: Difference) -> Breach:
             return Breach(contract, difference, len(self.taken), step, diverged)
 
-        fresh = [*map(attributed, self.facts.differences[known[0] :])]
+        fresh = [breach(self._blamed(d, step), d) for d in self.facts.differences[known[0] :]]
         self.breaches += fresh
-        self.masked += map(attributed, self.facts.masked[known[1] :])
+        masked = self.facts.masked[known[1] :]
+        self.masked += [breach(self._blamed_where_masked(d, step), d) for d in masked]
         return fresh
+
+    def _blamed(self, difference: Difference, step: Step) -> str:
+        return attribution.attribute(difference, _acting(step, difference), self.model)
+
+    def _blamed_where_masked(self, difference: Difference, step: Step) -> str:
+        """What is masked was there before the step: it goes with what showed it first, or with the
+        step that wrote it.
+        """
+        for known in self.breaches:
+            if _are_of_one_fact(known.difference, difference):
+                return known.contract
+        wrote = (s for s in reversed(self.taken) if _wrote(s, difference.address))
+        return self._blamed(difference, next(wrote, step))
+
+
+def _are_of_one_fact(one: Difference, other: Difference) -> bool:
+    """Whether two differences say something of the same write, value or field."""
+    if one.write is not None or other.write is not None:
+        return one.write is other.write
+    if one.fact != other.fact or one.address is None or other.address is None:
+        return False
+    # A value that is carried on is one for all checkpoints that have it.
+    alike = slice(2 if one.kind in facts.OF_VALUES else 3)
+    return one.address[alike] == other.address[alike]
+
+
+def _wrote(step: Step, address: Address | None) -> bool:
+    if isinstance(step, PutHistory):
+        return any(_wrote(put, address) for put in puts_of(step))
+    if not isinstance(step, Put | PutWrites):
+        return False
+    return (step.thread, step.namespace, step.number) == address
 
 
 def _acting(step: Step, difference: Difference) -> Step:

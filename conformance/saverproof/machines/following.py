@@ -11,7 +11,7 @@ from saverproof.contracts.tables import isolation
 from saverproof.judging.session import Breach
 from saverproof.machines.blaming import Blaming
 from saverproof.machines.ledger import Entry, Ledger
-from saverproof.machines.prediction import compare, signature
+from saverproof.machines.prediction import compare, signature, signatures
 from saverproof.machines.trials import ProgramRun
 from saverproof.machines.violations import Violation, has_cause_of, plain
 from saverproof.mistakes import Mistake
@@ -56,6 +56,8 @@ class Following(Blaming):
     """Looks that came to nothing, by the contract that differences were first blamed on."""
     without_news: Counter[str] = field(default_factory=Counter)
     """Looks that only found again what was known, by the same."""
+    stands: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """Whether a mistake predicts what a violation shows, by its name and the violation's id."""
     spent: int = 0
     """Calls that follow-ups took, those that led to a contract of ``wanted`` aside."""
 
@@ -75,11 +77,25 @@ class Following(Blaming):
         return [v for v in known if v.mistake is None or v.mistake.breaks == v.contract]
 
     def _as_known(self, violation: Violation) -> Violation:
-        """A violation with the mistake that is behind it, as far as is known by now."""
+        """A violation with the mistake that is behind it, as far as is known by now: one that has
+        taken the place of another, if it predicts what the program shows.
+        """
         mistake = violation.mistake
         if mistake is None:
             return violation
-        return replace(violation, mistake=self.diagnosis.standing_for(mistake))
+        standing = self.diagnosis.standing_for(mistake)
+        if standing is mistake or not self._stands_for(standing, violation):
+            return violation
+        return replace(violation, mistake=standing)
+
+    def _stands_for(self, mistake: Mistake, violation: Violation) -> bool:
+        key = (mistake.name, id(violation))
+        if key not in self.stands:
+            predictor = self.diagnosis.predictor
+            run = predictor.replay(violation.program, [mistake], watch_inputs=self.watch_inputs)
+            said = () if run is None else signatures(run)
+            self.stands[key] = signature(violation.breach) in said
+        return self.stands[key]
 
     def follow_up(self, run: ProgramRun) -> None:
         """Look into what a run showed that the flaws found so far do not predict."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from saverproof.mistakes.registry import mistake
@@ -18,6 +19,20 @@ PATHS = {"pending-writes/one-task-two-paths"}
 class WritesByInsertion(ReferenceSaver):
     def _ordered_writes(self, rows: Any) -> list[WriteRow]:
         return list(rows)
+
+
+@mistake(
+    "ordering/writes-sorted",
+    "ORDER BY rowid: INSERT OR REPLACE gives a row that is there a new one",
+    also={*BATCH, *PATHS},
+)
+class WritesByRowId(WritesByInsertion):
+    def _store_write(self, stored: dict[Hashable, WriteRow], row: WriteRow) -> None:
+        key = self._write_key(row)
+        before = stored.get(key)
+        super()._store_write(stored, row)
+        if before is not None and stored.get(key) is not before:
+            stored[key] = stored.pop(key)
 
 
 @mistake(
