@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from saverproof.families.answer import ReplayAnswer, Status, unclear
 from saverproof.families.cost.judging import breaches, table, words
 from saverproof.families.cost.measuring import Bench
-from saverproof.families.cost.questions import BY_NAME, Question
+from saverproof.families.cost.questions import BY_NAME
 from saverproof.families.cost.witnesses import WITNESSES
 from saverproof.families.laws import law_of
+from saverproof.families.recorded import read_recorded
 from saverproof.items import ItemPlan
 from saverproof.targets.target import Target
-
-_KEYS = ("question", "witness", "sizes")
 
 
 def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAnswer:
@@ -24,7 +22,9 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         ValueError: the data is no recorded cost; the one line says what was found and expected.
         OpeningError: the saver could not be opened or closed.
     """
-    question, witness, sizes = _read(data)
+    known = {"question": BY_NAME, "witness": WITNESSES}
+    name, witness, sizes = read_recorded(data, known, "sizes")
+    question = BY_NAME[name]
     bench = Bench(plan, target)
     (measured,) = bench.measure(question.store, sizes, [question])
     if measured.trouble or measured.missing:
@@ -38,19 +38,3 @@ def replay(plan: ItemPlan, target: Target, contract: str, data: Any) -> ReplayAn
         expected = f"about as much at {law.sizes[-1]:,} as at {law.sizes[0]:,}"
         return ReplayAnswer(Status.FAILING, observed, expected, table(law.sizes, counts))
     return ReplayAnswer(Status.FIXED, observed)
-
-
-def _read(data: object) -> tuple[Question, str, list[int]]:
-    """The question of a finding's ``program``, what was counted, and at which sizes."""
-    if not isinstance(data, Mapping) or any(key not in data for key in _KEYS):
-        raise ValueError(f"found {data!r:.60}, expected an object with {', '.join(_KEYS)}")
-    for key, known in (("question", BY_NAME), ("witness", WITNESSES)):
-        if data[key] not in known:
-            raise ValueError(f"{key}: found {data[key]!r:.60}, expected one of {', '.join(known)}")
-    sizes = data["sizes"]
-    rising = isinstance(sizes, list) and all(type(size) is int and size > 0 for size in sizes)
-    if not rising or len(sizes) < 3 or sorted(set(sizes)) != sizes:
-        raise ValueError(
-            f"sizes: found {sizes!r:.60}, expected three or more whole numbers, rising"
-        )
-    return BY_NAME[data["question"]], data["witness"], sizes
