@@ -164,9 +164,22 @@ class Following(Blaming):
         return None if breach is None else (short, breach)
 
     def _weigh(self, entry: Entry) -> None:
-        """Note which differences of a run are proved to come from what was found."""
-        left = self.diagnosis.revise(entry.run).left
+        """Note which differences of a run findings show or explain."""
+        left = self._not_shown(entry.run, self.diagnosis.revise(entry.run).left)
         self.ledger.weigh(entry, self._not_taken_out(entry.run, left))
+
+    def _not_shown(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
+        return tuple(breach for breach in left if not self._is_shown(run, breach))
+
+    def _is_shown(self, run: ProgramRun, breach: Breach) -> bool:
+        """Whether a difference is the very one that a finding shows by this program, whichever
+        contract it was blamed on in the end.
+        """
+        return any(
+            violation.program == run.program[: breach.position]
+            and signature(violation.breach) == signature(breach)
+            for violation in (*self.found.values(), *self.further, *self.handed.values())
+        )
 
     def _not_taken_out(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
         """What a run shows even without what findings need that no known mistake predicts.

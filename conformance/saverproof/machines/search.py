@@ -88,7 +88,8 @@ class ProgramSearch(Following):
     def _weigh_all(self) -> None:
         """Note what more is proved, now that more is known, of all runs with something left."""
         for entry in [*self.ledger.open]:
-            self.ledger.weigh(entry, self.diagnosis.compare(entry.run).left)
+            left = self._not_shown(entry.run, self.diagnosis.compare(entry.run).left)
+            self.ledger.weigh(entry, left)
 
 
 def _cost(item: tuple[str, Entry]) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Programs that broke a contract in an earlier run; they are tried again before the search."""
+"""Programs that broke a contract in an earlier run; they are tried again after the search."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class FunctionalJudging:
             )
             with self._shared_store(trials):
                 if self.until not in standing.checked:
-                    self._take_given(trials, search)
+                    self._take_pinned(trials, search)
                     self._enumerate(trials, search)
                     self._cross_axes(trials, search)
                     turns = [self._search, self._take_bulk]
@@ -102,6 +102,7 @@ class FunctionalJudging:
                     if search.ledger.total:
                         self._try_mistakes(trials, search)
                     search.settle_the_rest()
+                    self._take_remembered(trials, search)
                     search.show_mistakes()
         if not self.closes:
             tally.rule_out(CLOSE, "the saver has no method that closes it")
@@ -192,14 +193,26 @@ class FunctionalJudging:
             trials.shared = store
             yield
 
-    def _take_given(self, trials: Trials, search: ProgramSearch) -> None:
-        """Follow up what the author has pinned, and what showed a flaw in an earlier run."""
+    def _take_pinned(self, trials: Trials, search: ProgramSearch) -> None:
+        """Follow up what the author has pinned."""
         search.watch_inputs = True
-        given = [(PINNED, program) for program in pinned(self.target, self.plan.facts)]
-        given += [(REMEMBERED, program) for program in remembered(self.plan)]
-        for made_by, program in given:
+        for program in pinned(self.target, self.plan.facts):
             run = trials.replay(program, watch_inputs=True, count=True)
-            self._follow_up(trials, search, made_by, run)
+            self._follow_up(trials, search, PINNED, run)
+
+    def _take_remembered(self, trials: Trials, search: ProgramSearch) -> None:
+        """Follow up what showed a flaw in an earlier run.
+
+        It comes last: which mistakes explain a saver hangs on the order in which programs come, and
+        a second run of a saver is to come to what the first one did.
+        """
+        search.watch_inputs = True
+        before = len(search.ledger.open)
+        for program in remembered(self.plan):
+            run = trials.replay(program, watch_inputs=True, count=True)
+            self._follow_up(trials, search, REMEMBERED, run)
+        if len(search.ledger.open) > before:
+            search.settle_the_rest()
 
     def _enumerate(self, trials: Trials, search: ProgramSearch) -> None:
         """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
