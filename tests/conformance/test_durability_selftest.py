@@ -22,6 +22,7 @@ from saverproof_faults.io import available
 FAMILY = "durability"
 KILLS = {"deleted-one-by-one": 120, "large-values-beside-the-database": 120}
 """How many kills it takes to catch these; for all the others 25 are enough."""
+RECOVERIES = {"recovered-in-place": 3}
 POWER = {"durability/power-cut", "durability/power-cut-loses-nothing"}
 RESUMED = {"durability/resume", "durability/no-rerun"}
 
@@ -36,6 +37,8 @@ def effort_for(wrong: WrongSaver) -> dict[str, int]:
         return {"swept": 12, "images": 60}
     if wrong.breaks in RESUMED:
         return {"graphs": 15}
+    if wrong.name in RECOVERIES:
+        return {"recoveries": RECOVERIES[wrong.name]}
     return {"swept": KILLS.get(wrong.name, 25)}
 
 

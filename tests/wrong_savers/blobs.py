@@ -11,6 +11,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from saverproof.reference.store import Blob, CheckpointRow
 from tests.reference.blobs import BLOB, InlineScalars, WithBlobs
@@ -99,7 +100,7 @@ class LargeValuesBesideTheDatabase(InlineScalars):
         for channel, (kind, value) in blobs.items():
             if len(value) >= LARGE:
                 file = self._file(row, channel, versions[channel])
-                file.write_bytes(kind.encode() + b"\n" + value)
+                self._write(file, kind.encode() + b"\n" + value)
 
     def _blobs(self, row: CheckpointRow, channel: str, version: Any) -> list[Blob]:
         file = self._file(row, channel, version)
@@ -115,8 +116,26 @@ class LargeValuesBesideTheDatabase(InlineScalars):
                 file = self._file(row, channel, version)
                 if file.exists():
                     copy = self._file(replace(row, thread=target), channel, version)
-                    copy.write_bytes(file.read_bytes())
+                    self._write(copy, file.read_bytes())
+
+    def _write(self, file: Path, data: bytes) -> None:
+        file.write_bytes(data)
 
     def _file(self, row: CheckpointRow, channel: str, version: Any) -> Path:
         name = repr((row.thread, row.ns, channel, version)).encode()
         return self.database.path.with_name(f"{sha256(name).hexdigest()}.value")
+
+
+@wrong(POWER, "large values are in place before COMMIT, in files that nothing has synced")
+class LargeValuesNeverSynced(LargeValuesBesideTheDatabase):
+    def _store(self, row: CheckpointRow, blobs: Mapping[str, Blob], versions: Any) -> None:
+        for channel, (kind, value) in blobs.items():
+            if len(value) >= LARGE:
+                file = self._file(row, channel, versions[channel])
+                self._write(file, kind.encode() + b"\n" + value)
+        super(LargeValuesBesideTheDatabase, self)._store(row, blobs, versions)
+
+    def _write(self, file: Path, data: bytes) -> None:
+        new = file.with_suffix(f".{uuid4()}")
+        new.write_bytes(data)
+        new.replace(file)

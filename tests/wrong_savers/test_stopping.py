@@ -41,6 +41,8 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
     if issubclass(wrong.saver, StateFileReference):
         assert saving_calls(StateFileReference, tmp_path / "right") == RIGHT_ORDER
         assert saving_calls(wrong.saver, tmp_path / "wrong") != RIGHT_ORDER
+    elif wrong.name == "large-values-never-synced":
+        assert syncs_of_large_values(wrong.saver, tmp_path) == 0
     elif wrong.breaks == "durability/power-cut":
         saver = wrong.saver.at(tmp_path)
         assert "synchronous" in vars(type(saver.database))
@@ -49,6 +51,9 @@ def test_a_stopped_process_shows_the_mistake(wrong: WrongSaver, tmp_path: Path) 
         saver.close()
     elif wrong.breaks == "durability/power-cut-loses-nothing":
         assert saving_calls(wrong.saver, tmp_path / "wrong") == ["write checkpoints.log"]
+    elif wrong.name == "recovered-in-place":
+        assert kept_by_an_interrupted_recovery(LogFileReference, tmp_path / "right") == 2
+        assert kept_by_an_interrupted_recovery(wrong.saver, tmp_path / "wrong") is None
     elif issubclass(wrong.saver, LogFileReference):
         assert not writes_after_a_torn_tail_are_lost(LogFileReference, tmp_path / "right")
         assert writes_after_a_torn_tail_are_lost(wrong.saver, tmp_path / "wrong")
@@ -95,6 +100,35 @@ def writes_after_a_torn_tail_are_lost(saver: Any, folder: Path) -> bool:
     found = probe.id_of()
     probe.saver.close()
     return bool(found != 3)
+
+
+def kept_by_an_interrupted_recovery(saver: Any, folder: Path) -> Any:
+    """Cut the last line of the log in two, stop the first read of it at its first change, and look.
+
+    Cutting the tail off is one such change, and there is none after it.
+    """
+    probe = prepared(Probe(opening(saver), folder, "sync"))
+    probe.put(3, parent=2)
+    probe.saver.close()
+    log = folder / "checkpoints.log"
+    log.write_bytes(log.read_bytes()[:-20])
+    probe = Probe(opening(saver), folder, "sync")
+    with mock.patch("os.pwrite", side_effect=KeyboardInterrupt), suppress(KeyboardInterrupt):
+        probe.tuple()
+    probe.reopen()
+    found = probe.id_of()
+    probe.saver.close()
+    return found
+
+
+def syncs_of_large_values(saver: Any, folder: Path) -> int:
+    """How often Python syncs a file while a large value is put."""
+    probe = Probe(opening(saver), folder, "sync")
+    with mock.patch("os.fsync") as synced:
+        probe.put(1, values={"x": ["large"] * 2_000})
+    probe.saver.close()
+    assert [*folder.rglob("*.value")]
+    return synced.call_count
 
 
 def state_file_is_lost(saver: Any, folder: Path) -> bool:

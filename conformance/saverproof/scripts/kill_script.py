@@ -23,7 +23,8 @@ DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 class KillSource:
     """``top`` stands at the top of the script, ``first`` at the beginning of the process that dies.
     ``arm`` is done when the operation of the place begins, or, if ``at_once``, before the saver is
-    opened.
+    opened. ``again`` is done in each process that opens the store afterwards and dies as well,
+    where there are such: its second argument is the place at which it dies.
     """
 
     arm: str
@@ -32,6 +33,7 @@ class KillSource:
     after: bool = False
     """Whether the operation has returned by then."""
     at_once: bool = False
+    again: str = ""
 
 
 def deaths_at_statement(number: int, *, at_once: bool = False) -> Iterator[KillSource]:
@@ -61,6 +63,11 @@ _CHECK = (
     '            (said,) = other.execute("PRAGMA integrity_check").fetchone()',
     '        if said != "ok":',
     "            raise ValueError(said)",
+)
+
+_OPENED_AND_KILLED = (
+    "for place in range(1, 8):  # those that open it die too, each one place later",
+    "    subprocess.run([sys.executable, __file__, path, str(place)])",
 )
 
 
@@ -188,21 +195,35 @@ class KillScript:
             "if len(sys.argv) > 1:  # the process that dies",
             *indented([*death.first, *([death.arm] if death.at_once else [])]),
             "    path = sys.argv[1]",
+            *indented(self._dying_again(death.again)),
             *indented(self.opened([f"{wait}die(0)", f"{wait}run(saver, die)"])),
             "    sys.exit()",
             *self.clean(),
-            *self.opening.in_folder(self._looking(allowed, check=check, server=server)),
+            *self.opening.in_folder(
+                self._looking(allowed, check=check, server=server, again=bool(death.again))
+            ),
         ]
         top = (_RESTART, *death.top) if server else death.top
         return self.assembled(contract, top, lines)
 
-    def _looking(self, allowed: str, *, check: bool, server: bool) -> list[str]:
+    def _dying_again(self, arm: str) -> list[str]:
+        """What a process does that opens the killed store and dies, too."""
+        if not arm:
+            return []
+        return [
+            "if len(sys.argv) > 2:  # one that opens the store again",
+            f"    {arm}",
+            *indented(self.opened([f"{self.calls.wait}shown(saver)"])),
+            "    sys.exit()",
+        ]
+
+    def _looking(self, allowed: str, *, check: bool, server: bool, again: bool) -> list[str]:
         found = f"found = {self.calls.wait}shown(saver)"
         looking = [found, *(_CHECK if check else ()), *other_thread(self.writer)]
-        again = []
+        back: list[str] = []
         if self.back:
             looking.insert(1, f"again = {self.calls.wait}put_back(saver)")
-            again = ["if again not in (None, back):", f"    {complaint('{back}', '{again}')}"]
+            back = ["if again not in (None, back):", f"    {complaint('{back}', '{again}')}"]
         if check:
             listing = self.writer.listing(self.writer.config("other", ""))
             looking += [f"if not {listing}:", '    raise ValueError("a put returned, and is gone")']
@@ -211,11 +232,12 @@ class KillScript:
             "if killed != -signal.SIGKILL:",
             "    sys.exit(2)",
             *([f"{restart.__name__}()"] if server else []),
+            *(_OPENED_AND_KILLED if again else ()),
             "try:",
             *indented(self.opened(looking)),
             "except Exception as error:",
             f"    {complaint('a store that can be used', '{error!r}')} from error",
             f"if found not in {allowed}:",
             f"    {complaint(f'{{{allowed}}}', '{found}')}",
-            *again,
+            *back,
         ]

@@ -14,12 +14,12 @@ from saverproof.families.budget import batched
 from saverproof.families.durability import child, graph_child, power_child
 from saverproof.families.durability.judging import KilledRun
 from saverproof.families.durability.kill_places import KillPlace, PlaceKind
-from saverproof.families.durability.workloads import AFTERWARDS, Workload
+from saverproof.families.durability.workloads import AFTERWARDS, UNRELATED, Workload
 from saverproof.families.trial_processes import harness_for
 from saverproof.items import ItemPlan
 from saverproof.process.scratch import in_memory
 from saverproof.steps.codec import decode, encode, to_json
-from saverproof.steps.definitions import Put
+from saverproof.steps.definitions import GetTuple, Program, Put
 from saverproof.targets.opening import fresh_workspace
 from saverproof.targets.target import Target
 from saverproof.workspace import Workspace
@@ -44,6 +44,12 @@ _AFTERWARDS = tuple(
     for step in AFTERWARDS
 )
 """Asking LangGraph for its format takes a fresh interpreter half a second."""
+
+
+_READ: Program = (GetTuple(UNRELATED),)
+"""What a process does that opens a killed store: some recover it only when it is first read."""
+_MOST_RECOVERIES = 16
+"""Processes that are killed while they open one store: recoveries have few places."""
 
 
 @dataclass(slots=True)
@@ -186,7 +192,32 @@ class KillBench:
             ({**arguments, "kill": encode(place)}, kill_at(place))
             for arguments, place in zip(each, places, strict=True)
         ]
-        return self.killed_each(child.write, given, server=any(place.server for place in places))
+        server = any(place.server for place in places)
+        results = self.killed_each(child.write, given, server=server)
+        for arguments, place, result in zip(each, places, results, strict=True):
+            if place.again and result.died_by is DiedBy.KILL:
+                self._kill_recoveries(arguments, place)
+        return results
+
+    def _kill_recoveries(self, arguments: dict[str, Any], place: KillPlace) -> None:
+        """Open a killed store again and again, in processes that die at their first place, their
+        second, and so on.
+
+        A recovery passes places that depend on what was left: they are counted on another store
+        that was killed alike.
+        """
+        with self.store() as alike:
+            other = arguments | alike
+            self.killed(other, replace(place, again=False))
+            recovery = {"program": to_json(_READ), "versions": []}
+            try:
+                value = self._clean(child.rehearse, other | recovery | {"kind": place.kind})
+            except NoCleanRunError:
+                # The look that follows says what is wrong with the store.
+                return
+        found = [decode(KillPlace, each) for each in value["places"]]
+        for recovering in found[:_MOST_RECOVERIES]:
+            self.killed(arguments | recovery, recovering)
 
     def killed_each(
         self, body: Body, each: Sequence[tuple[dict[str, Any], KillAt]], *, server: bool = False

@@ -11,7 +11,7 @@ class KillEffort:
     ``programs`` random ones of ``length`` steps, ``instants`` at random instants, ``beside`` with a
     second process at work, ``servers`` together with their server. ``afresh`` of them are looked at
     by a fresh interpreter. ``images`` are the disks of power cuts, ``graphs`` the kills of running
-    graphs.
+    graphs, ``recoveries`` the kills after which those that open the store are killed as well.
     """
 
     swept: int
@@ -23,6 +23,7 @@ class KillEffort:
     images: int
     graphs: int
     servers: int = 0
+    recoveries: int = 0
     length: int = 10
 
 
@@ -37,6 +38,7 @@ EFFORTS = {
         images=20,
         graphs=6,
         servers=4,
+        recoveries=1,
     ),
     "default": KillEffort(
         swept=150,
@@ -48,6 +50,7 @@ EFFORTS = {
         images=90,
         graphs=30,
         servers=16,
+        recoveries=6,
     ),
     "deep": KillEffort(
         swept=500,
@@ -59,6 +62,7 @@ EFFORTS = {
         images=800,
         graphs=160,
         servers=60,
+        recoveries=40,
     ),
 }
 

@@ -37,7 +37,8 @@ class KillPlace:
     program's length stands for closing the saver. For an instant, ``index`` is the seed and
     ``window_s`` the time in which it falls. ``moment``, ``event`` and ``number`` say the same place
     in the words of ``saverproof_faults``; ``about`` quotes what stood there in a clean run.
-    ``server`` says that the server is killed together with the process.
+    ``server`` says that the server is killed together with the process, ``again`` that those which
+    open the store afterwards are killed as well, each at its next place, until one gets through.
     """
 
     kind: PlaceKind
@@ -49,10 +50,13 @@ class KillPlace:
     moment: str = ""
     about: str = ""
     server: bool = False
+    again: bool = False
 
     @property
     def sort(self) -> str:
         """What sort of kill it is, as reports count them."""
+        if self.again:
+            return "recovery"
         return "server" if self.server else self.kind.value
 
     @property
@@ -63,7 +67,9 @@ class KillPlace:
 
     def describe(self) -> str:
         """Where it is, within the operation, as part of a sentence."""
-        return f"{self._where()}{', and the server with it' if self.server else ''}"
+        server = ", and the server with it" if self.server else ""
+        again = ", and each that opened the store again one place later" if self.again else ""
+        return f"{self._where()}{server}{again}"
 
     def _where(self) -> str:
         match self.kind:

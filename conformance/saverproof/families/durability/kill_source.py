@@ -20,12 +20,21 @@ def deaths(place: KillPlace) -> Iterator[KillSource]:
             yield from deaths_at_statement(place.number, at_once=opening)
         case PlaceKind.IO:
             arm = f"disk.arm(IoAction({place.index}, lambda _: {DIE}))"
-            yield KillSource(arm, _DISK, at_once=opening)
+            again = f"disk.arm(IoAction(int(sys.argv[2]), lambda _: {DIE}))"
+            yield KillSource(arm, _DISK, at_once=opening, again=again if place.again else "")
         case PlaceKind.SYSTEM_CALL | PlaceKind.MESSAGE:
             fault = f"CallFault({place.index}, CallFailure.{failure_at(place).name})"
-            yield KillSource(f"files.arm({fault})", first=_FILES, at_once=opening)
+            again = "files.arm(CallFault(int(sys.argv[2]), CallFailure.KILLED))"
+            yield KillSource(
+                f"files.arm({fault})",
+                first=_FILES,
+                at_once=opening,
+                again=again if place.again else "",
+            )
         case PlaceKind.CALL:
             yield KillSource(f"left[0] = {place.index}", _CALLS, at_once=opening)
+    if place.again:
+        return
     if not opening or place.kind is PlaceKind.ACKNOWLEDGED:
         yield KillSource(DIE, after=True)
 

@@ -19,7 +19,7 @@ from saverproof.families.durability import power_child
 from saverproof.families.durability.bench import DEADLINE_S, KillBench
 from saverproof.families.durability.judging import KilledRun, KillOutcome, judge
 from saverproof.families.durability.trials import trouble_in
-from saverproof.families.durability.workloads import Workload, drawn, workloads
+from saverproof.families.durability.workloads import SIZES, Workload, drawn, workloads
 from saverproof.steps.describing import describe
 from saverproof.workspace import Workspace
 from saverproof_faults.io import IoCall, available
@@ -50,14 +50,19 @@ _UNMODELLED = (
 )
 _BATCH = 20
 _RANDOM_STEPS = 16
+_LONG_VALUES = 2
+"""Of the steps with values of all sizes: 64 kB each, which savers keep in files of their own, and
+no more, since every disk is made of all that was written.
+"""
 WRONG = (KillOutcome.UNOPENED, KillOutcome.TORN, KillOutcome.GAP)
 """What no store should be; to have lost its last operations is another matter."""
 
 
 def longer_run(seed: int, able: frozenset[str]) -> Workload:
-    """What is recorded: a fixed program, and a random one on threads of its own."""
+    """What is recorded: a fixed program, long values, and a random program on its own threads."""
     random = drawn(f"{seed}:power", able, _RANDOM_STEPS).of("more-")
-    return Workload("a longer run", (*workloads(able)[0].program, *random.program))
+    program = (*workloads(able)[0].program, *SIZES[:_LONG_VALUES], *random.program)
+    return Workload("a longer run", program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,8 @@ class Power:
     """Images of the first opening."""
     recorder: str = SQLITE
     """What recorded the run, as scripts call it."""
+    beside: bool = False
+    """Whether files were written beside those of a database, which its layer does not see."""
     deadly: bool = False
     """Whether a disk took the process with it that opened the store, as SIGBUS does."""
 
@@ -123,9 +130,13 @@ class Power:
                 self._judge(run, cuts)
                 return
             reasons.append(str(self.unseen))
-            if self.unseen not in (why, NOT_SQLITE):
+            if not self._others_may_see_more(why):
                 break
         self.unseen = "; ".join(reasons)
+
+    def _others_may_see_more(self, why: str | None) -> bool:
+        """Whether it was this layer that could not see, or not all: files beside a database."""
+        return self.unseen in (why, NOT_SQLITE) or self.beside
 
     def _recorded(self, body: Body, versions: list[Any]) -> PowerCuts | None:
         with (
@@ -151,6 +162,7 @@ class Power:
         if result.value["unexplained"]:
             names = ", ".join(result.value["unexplained"])
             self.unseen = f"written to by other means than {_SEEN[self.recorder]}: {names}"
+            self.beside = self.recorder == SQLITE
             return None
         if self.recorder == FILES:
             self.settings = ["plain files"]

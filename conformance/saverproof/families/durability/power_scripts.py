@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from saverproof.families.durability.power import KEEPS
 from saverproof.families.durability.shortening import SMALL
+from saverproof.programs.small import LONG_VALUE
 from saverproof.scripts.formatting import indented
 from saverproof.scripts.kill_script import KillScript
 from saverproof.scripts.opening import opening_of
@@ -40,7 +41,8 @@ def power_reproducer(
     if opening is None or opening.drop:
         return ""
     longest_first = sorted(_programs(), key=len, reverse=True)
-    runs = (KillScript(opening, program, api, target.name) for program in longest_first[:3])
+    programs = (*longest_first[:3], LONG_VALUE)
+    runs = (KillScript(opening, program, api, target.name) for program in programs)
     allowed = _NONE_LOST if contract == KEEPS else _ANY_NUMBER
     first = _OUTLIVING if deadly else ()
     texts = (run.assembled(contract, (), [*first, *_main(run, recorder, allowed)]) for run in runs)

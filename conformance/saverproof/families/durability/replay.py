@@ -81,7 +81,7 @@ def _kill_at(
     if gone:
         others = bench.places(workload, versions, place.kind)
         same = [
-            replace(other, server=place.server)
+            replace(other, server=place.server, again=place.again)
             for other in others
             if other.operation == place.operation
         ]

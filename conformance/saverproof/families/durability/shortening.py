@@ -87,11 +87,13 @@ def _places(subject: Subject, trial: KillTrial) -> list[KillPlace]:
     """Those of the run's last operation, and after it."""
     last = len(subject.workload.program) - 1
     first = OPENING if trial.place.operation == OPENING else last
-    kinds = {PlaceKind.ACKNOWLEDGED, trial.place.kind}
+    kinds = {trial.place.kind}
+    if not trial.place.again:
+        kinds.add(PlaceKind.ACKNOWLEDGED)
     if trial.place.kind is PlaceKind.INSTANT:
         kinds = {*PlaceKind}
     places = [
-        replace(place, server=trial.place.server)
+        replace(place, server=trial.place.server, again=trial.place.again)
         for place in subject.places
         if place.kind in kinds and (place.operation >= last or place.operation == first)
     ]

@@ -28,6 +28,8 @@ NO_PLACES = (
     "no place inside an operation was seen to kill at: neither SQLite, as Python's sqlite3 has it, "
     "nor Python itself changed a file or talked to a socket"
 )
+RECOVERED = frozenset((PlaceKind.IO, PlaceKind.SYSTEM_CALL))
+"""Places that lie close enough together to fall into a recovery."""
 _BATCH = 16
 """Stores that one process looks at."""
 
@@ -61,6 +63,7 @@ class KillSweep:
                 share = self.effort.drawn // self.effort.programs
                 chosen += self._choose(seed, [subject], share)
         chosen += list(self._instants(fixed))
+        chosen += self._recoveries(fixed)
         Random(self.bench.plan.seed).shuffle(chosen)
         step = max(1, len(chosen) // max(1, self.effort.afresh))
         self._afresh = frozenset(range(step // 2, len(chosen), step)[: self.effort.afresh])
@@ -123,6 +126,20 @@ class KillSweep:
         ]
         taken = chosen(everything, most, Random(seed))
         return [(subject, phased_place.place) for subject, phased_place in taken]
+
+    def _recoveries(self, subjects: list[Subject]) -> list[tuple[Subject, KillPlace]]:
+        """Places that leave something to recover: the middles of writes and of commits, those of
+        one kind first, since most savers have one way to keep things.
+        """
+        inside = [
+            (subject, replace(place, again=True))
+            for subject in subjects
+            for place in subject.places
+            if place.inside and place.kind in RECOVERED
+        ]
+        torn = [pair for pair in inside if pair[1].moment == "within"] or inside
+        choose = Random(f"{self.bench.plan.seed}:recoveries")
+        return choose.sample(torn, min(len(torn), self.effort.recoveries))
 
     def _instants(self, subjects: list[Subject]) -> Iterator[tuple[Subject, KillPlace]]:
         windows = [self.bench.window_s(s.workload, s.versions) for s in subjects]
