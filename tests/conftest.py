@@ -12,6 +12,8 @@ from saverproof.process.scratch import in_memory, scratch_folder
 
 # What is imported and collected here stays to the end: looking for garbage in it takes seconds.
 gc.disable()
+# As in judge processes: with Python's own 700, a twelfth of the time goes into looking for garbage.
+gc.set_threshold(10_000)
 
 # Without CI's own profile, an example that takes long on a busy machine would be a failure.
 settings.register_profile("tests", settings(), deadline=None)
@@ -33,3 +35,13 @@ def pytest_collection_finish() -> None:
     """Collect garbage again, but never among the tests themselves."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Look no more into what a file of tests left: later ones collect all garbage, many times, and
+    each of these collections would go through the caches and threads of a whole run.
+    """
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()

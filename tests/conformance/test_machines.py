@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
+import weakref
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -142,3 +144,17 @@ def test_hypothesis_makes_every_program_of_a_saver_that_acts_by_whim(trials: Tri
     theme = Theme("whims", {by_whim: 1, batches.writes: 1}, length=10)
     search_with_hypothesis(SaverMachine, trials, theme, 30, 1, told.append)
     assert len(told) >= 30
+
+
+def test_nothing_stays_of_a_search_with_hypothesis(trials: Trials) -> None:
+    class Heard:
+        def told(self, run: ProgramRun) -> None:
+            assert run.program
+
+    heard = Heard()
+    theme = Theme("puts", {checkpoints.put: 1}, length=3)
+    search_with_hypothesis(SaverMachine, trials, theme, 2, 1, heard.told)
+    stays = weakref.ref(heard)
+    del heard
+    gc.collect()
+    assert stays() is None

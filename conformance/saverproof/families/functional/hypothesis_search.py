@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
@@ -12,6 +13,8 @@ from saverproof.machines.machine import SaverMachine
 from saverproof.machines.trials import ProgramRun, Trials, run_of
 from saverproof.programs.theme import Theme
 
+FollowUp: TypeAlias = Callable[[ProgramRun], None]
+
 
 def search_with_hypothesis(
     family: type[SaverMachine],
@@ -19,7 +22,7 @@ def search_with_hypothesis(
     theme: Theme,
     examples: int,
     seed: int,
-    follow_up: Callable[[ProgramRun], None],
+    follow_up: FollowUp,
 ) -> None:
     """Let Hypothesis make ``examples`` programs of one of a family's themes.
 
@@ -28,7 +31,8 @@ def search_with_hypothesis(
     """
     if examples <= 0:
         return
-    machine = _collecting(family, trials, theme, follow_up)
+    used = [(trials, follow_up)]
+    machine = _collecting(family, theme, used)
     hypothesis.seed(seed)(machine)
     # Every setting is given, so that no profile of the user's own can change what is searched.
     settings = hypothesis.settings(
@@ -44,23 +48,25 @@ def search_with_hypothesis(
         suppress_health_check=tuple(HealthCheck),
         backend="hypothesis",
     )
-    run_state_machine_as_test(machine, settings=settings)
+    try:
+        run_state_machine_as_test(machine, settings=settings)
+    finally:
+        # Hypothesis keeps the classes of machines for ever: with them, all runs would stay.
+        used.clear()
 
 
 def _collecting(
-    family: type[SaverMachine],
-    trials: Trials,
-    chosen: Theme,
-    finished: Callable[[ProgramRun], None],
+    family: type[SaverMachine], chosen: Theme, used: list[tuple[Trials, FollowUp]]
 ) -> type[SaverMachine]:
-    """The family's machine with one theme, on sessions of the search's: it collects, and never
-    fails.
+    """The family's machine with one theme, on sessions of the trials in ``used``: it collects, and
+    never fails.
     """
 
     class Collecting(family):  # type: ignore[misc, valid-type]
         themes = (chosen,)
 
         def __init__(self) -> None:
+            ((trials, self.follow_up),) = used
             self.opened = trials.session(chosen)
             self.hand_over(self.opened.__enter__(), chosen)
             super().__init__()
@@ -71,6 +77,6 @@ def _collecting(
                 run = run_of(self.session)
             finally:
                 self.opened.__exit__(None, None, None)
-            finished(run)
+            self.follow_up(run)
 
     return Collecting

@@ -141,6 +141,8 @@ def _following_memory() -> Iterator[None]:
     """Follow what is allocated, and leave what there is already out of what is counted: looking
     through it would take most of the time.
     """
+    # Judge processes, and tests, have frozen what they imported: that stays so for the next work.
+    frozen_before = gc.get_freeze_count() > 0
     gc.collect()
     gc.freeze()
     tracing = tracemalloc.is_tracing()
@@ -151,4 +153,5 @@ def _following_memory() -> Iterator[None]:
     finally:
         if not tracing:
             tracemalloc.stop()
-        gc.unfreeze()
+        if not frozen_before:
+            gc.unfreeze()
