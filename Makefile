@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds right-on-servers oldest bench lock wheel release field clean
+.PHONY: run steady test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds steady right-on-servers oldest bench lock wheel release field clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -81,7 +81,11 @@ tests: $(VENV)/ready
 mistakes: $(VENV)/ready
 	$(BIN)/python -m tests.conformance.mistake_programs
 
-nightly: check oldest selftest-full crowds right-on-servers tests bench
+nightly: check oldest selftest-full crowds steady right-on-servers tests bench
+
+# What operations cost is counted alike in ten runs, five of them beside busy loops.
+steady: $(VENV)/ready
+	$(BIN)/python -m tests.conformance.steady_counts
 
 # Right savers on real servers are accused of nothing, in any family.
 right-on-servers: $(VENV)/ready

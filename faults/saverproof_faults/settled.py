@@ -26,6 +26,25 @@ _SELF_PIPE = 1
 """Number of files that every event loop watches for itself."""
 
 
+def at_rest(within_s: float = 0.5) -> bool:
+    """Wait until no other thread of this process is at work.
+
+    Returns:
+        Whether they came to rest; one that never does is waited for ``within_s`` seconds.
+    """
+    deadline = time.monotonic() + within_s
+    others = [
+        thread for thread in threading.enumerate() if thread is not threading.current_thread()
+    ]
+    before: tuple[Any, ...] | None = None
+    while others and ((now := _frames(others)) != before or any(map(_runs, others))):
+        if time.monotonic() > deadline:
+            return False
+        before = now
+        time.sleep(_STEP_S)
+    return True
+
+
 async def settled(threads: Collection[threading.Thread], deadline: float) -> bool:
     """Wait until none of these threads, and no other task of this loop, is at work.
 
@@ -54,10 +73,14 @@ async def settled(threads: Collection[threading.Thread], deadline: float) -> boo
 
 def _positions(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
     """Return where each thread stands, and which tasks there are."""
+    return (*_frames(threads), frozenset(map(id, asyncio.all_tasks())))
+
+
+def _frames(threads: Collection[threading.Thread]) -> tuple[Any, ...]:
+    """Return where each thread stands."""
     frames = sys._current_frames()
     standing = [(t.ident, frames.get(t.ident or 0)) for t in threads]
-    places = [(ident, id(f), f.f_lasti) for ident, f in standing if f is not None]
-    return (*places, frozenset(map(id, asyncio.all_tasks())))
+    return tuple((ident, id(f), f.f_lasti) for ident, f in standing if f is not None)
 
 
 def _is_awake(loop: asyncio.AbstractEventLoop) -> bool:

@@ -67,7 +67,8 @@ def pruned(namespaces: Mapping[str, Namespace]) -> list[tuple[str, str]]:
             kept: set[str] = set()
         else:
             kept = _needed(stored, newest)
-        dropped = stored.keys() - kept
+        # In the order in which they are stored: that of a set differs from process to process.
+        dropped = [checkpoint_id for checkpoint_id in stored if checkpoint_id not in kept]
         gone.extend((checkpoint_ns, checkpoint_id) for checkpoint_id in dropped)
         if checkpoint_ns == "":
             gone_roots = set(dropped)

@@ -30,7 +30,8 @@ left = []
 def leave(data, progress):
     left.append(data)
     return {"left": left, "parent": os.getppid(), "said": os.environ.get("SAID"),
-            "session": os.getsid(0), "started": subprocess.Popen(["sleep", "600"]).pid}
+            "session": os.getsid(0), "order": hash("that of sets"),
+            "started": subprocess.Popen(["sleep", "600"]).pid}
 
 def end(data, progress):
     os._exit(data)
@@ -111,6 +112,16 @@ def test_a_child_finds_what_a_new_interpreter_would_give_it(
         pids = [first.pid, second.pid, *(answer["started"] for answer in answers)]
         left = [psutil.Process(pid) for pid in pids]
     assert eventually(lambda: not left_of(left))
+
+
+def test_sets_have_the_same_order_in_the_children_of_all_runs(folder: Path) -> None:
+    orders = set()
+    for _ in range(2):
+        with forks_of([FORKED]), child(folder) as one:
+            orders.add(one.ask(LEAVE, 0)["order"])
+    with child(folder) as afresh:
+        orders.add(afresh.ask(LEAVE, 0)["order"])
+    assert len(orders) == 1
 
 
 @pytest.mark.usefixtures("forking")

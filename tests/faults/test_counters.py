@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,35 @@ def test_lines_of_other_threads_count() -> None:
             end.wait()
         thread.join()
     assert counter.lines > 1_000
+
+
+def test_lines_of_a_thread_after_its_answer_count(meter: Meter) -> None:
+    with answering_thread() as ask:
+        counted = {counts(meter, ask)["lines"] for _ in range(5)}
+    assert len(counted) == 1
+    assert min(counted) > 10_000
+
+
+@contextmanager
+def answering_thread() -> Iterator[Callable[[], None]]:
+    """A thread that answers, and then works on for a while."""
+    questions: queue.SimpleQueue[threading.Event | None] = queue.SimpleQueue()
+
+    def work() -> None:
+        while (answer := questions.get()) is not None:
+            answer.set()
+            go_round(10_000)
+
+    def ask() -> None:
+        answer = threading.Event()
+        questions.put(answer)
+        answer.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield ask
+    questions.put(None)
+    thread.join()
 
 
 def test_a_tracer_of_somebody_else_is_put_back() -> None:

@@ -7,6 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 
+def ordered_alike() -> dict[str, str]:
+    """The environment for a process in which sets have the same order in each run: a saver that
+    goes through one writes, and costs, the same then. Who sets PYTHONHASHSEED has it their way.
+    """
+    return {"PYTHONHASHSEED": "0", **os.environ}
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Working folder and import path of a run, handed to every child process."""

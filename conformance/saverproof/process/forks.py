@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from saverproof.process import fork_server
+from saverproof.process.environment import ordered_alike
 from saverproof.process.requests import Service
 
 _VARIABLE = "SAVERPROOF_FORKS"
@@ -91,6 +92,7 @@ def start(service: Service, output: int, served: Sequence[int]) -> SpawnedChild 
         stderr=output,
         pass_fds=served,
         start_new_session=True,
+        env=ordered_alike(),
     )
 
 
@@ -140,6 +142,7 @@ def _started(listener: socket.socket, modules: list[str]) -> subprocess.Popen[An
         stderr=subprocess.DEVNULL,
         pass_fds=[listener.fileno()],
         start_new_session=True,
+        env=ordered_alike(),
     )
 
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
+from saverproof_faults.settled import at_rest
+
 Trace = Callable[[FrameType, str, Any], Any]
 
 WAITING = frozenset({"asyncio", "concurrent", "queue", "selectors", "socket", "threading"})
@@ -39,7 +41,10 @@ class LineCounter:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Count ``lines`` from 0, on this thread and on those started since entering."""
+        """Count ``lines`` from 0, on this thread and on those started since entering.
+
+        What other threads still do once the block has its answer is waited for, and counted.
+        """
         self.lines = 0
         before = sys.gettrace()
         self._on = True
@@ -48,6 +53,7 @@ class LineCounter:
             yield
         finally:
             sys.settrace(before)
+            at_rest()
             self._on = False
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Trace | None:

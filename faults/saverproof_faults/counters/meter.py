@@ -13,6 +13,7 @@ from saverproof_faults.counters.process_io import ProcessIo
 from saverproof_faults.counters.sqlite_work import SqliteWork
 from saverproof_faults.drivers import Driver
 from saverproof_faults.injector import Injector
+from saverproof_faults.settled import at_rest
 
 
 @dataclass(slots=True)
@@ -72,6 +73,8 @@ class Meter:
         """Count what happens within the block."""
         counted = Counted()
         work = SqliteWork()
+        # What threads still do for what came before is not counted.
+        at_rest()
         with self._injector.counting() as passed, ExitStack() as stack:
             if "steps" not in self.unavailable:
                 stack.enter_context(self._injector.watch.listening(work))

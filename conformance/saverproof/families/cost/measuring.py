@@ -23,6 +23,7 @@ from saverproof.families.cost.stores import Chat, GrowingStore, doom
 from saverproof.families.cost.witnesses import KEPT, WITNESSES
 from saverproof.families.drivers import declared, with_loaded
 from saverproof.families.laws import Law, law_of
+from saverproof.families.lean_executor import lean_executor
 from saverproof.items import ItemPlan
 from saverproof.targets.event_loop import loop_for
 from saverproof.targets.target import Target
@@ -109,6 +110,7 @@ class Bench:
             memory_of(self.target, questions) as in_memory,
             Meter(drivers, without=COUNTS_NOTHING) as meter,
             loop_for(self.plan.api) as loop,
+            lean_executor(loop, self.plan.api),
             Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as opened,
         ):
             self._unavailable |= meter.unavailable

@@ -13,6 +13,7 @@ from saverproof.errors import OpeningError, describe
 from saverproof.execution.store import Store
 from saverproof.families.asked_saver import AskedSaver
 from saverproof.families.laws import Law, Order, law_of
+from saverproof.families.lean_executor import lean_executor
 from saverproof.families.resources.holdings import KINDS, Contents, Holder, temporary_files_in
 from saverproof.families.resources.origins import openings
 from saverproof.families.resources.work import Work
@@ -97,6 +98,7 @@ class Bench:
         with (
             temporary_files_in(temporary),
             loop_for(self.plan.api) as loop,
+            lean_executor(loop, self.plan.api),
             Store(self.target, Path(self.plan.folder), loop, (self.plan.api,)) as store,
             _following_memory(),
         ):

@@ -1,0 +1,55 @@
+"""An executor for an event loop that starts a thread only if all others are at work.
+
+asyncio's own also starts one where a thread has given its answer and is not yet idle: how many
+there are, and what they hold, then differs from run to run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from saverproof.targets.event_loop import Loop
+
+_IDLE_WITHIN_S = 0.2
+"""Seconds for a thread to be idle after its answer; on a busy machine it may take that long."""
+
+
+class LeanExecutor(ThreadPoolExecutor):
+    """As many threads as asyncio's own at most."""
+
+    def __init__(self) -> None:
+        super().__init__(thread_name_prefix="asyncio")
+        self._unanswered = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        deadline = time.monotonic() + _IDLE_WITHIN_S
+        while self._soon_idle() and time.monotonic() < deadline:
+            time.sleep(0)
+        self._unanswered += 1
+        future = super().submit(fn, *args, **kwargs)
+        future.add_done_callback(self._answered)
+        return future
+
+    def _soon_idle(self) -> bool:
+        """Whether a thread has answered, and has not come back for more."""
+        return len(self._threads) > self._idle_semaphore._value + self._unanswered
+
+    def _answered(self, _: Future[Any]) -> None:
+        self._unanswered -= 1
+
+
+@contextmanager
+def lean_executor(loop: Loop, api: str) -> Iterator[None]:
+    """Give the loop such an executor; for the sync API there is no need of one."""
+    if api == "async":
+        loop.run(_serve())
+    yield
+
+
+async def _serve() -> None:
+    asyncio.get_running_loop().set_default_executor(LeanExecutor())
