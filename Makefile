@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What the makers of its generator have to say about the next one is not for us.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: run steady test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds steady right-on-servers oldest bench lock wheel release field clean
+.PHONY: run test quick lint types imports docs pages mistakes check tests nightly selftest-full crowds ablation steady right-on-servers oldest bench lock wheel release field clean
 
 run: $(VENV)/ready
 	$(BIN)/pytest --saver=sqlite
@@ -81,7 +81,7 @@ tests: $(VENV)/ready
 mistakes: $(VENV)/ready
 	$(BIN)/python -m tests.conformance.mistake_programs
 
-nightly: check oldest selftest-full crowds steady right-on-servers tests bench
+nightly: check oldest selftest-full crowds ablation steady right-on-servers tests bench
 
 # What operations cost is counted alike in ten runs, five of them beside busy loops.
 steady: $(VENV)/ready
@@ -97,6 +97,10 @@ selftest-full: $(VENV)/ready
 		tests/conformance/test_right_savers.py tests/conformance/test_prune_among_the_rest.py \
 		tests/conformance/test_axes.py tests/conformance/test_init_workflow.py tests/conformance/test_cost.py \
 		tests/conformance/test_resources.py
+
+# Which makers of programs catch what no other does: an hour or so of one core.
+ablation: $(VENV)/ready
+	$(BIN)/python -m tests.conformance.ablation --jobs $(WORKERS)
 
 # Savers with many flaws: no flaw is held or lost, and mending in the order of the report ends.
 crowds: $(VENV)/ready

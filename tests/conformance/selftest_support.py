@@ -74,7 +74,8 @@ def api_of(wrong: WrongSaver, family: str) -> str:
     return next((api for api in wrong.apis if api in ("sync", "async")), "sync")
 
 
-def _facts(wrong: WrongSaver, folder: Path) -> dict[str, Any]:
+def facts_for(wrong: WrongSaver, folder: Path) -> dict[str, Any]:
+    """What judging has to know of a wrong saver."""
     if family_of(wrong) == "interface":
         return facts_of(target_of(wrong), folder)
     # Most cannot be called without care, and all have what the reference saver has.
@@ -86,7 +87,7 @@ def hunted(wrong: WrongSaver, folder: Path, seed: int) -> Outcome:
     family = family_of(wrong)
     target = target_of(wrong)
     api = api_of(wrong, family)
-    plan = plan_of(target, family, api, folder, seed=seed, facts=_facts(wrong, folder))
+    plan = plan_of(target, family, api, folder, seed=seed, facts=facts_for(wrong, folder))
     return hunt(plan, target, wrong.breaks, heavy=wrong.heavy)
 
 
@@ -101,7 +102,7 @@ def blamed_everywhere(wrong: WrongSaver, folder: Path) -> set[str]:
     found: set[str] = set()
     for family in FUNCTIONAL_FAMILIES:
         api = api_of(wrong, family)
-        plan = plan_of(target, family, api, folder, facts=_facts(wrong, folder))
+        plan = plan_of(target, family, api, folder, facts=facts_for(wrong, folder))
         outcome = judged(plan, target)
         found |= {finding.contract for finding in outcome.findings}
     return found

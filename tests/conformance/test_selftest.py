@@ -118,7 +118,8 @@ def unproved(search: ProgramSearch, entry: Entry) -> list[Breach]:
     again = Predictor(search.trials, next_version=known.predictor.next_version)
     prediction = again.predict(entry.run, known.mistakes) if known.mistakes else None
     told = set(map(id, entry.told))
-    left = [b for b in compare(entry.run, prediction).left if id(b) not in told]
+    compared = compare(entry.run, prediction).left
+    left = [b for b in compared if id(b) not in told and not search.is_shown(entry.run, b)]
     needs = [need for each in (*search.violations, *search.others) for need in each.needs]
     return [
         breach for breach in left if not any(_takes_out(search, entry, breach, n) for n in needs)

@@ -169,9 +169,9 @@ class Following(Blaming):
         self.ledger.weigh(entry, self._not_taken_out(entry.run, left))
 
     def _not_shown(self, run: ProgramRun, left: tuple[Breach, ...]) -> tuple[Breach, ...]:
-        return tuple(breach for breach in left if not self._is_shown(run, breach))
+        return tuple(breach for breach in left if not self.is_shown(run, breach))
 
-    def _is_shown(self, run: ProgramRun, breach: Breach) -> bool:
+    def is_shown(self, run: ProgramRun, breach: Breach) -> bool:
         """Whether a difference is the very one that a finding shows by this program, whichever
         contract it was blamed on in the end.
         """

@@ -3,6 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Maker(StrEnum):
+    """Who makes the programs of an item. `make ablation` says what each catches alone."""
+
+    ENUMERATED = "enumerated"
+    """Programs written down with the machine: finite sets, point by point."""
+    CROSSED = "crossed axes"
+    """The points of the axes, brought together two by two."""
+    SCRIPTED = "scripted themes"
+    """Themes with one program each."""
+    RANDOM = "random driver"
+    """Programs drawn step by step, by theme."""
+    HYPOTHESIS = "Hypothesis"
+    """The same, drawn by Hypothesis."""
+
+
+EVERY_MAKER = frozenset(Maker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,12 +29,14 @@ class ProgramEffort:
     """``steps`` are shared out among the themes of a family; ``examples`` are Hypothesis's.
 
     ``bulk`` has thousands of everything at once, ``heavy`` the points of axes that take seconds.
+    ``makers`` are those that make programs.
     """
 
     steps: int
     examples: int
     bulk: bool
     heavy: bool
+    makers: frozenset[Maker] = EVERY_MAKER
 
 
 EFFORTS = {

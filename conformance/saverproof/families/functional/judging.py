@@ -16,7 +16,7 @@ from saverproof.capability import Capability
 from saverproof.contracts.tables import isolation, lifecycle, serialization
 from saverproof.execution.store import Store
 from saverproof.families.axes import tell_of_axes
-from saverproof.families.functional.effort import ProgramEffort
+from saverproof.families.functional.effort import Maker, ProgramEffort
 from saverproof.families.functional.examples import pinned, remember, remembered
 from saverproof.families.functional.hypothesis_search import search_with_hypothesis
 from saverproof.families.functional.pace import Pace
@@ -218,7 +218,7 @@ class FunctionalJudging:
         """Take the machine's own programs: finite sets are enumerated, whatever the dice say."""
         machine = MACHINES[self.plan.family]
         watched = search.watch_inputs = any(theme.watch_inputs for theme in machine.themes)
-        for program in machine.examples:
+        for program in machine.examples if Maker.ENUMERATED in self.effort.makers else ():
             taken = suited_program(program, self.plan.facts["capabilities"], self.serde)
             run = trials.replay(taken, thorough=False, watch_inputs=watched, count=True)
             self._follow_up(trials, search, DIRECTED, run)
@@ -228,7 +228,7 @@ class FunctionalJudging:
     def _cross_axes(self, trials: Trials, search: ProgramSearch) -> None:
         """Take the programs in which the points of the axes come together two by two."""
         search.watch_inputs = False
-        if self.until in search.found:
+        if self.until in search.found or Maker.CROSSED not in self.effort.makers:
             return
         self.heavy = self.effort.heavy and self._has_room_for_bulk()
         for program in crossing(self.plan.family, self.able, heavy=self.heavy):
@@ -241,7 +241,9 @@ class FunctionalJudging:
 
     def _search(self, trials: Trials, search: ProgramSearch, chosen: list[Theme]) -> None:
         pace = Pace(self.tally.budget)
-        for theme, number in programs((t for t in chosen if not t.heavy), self.effort.steps):
+        makers = self.effort.makers
+        light = (t for t in chosen if not t.heavy and _maker_of(t) in makers)
+        for theme, number in programs(light, self.effort.steps):
             if theme.script is None and not pace.has_room("random programs"):
                 continue
             seed = f"{self.plan.seed}:{self.plan.family}:{self.plan.api}:{theme.name}:{number}"
@@ -253,7 +255,7 @@ class FunctionalJudging:
             self._follow_up(trials, search, made_by, run)
             if self.until in search.found:
                 return
-        for theme in chosen:
+        for theme in chosen if Maker.HYPOTHESIS in makers else ():
             if theme.script is None:
                 search.watch_inputs = theme.watch_inputs
                 search_with_hypothesis(
@@ -364,3 +366,7 @@ class FunctionalJudging:
                 journal.write(json.dumps(step_to_json(step)) + "\n")
 
         return write
+
+
+def _maker_of(theme: Theme) -> Maker:
+    return Maker.RANDOM if theme.script is None else Maker.SCRIPTED
